@@ -3,6 +3,7 @@
 // parents, so that whatever drives moves drives them too.
 import { assert, must } from '@ringwright/base/assert';
 import type { Move } from './move.ts';
+import { asIntervals } from './partitioner/as-intervals.ts';
 import { liveIds } from './partitioner/live-ids.ts';
 import { type IntervalPartitioner, isIntervals, type Reshape } from './partitioner/partitioner.ts';
 import { listed, type Reshaping, reshaping } from './partitioner/reshape.ts';
@@ -35,9 +36,12 @@ export function partedParents(ring: Ring, { parents }: Reshaping): number[][] {
  * flight, that replicas are whole, and that parents of one child lie together.
  */
 export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeStep {
-  const { partitioner, moves } = ring;
+  const { moves } = ring;
   assert(moves.length === 0, `${moves.length} moves in flight: finalize or cancel first`);
-  assert(isIntervals(partitioner), `${partitioner.kind} has no intervals`);
+  const partitioner = must(
+    asIntervals(ring.partitioner),
+    `${ring.partitioner.kind} has no intervals`,
+  );
   assert(Number.isInteger(ring.replicas), `${ring.replicas} replicas are not whole`);
   const { partitions } = wanted;
   const { parents, retired } = reshaping(partitioner, wanted);

@@ -1,5 +1,6 @@
 // Bytes per partition and free space per device, asked of the servers of a ring.
 
+import { withChildren } from '@ringwright/builder/ask/child-sizes';
 import type { KnownDisk, KnownSizes } from '@ringwright/builder/ask/plan-traffic';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { fanOut } from '../servers/fan-out.ts';
@@ -63,5 +64,6 @@ export async function sizesFor(toCommit: PlanToCommit): Promise<AskedSizes | nul
   const pushed = lastPushed(opened.entries) !== null;
   if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
   // With the devices that are to join: their disks have to take the most.
-  return askSizes(plan.ring, ringTargets({ ...head.ring, devices: state.devices }, state));
+  const targets = ringTargets({ ...head.ring, devices: state.devices }, state);
+  return withChildren(await askSizes(plan.ring, targets), head.ring, state);
 }

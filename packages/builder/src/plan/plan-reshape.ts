@@ -1,13 +1,15 @@
 // The plan of a version in which partitions are split and merged. Nothing crosses the network:
 // children join the devices of their parents, and balance moves them in a later version. Pure.
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { movesInFlightMax } from '@ringwright/base/limits';
+import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import { type IntervalPartitioner, isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
-import { reshaping } from '@ringwright/ring/partitioner/reshape';
+import { type Reshaping, reshaping } from '@ringwright/ring/partitioner/reshape';
 import { beginReshape, finishReshape, partedParents } from '@ringwright/ring/reshape-ring';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
@@ -22,6 +24,10 @@ import { planDigest } from './plan-digest.ts';
 export function wantedIntervals(head: Ring, { partitioner }: BuilderState) {
   if (!isIntervals(partitioner) || samePartitioner(head.partitioner, partitioner)) return null;
   return partitioner;
+}
+
+function reshapingOf({ partitioner }: Ring, wanted: IntervalPartitioner): Reshaping {
+  return reshaping(must(asIntervals(partitioner), `${partitioner.kind} has no intervals`), wanted);
 }
 
 /** Throws RESHAPE_UNFIT where there is nothing yet to be split. */
@@ -69,23 +75,22 @@ export function planReshape(
 const findingsMax = 20;
 
 /** What becomes of which partition. Children are written beside their parents. */
-function reshapeFindings({ partitioner }: Ring, wanted: IntervalPartitioner): Finding[] {
-  if (!isIntervals(partitioner)) return [];
-  const { parents } = reshaping(partitioner, wanted);
-  const found = [...parents].map(([child, ids]): Finding => {
+function reshapeFindings(head: Ring, wanted: IntervalPartitioner): Finding[] {
+  const parents = [...reshapingOf(head, wanted).parents];
+  const found = parents.slice(0, findingsMax).map(([child, ids]): Finding => {
     const interval = intervalOf(wanted, child);
     const within = interval === null ? '' : ` ${intervalText(interval)}`;
     const from = `keys of ${ids.join(' and ')}, on the same devices`;
     const message = `partition ${child}${within} takes ${from}`;
     return { code: 'PARTITION_RESHAPED', message, details: { child, parents: ids } };
   });
-  if (found.length <= findingsMax) return found;
-  const more = `${found.length - findingsMax} more partitions are made in the same way`;
-  return [...found.slice(0, findingsMax), { code: 'PARTITION_RESHAPED', message: more }];
+  if (parents.length <= findingsMax) return found;
+  const more = `${parents.length - findingsMax} more partitions are made in the same way`;
+  return [...found, { code: 'PARTITION_RESHAPED', message: more }];
 }
 
 function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner): void {
-  const { keyspace, version, moves, partitioner } = head;
+  const { keyspace, version, moves } = head;
   if (moves.length > 0) {
     const what = `version ${version} of ${keyspace} has ${moves.length} moves in flight`;
     const message = `${what}: a split or merge comes alone`;
@@ -100,8 +105,7 @@ function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner
       details: { before: head.replicas, after: state.replicas },
     });
   }
-  if (!isIntervals(partitioner)) return;
-  const { parents, retired } = reshaping(partitioner, wanted);
+  const { parents, retired } = reshapingOf(head, wanted);
   const slots = parents.size * head.table.length;
   if (slots > movesInFlightMax) {
     throw unfit(state, `${slots} slots of children, ${movesInFlightMax} is the most of a version`, {
@@ -122,9 +126,7 @@ function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedErr
   const where = `partition ${one} lies on ${first}, ${other} on ${others.join(' and ')}`;
   const message = `${where}: they have to lie on the same devices`;
   return new CodedError('MERGE_APART', message, {
-    hint:
-      `ring-builder unstage ${keyspace} && ring-builder pin ${keyspace} ${other} --on ${first}, ` +
-      'commit and roll out, unpin, then merge',
+    hint: `ring-builder unstage ${keyspace}, then merge again: it stages the moves that come first`,
     details: { partitions: ids, devices: places },
   });
 }

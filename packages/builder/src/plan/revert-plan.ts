@@ -2,7 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
+import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
 import { listed } from '@ringwright/ring/partitioner/reshape';
 import type { Ring } from '@ringwright/ring/ring';
@@ -68,8 +68,9 @@ export function revertPlan(input: RevertInput): Plan {
 
 /** Throws RESHAPE_UNFIT: what was split since is merged first, and what was merged is split. */
 function requireSameIntervals(head: Ring, old: Ring, state: BuilderState): void {
-  const [is, was] = [head.partitioner, old.partitioner];
-  if (!isIntervals(is) || !isIntervals(was)) return;
+  if (samePartitioner(head.partitioner, old.partitioner)) return;
+  const [is, was] = [asIntervals(head.partitioner), asIntervals(old.partitioner)];
+  if (is === null || was === null) return;
   if (samePartitioner(listed(is), listed(was, is.partitions))) return;
   const message = `version ${old.version} has other intervals than version ${head.version}`;
   throw new CodedError('RESHAPE_UNFIT', `${message}, and a revert moves whole partitions`, {

@@ -7,7 +7,7 @@ import type { BuilderDevice, BuilderState, Pin } from './builder-state.ts';
 import type { Change } from './change.ts';
 import { checkDeviceFields, checkRamp, checkWeight } from './device-fields.ts';
 import { checkPin, withPin } from './pins.ts';
-import { reshapedBy } from './reshaped-by.ts';
+import { type ReshapeChange, reshapedBy } from './reshaped-by.ts';
 import {
   checkMinPartHours,
   checkOverload,
@@ -78,7 +78,7 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
     }
     case 'split':
     case 'merge':
-      state.partitioner = reshapedBy(state, change);
+      reshape(state, change);
       return;
     case 'pin':
       setPin(state, change.pin);
@@ -137,6 +137,8 @@ function setSettings(
     if (settings.zonesMin === 0) delete state.zonesMin;
     else state.zonesMin = settings.zonesMin;
   }
+  const { partitionPower: power } = settings;
+  if (power !== undefined) reshape(state, { kind: 'power', power });
   if (settings.restedThrough !== undefined) state.restedThrough = settings.restedThrough;
   if (settings.overload !== undefined) {
     checkOverload(settings.overload);
@@ -147,9 +149,18 @@ function setSettings(
 function setPin(state: MutableState, pin: Pin): void {
   checkPin(state, pin);
   for (const id of [...pin.on, ...pin.off]) activeDevice(state, id);
-  const pins = withPin(state.pins ?? [], pin);
+  givePins(state, withPin(state.pins ?? [], pin));
+}
+
+function givePins(state: MutableState, pins: readonly Pin[]): void {
   if (pins.length === 0) delete state.pins;
   else state.pins = pins;
+}
+
+function reshape(state: MutableState, change: ReshapeChange): void {
+  const { partitioner, pins } = reshapedBy(state, change);
+  state.partitioner = partitioner;
+  givePins(state, pins);
 }
 
 function activeDevice(state: BuilderState, id: number): BuilderDevice {

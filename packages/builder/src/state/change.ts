@@ -34,5 +34,7 @@ export type Change =
         /** 0 gives the rule up. */
         readonly zonesMin?: number;
         readonly restedThrough?: number;
+        /** All partitions are split, or merged, to 2 to this power. */
+        readonly partitionPower?: number;
       };
     };

@@ -1,15 +1,29 @@
-// The intervals that a ring has when a partition is split, or two are merged. Pure.
+// The intervals that a ring has when partitions are split or merged: one, two, or all. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { type IntervalPartitioner, isIntervals } from '@ringwright/ring/partitioner/partitioner';
-import { mergeIntervals, splitInterval } from '@ringwright/ring/partitioner/reshape';
-import type { BuilderState } from './builder-state.ts';
+import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
+import { timesIntervals } from '@ringwright/ring/partitioner/partition-power';
+import {
+  type HashIntervalsPartitioner,
+  type IntervalPartitioner,
+  intervalCountOf,
+} from '@ringwright/ring/partitioner/partitioner';
+import { mergeIntervals, reshaping, splitInterval } from '@ringwright/ring/partitioner/reshape';
+import type { BuilderState, Pin } from './builder-state.ts';
 import type { Change } from './change.ts';
 
-type ReshapeChange = Extract<Change, { kind: 'split' | 'merge' }>;
+export type ReshapeChange =
+  | Extract<Change, { kind: 'split' | 'merge' }>
+  | { readonly kind: 'power'; readonly power: number };
+
+interface Reshaped {
+  readonly partitioner: IntervalPartitioner;
+  /** Those of partitions that are merged have done what they were for. */
+  readonly pins: readonly Pin[];
+}
 
 /** Throws RESHAPE_UNFIT, SPLIT_OUTSIDE, MERGE_NOT_ADJACENT, VALUE_OUT_OF_RANGE. */
-export function reshapedBy(state: BuilderState, change: ReshapeChange): IntervalPartitioner {
-  const partitioner = requireIntervals(state);
+export function reshapedBy(state: BuilderState, change: ReshapeChange): Reshaped {
+  const before = requireIntervals(state);
   const { replicas, pins = [] } = state;
   if (!Number.isInteger(replicas)) {
     throw unfit(state, `it has ${replicas} replicas, which is no whole number`, {
@@ -17,24 +31,72 @@ export function reshapedBy(state: BuilderState, change: ReshapeChange): Interval
       details: { replicas },
     });
   }
-  const parents = change.kind === 'split' ? [change.partition] : change.partitions;
-  const pinned = pins.find(({ partition }) => parents.includes(partition));
+  const partitioner = wantedBy(state, before, change);
+  const { parents, retired } = reshaping(before, partitioner);
+  const merged = new Set([...parents.values()].filter(({ length }) => length > 1).flat());
+  const pinned = pins.find(({ partition }) => retired.has(partition) && !merged.has(partition));
   if (pinned !== undefined) {
     throw unfit(state, `partition ${pinned.partition} is pinned`, {
       hint: `ring-builder unpin ${state.ring} ${pinned.partition}`,
       details: { partition: pinned.partition },
     });
   }
-  if (change.kind === 'split') return splitInterval(partitioner, change.partition, change.at);
-  return mergeIntervals(partitioner, ...change.partitions);
+  return { partitioner, pins: pins.filter(({ partition }) => !merged.has(partition)) };
+}
+
+function wantedBy(
+  state: BuilderState,
+  before: IntervalPartitioner,
+  change: ReshapeChange,
+): IntervalPartitioner {
+  if (change.kind === 'split') return splitInterval(before, change.partition, change.at);
+  if (change.kind === 'merge') return mergeIntervals(before, ...change.partitions);
+  return withPower(state, before, change.power);
+}
+
+function withPower(
+  state: BuilderState,
+  before: IntervalPartitioner,
+  power: number,
+): IntervalPartitioner {
+  if (before.kind === 'ranges') {
+    throw unfit(state, 'ranges of keys have no halves', {
+      hint: `say before which keys: ring-builder split ${state.ring} PARTITION --at KEY`,
+      details: { partitioner: before.kind },
+    });
+  }
+  const count = intervalCountOf(before);
+  const factor = 2 ** power / count;
+  if (!Number.isInteger(Math.log2(factor))) {
+    throw unfit(state, `${count} partitions cannot become ${2 ** power}`, {
+      hint: 'to twice as many, half as many, and so on; split and merge change single ones',
+      details: { partitions: count, wanted: 2 ** power },
+    });
+  }
+  return timesIntervals(before, factor) ?? throwTooNarrow(state, before, factor);
+}
+
+function throwTooNarrow(
+  state: BuilderState,
+  before: HashIntervalsPartitioner,
+  parts: number,
+): never {
+  throw unfit(state, `one of its partitions has fewer hashes than ${parts}`, {
+    hint: `ring-builder table ${state.ring} lists the intervals`,
+    details: { partitions: intervalCountOf(before), parts },
+  });
 }
 
 /** Throws RESHAPE_UNFIT for a ring whose partitions are no intervals. */
 export function requireIntervals(state: BuilderState): IntervalPartitioner {
-  const { partitioner } = state;
-  if (isIntervals(partitioner)) return partitioner;
-  throw unfit(state, `its partitions are those of ${partitioner.kind}`, {
-    hint: 'rings of hash-intervals and of ranges can be split and merged',
+  const { partitioner, swift } = state;
+  const intervals = swift === undefined ? asIntervals(partitioner) : null;
+  if (intervals !== null) return intervals;
+  const whose = swift === undefined ? partitioner.kind : 'Swift';
+  throw unfit(state, `its partitions are those of ${whose}`, {
+    hint:
+      'rings of hash-intervals, of ranges, and of md5-shift without prefix and suffix can be ' +
+      'split and merged',
     details: { partitioner: partitioner.kind },
   });
 }

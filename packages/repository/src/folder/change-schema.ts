@@ -56,6 +56,7 @@ export const changeSchema = z.discriminatedUnion('kind', [
         overload: z.number(),
         zonesMin: z.number(),
         restedThrough: z.int().min(0),
+        partitionPower: z.int().min(0),
       })
       .partial(),
   }),

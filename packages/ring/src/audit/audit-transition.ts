@@ -4,6 +4,7 @@ import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
 import { settingChanges } from '../diff-rings.ts';
 import type { Move } from '../move.ts';
+import { asIntervals } from '../partitioner/as-intervals.ts';
 import { isIntervals } from '../partitioner/partitioner.ts';
 import { samePartitioner } from '../partitioner/partitioner-settings.ts';
 import { listed, mayFollow } from '../partitioner/reshape.ts';
@@ -59,8 +60,8 @@ function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
 
 /** Splits and merges begin, are done as they were begun, or are given up; `direct`: at once. */
 function isReshapeStep(previous: Ring, next: Ring): boolean {
-  const [was, is] = [previous.partitioner, next.partitioner];
-  if (!isIntervals(was) || !isIntervals(is)) return false;
+  const [was, is] = [asIntervals(previous.partitioner), next.partitioner];
+  if (was === null || !isIntervals(is)) return false;
   if (previous.reshape?.kind === 'to') {
     const begun = previous.reshape.partitioner;
     const isDone = next.reshape?.kind === 'from' && samePartitioner(next.reshape.partitioner, was);

@@ -11,6 +11,18 @@ export function equalEnd(index: number, count: number): number {
   return high * 65_536 + Math.floor((rest * 65_536) / count);
 }
 
+/** Where an interval is cut into equal parts; fewer places where it has not a hash for each. */
+export function hashCuts(
+  { start, end }: { readonly start: number; readonly end: number },
+  parts: number,
+): number[] {
+  const length = (end - start + hashPositions) % hashPositions || hashPositions;
+  return Array.from({ length: Math.min(length, parts) - 1 }, (_, index) => {
+    const part = Math.floor(length * ((index + 1) / parts));
+    return (start + part) % hashPositions;
+  });
+}
+
 /** `count` different positions in ascending order; a seed gives the same ones everywhere. */
 export function randomEnds(count: number, seed: number): number[] {
   const random = seededRandom(seed);

@@ -2,8 +2,9 @@
 // Children get ids of their own, so that an id never stands for another interval. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';
-import { equalEnd, positionText } from './hash-ends.ts';
-import { hashPositions, intervalOfHash } from './hash-intervals.ts';
+import { asIntervals } from './as-intervals.ts';
+import { equalEnd, hashCuts, positionText } from './hash-ends.ts';
+import { intervalOfHash } from './hash-intervals.ts';
 import { intervalOf, intervalText } from './intervals-of.ts';
 import { keyOfText, keyText } from './key-text.ts';
 import {
@@ -18,7 +19,7 @@ import { rangeOfKey } from './ranges.ts';
 /** Of hashes the last one of an interval; of keys, as `key-text.ts` spells it, the first one. */
 type Border = number | string;
 
-interface Entry {
+export interface Entry {
   readonly id: number;
   readonly border: Border;
 }
@@ -28,7 +29,7 @@ export function listed(
   partitioner: IntervalPartitioner,
   partitions: number = partitioner.partitions,
 ): IntervalPartitioner {
-  return made(partitioner, entriesOf(partitioner), partitions);
+  return ofEntries(partitioner, entriesOf(partitioner), partitions);
 }
 
 /**
@@ -52,7 +53,7 @@ export function splitInterval(
   const borders = inDomainOrder(partitioner, id, [...inside, own.border]);
   const children = borders.map((border, index) => ({ id: partitions + index, border }));
   const others = entries.filter((entry) => entry !== own);
-  return made(partitioner, [...others, ...children], partitions + children.length);
+  return ofEntries(partitioner, [...others, ...children], partitions + children.length);
 }
 
 /** Where an interval of hashes is cut into equal parts. Throws VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE. */
@@ -70,19 +71,11 @@ export function equalCuts(partitioner: IntervalPartitioner, id: number, parts: n
       },
     );
   }
-  const length = (end - start + hashPositions) % hashPositions || hashPositions;
-  if (length < parts) {
-    throw new CodedError(
-      'SPLIT_OUTSIDE',
-      `partition ${id} has ${length} hashes for ${parts} parts`,
-      {
-        details: { partition: id, hashes: length, parts },
-      },
-    );
-  }
-  return Array.from({ length: parts - 1 }, (_, index) => {
-    const part = Math.floor(length * ((index + 1) / parts));
-    return (start + part) % hashPositions;
+  const cuts = hashCuts({ start, end }, parts);
+  if (cuts.length === parts - 1) return cuts;
+  const hashes = cuts.length + 1;
+  throw new CodedError('SPLIT_OUTSIDE', `partition ${id} has ${hashes} hashes for ${parts} parts`, {
+    details: { partition: id, hashes, parts },
   });
 }
 
@@ -100,7 +93,7 @@ export function mergeIntervals(
   const border = partitioner.kind === 'ranges' ? first.border : last.border;
   const others = entries.filter((entry) => entry !== a && entry !== b);
   const { partitions } = partitioner;
-  return made(partitioner, [...others, { id: partitions, border }], partitions + 1);
+  return ofEntries(partitioner, [...others, { id: partitions, border }], partitions + 1);
 }
 
 /** In the order of the domain, whose hashes are a circle; empty where something lies between. */
@@ -147,13 +140,13 @@ export function reshaping(before: IntervalPartitioner, after: IntervalPartitione
 /** Of one domain, where no id stands for another interval than before, nor goes and comes back. */
 export function mayFollow(before: Partitioner, after: Partitioner): boolean {
   if (samePartitioner(before, after)) return true;
-  if (!isIntervals(before) || !isIntervals(after) || before.kind !== after.kind) return false;
-  if (after.partitions < before.partitions || domainText(before) !== domainText(after))
+  const earlier = asIntervals(before);
+  if (earlier === null || !isIntervals(after) || after.partitions < earlier.partitions)
     return false;
-  if (before.partitions === after.partitions && intervalCountOf(before) === after.partitions) {
-    return false;
-  }
-  const was = spansOf(before);
+  if (domainText(earlier) !== domainText(after)) return false;
+  const { partitions } = earlier;
+  if (partitions === after.partitions && intervalCountOf(earlier) === partitions) return false;
+  const was = spansOf(earlier);
   return [...spansOf(after)].every(([id, span]) => (was.get(id) ?? span) === span);
 }
 
@@ -174,7 +167,7 @@ function domainText(partitioner: IntervalPartitioner): string {
   return JSON.stringify([partitioner.kind, partitioner.hash, partitioner.hashKey]);
 }
 
-function entriesOf(partitioner: IntervalPartitioner): Entry[] {
+export function entriesOf(partitioner: IntervalPartitioner): Entry[] {
   const { ids } = partitioner;
   const borders: readonly Border[] =
     partitioner.kind === 'ranges'
@@ -187,7 +180,7 @@ function entriesOf(partitioner: IntervalPartitioner): Entry[] {
 }
 
 /** In its one spelling: ids that only count are left out. */
-function made(
+export function ofEntries(
   partitioner: IntervalPartitioner,
   entries: readonly Entry[],
   partitions: number,

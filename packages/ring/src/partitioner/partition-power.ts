@@ -1,0 +1,41 @@
+// Every partition split or merged at once: other powers of two of the same domain. Pure.
+import { hashCuts } from './hash-ends.ts';
+import type { IntervalPartitioner } from './partitioner.ts';
+import { type Entry, entriesOf, ofEntries } from './reshape.ts';
+
+/**
+ * With other intervals of each partition: more of them cut it into equal parts, fewer join
+ * neighbours. `factor`: how many times as many, 2 to some power. Null where an interval has fewer
+ * hashes than parts. Throws VALUE_OUT_OF_RANGE beyond partitionCountMax ids.
+ */
+export function timesIntervals(
+  partitioner: IntervalPartitioner,
+  factor: number,
+): IntervalPartitioner | null {
+  if (factor === 1) return partitioner;
+  const entries = entriesOf(partitioner);
+  const borders = factor > 1 ? cutBorders(entries, factor) : keptBorders(entries, 1 / factor);
+  if (borders === null) return null;
+  const { partitions } = partitioner;
+  const children = borders.map((border, index) => ({ id: partitions + index, border }));
+  return ofEntries(partitioner, children, partitions + children.length);
+}
+
+function cutBorders(entries: readonly Entry[], parts: number): Entry['border'][] | null {
+  const borders: Entry['border'][] = [];
+  for (const [index, { border }] of entries.entries()) {
+    const cuts = hashCuts(
+      { start: Number(entries.at(index - 1)?.border), end: Number(border) },
+      parts,
+    );
+    if (cuts.length < parts - 1) return null;
+    borders.push(...cuts, border);
+  }
+  return borders;
+}
+
+/** So that equal intervals become the equal ones of half the number: those end at 0, or before it. */
+function keptBorders(entries: readonly Entry[], group: number): Entry['border'][] {
+  const kept = entries[0]?.border === 0 ? 0 : group - 1;
+  return entries.filter((_, index) => index % group === kept).map(({ border }) => border);
+}
