@@ -14,6 +14,12 @@ interface Table {
   readonly intervals: readonly { readonly id: number }[];
 }
 
+interface PlanSizes {
+  readonly traffic: {
+    readonly devices: readonly { readonly bytesIn: number; readonly peakBytes: number }[];
+  };
+}
+
 async function live({ builder }: Cluster): Promise<number[]> {
   const { intervals } = await builder.json<Table>(['table', keyspace]);
   return intervals.map(({ id }) => id);
@@ -51,6 +57,49 @@ test('ranges are split, joined by a server, and merged again', { timeout: 60_000
     await traffic.goesOn();
   });
   expect(await live(cluster)).toEqual([4, 3]);
+  expect(await traffic.verdict()).toEqual([]);
+  expect(traffic.failures()).toEqual([]);
+});
+
+test('all are split, moved, brought together and merged: the hashes of md5-shift', {
+  timeout: 60_000,
+}, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitioner: ['--partition-power', '2'] });
+  const { builder } = cluster;
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 7 });
+  await traffic.goesOn();
+  await traffic.within('four become eight', async () => {
+    await builder.json(['set', keyspace, '--partition-power', '3']);
+    // Each of three devices gets what it holds once more.
+    const { traffic: bytes } = await builder.json<PlanSizes>(['plan', keyspace]);
+    expect(bytes.devices.map(({ bytesIn, peakBytes }) => peakBytes === 2 * bytesIn)).toEqual(
+      Array(3).fill(true),
+    );
+    await cluster.commit('set', '--partition-power', '3');
+    await rolledOut(cluster);
+    await traffic.goesOn();
+  });
+  expect(await live(cluster)).toHaveLength(8);
+  const joiner = await cluster.addServer();
+  await cluster.commit('add', joiner.text, '1');
+  await rolledOut(cluster);
+  await traffic.within('they come together, and eight become two', async () => {
+    await cluster.quickly(['set', keyspace, '--partition-power', '1']);
+    await cluster.quickly([
+      'commit',
+      keyspace,
+      '-m',
+      'together',
+      '--override',
+      'most of them move',
+    ]);
+    await rolledOut(cluster);
+    expect(await live(cluster)).toHaveLength(8);
+    await cluster.commit('set', '--partition-power', '1');
+    await rolledOut(cluster);
+    await traffic.goesOn();
+  });
+  expect(await live(cluster)).toHaveLength(2);
   expect(await traffic.verdict()).toEqual([]);
   expect(traffic.failures()).toEqual([]);
 });

@@ -7,6 +7,8 @@ import { formatDevice } from '@ringwright/ring/device';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { Answer, Context } from '../cli/verb.ts';
 
+const CHANGES_SHOWN_MAX = 100;
+
 export async function stageAndAnswer(
   context: Context,
   ring: string,
@@ -21,7 +23,12 @@ export async function stageAndAnswer(
   return {
     json: { ring, staged: changes, changes: count, changed: changes.length > 0 },
     lines: [
-      ...changes.map((change) => `staged: ${describeChange(change, state)}`),
+      ...changes
+        .slice(0, CHANGES_SHOWN_MAX)
+        .map((change) => `staged: ${describeChange(change, state)}`),
+      ...(changes.length > CHANGES_SHOWN_MAX
+        ? [`… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`]
+        : []),
       `${counted(count, 'change')} staged; nothing moves before a commit`,
     ],
     next: context.next(`plan ${ring}`),

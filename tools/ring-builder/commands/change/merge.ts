@@ -1,7 +1,7 @@
 // ring-builder merge: stages one partition in the place of two neighbours.
 import { parseNumber, text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageReshape } from '../../versions/stage-reshape.ts';
 
 export const verb: Verb = {
   positionals: {
@@ -13,6 +13,10 @@ export const verb: Verb = {
     const number = (name: 'partition' | 'other'): number =>
       parseNumber(text(args, name), name, 'partition');
     const partitions = [number('partition'), number('other')] as const;
-    return stageAndAnswer(context, text(args, 'ring'), () => [{ kind: 'merge', partitions }]);
+    const ring = text(args, 'ring');
+    return stageReshape(context, ring, {
+      change: { kind: 'merge', partitions },
+      again: `merge ${ring} ${partitions.join(' ')}`,
+    });
   },
 };

@@ -7,6 +7,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { flag, optionalNumber, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
+import { stageReshape } from '../../versions/stage-reshape.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
@@ -17,26 +18,36 @@ export const verb: Verb = {
     'pretend-min-part-hours-passed': flagOption(
       'versions up to the head count as old enough to move again',
     ),
+    'partition-power': textOption(
+      'partitions = 2 to this power: all are split, or merged, while the ring is in use',
+    ),
     overload: textOption('share above its weight for dispersion: 0.1 is 10 %'),
   },
   examples: [
     ['$0 set cities --replicas 2.5', 'half of the partitions get a third replica'],
+    ['$0 set cities --partition-power 9', 'every partition in two, where there were 2^8'],
     ['$0 set cities --overload 0.1', 'devices may take 10 % more than their weight'],
   ],
   run: async (args, context) => {
     const replicas = optionalNumber(args, 'replicas');
     const minPartHours = optionalNumber(args, 'min-part-hours');
     const overload = optionalNumber(args, 'overload');
+    const partitionPower = optionalNumber(args, 'partition-power');
     const zonesMin = optionalNumber(args, 'zones-min');
     const ring = text(args, 'ring');
     const restedThrough = flag(args, 'pretend-min-part-hours-passed')
       ? headOf(await readLog(context.rings, ring))?.version
       : undefined;
-    const given = { replicas, minPartHours, overload, zonesMin, restedThrough };
+    const given = { replicas, minPartHours, overload, zonesMin, restedThrough, partitionPower };
     const named = Object.entries(given).filter(([, value]) => value !== undefined);
     if (named.length === 0)
       throw usage('nothing to set', `ring-builder set ${ring} --overload 0.1`);
     const settings: Extract<Change, { kind: 'set' }>['settings'] = Object.fromEntries(named);
+    if (partitionPower !== undefined) {
+      if (named.length > 1) throw usage('--partition-power comes alone');
+      const again = `set ${ring} --partition-power ${partitionPower}`;
+      return stageReshape(context, ring, { change: { kind: 'set', settings }, again });
+    }
     const answer = await stageAndAnswer(context, ring, () => [{ kind: 'set', settings }]);
     const tooFar = replicas === undefined ? null : await replicasTooFar(context, ring, replicas);
     if (tooFar === null) return answer;

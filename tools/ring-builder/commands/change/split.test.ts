@@ -36,7 +36,16 @@ const refused: readonly [shape: string, command: string, code: string][] = [
   ['--partitioner ranges --boundaries g,n', 'merge cities 0 2', 'MERGE_NOT_ADJACENT'],
   ['--partitioner ranges --boundaries g,n', 'merge cities 1 1', 'MERGE_NOT_ADJACENT'],
   ['--partitioner ranges --boundaries g,n', 'split cities 9 --at b', 'VALUE_OUT_OF_RANGE'],
-  ['--partitions 8', 'split cities 1', 'RESHAPE_UNFIT'],
+  ['--partitioner ranges --boundaries g,n', 'set cities --partition-power 2', 'RESHAPE_UNFIT'],
+  ['--partitions 8 --hash-suffix ab', 'split cities 1', 'RESHAPE_UNFIT'],
+  ['--partitions 8 --partitioner murmur3-mod', 'set cities --partition-power 4', 'RESHAPE_UNFIT'],
+  [
+    '--partitions 6 --partitioner hash-intervals',
+    'set cities --partition-power 4',
+    'RESHAPE_UNFIT',
+  ],
+  ['--partitions 8', 'set cities --partition-power 4 --overload .1', 'USAGE'],
+  ['--partitions 8', 'set cities --partition-power 25', 'VALUE_OUT_OF_RANGE'],
 ];
 
 test.each(refused)('%s: %s is %s', async (...row) => {
@@ -54,4 +63,47 @@ test('a ring with a split keeps its replicas, and goes back across none', async 
   await expect(tool.json('revert cities 1')).rejects.toMatchObject({ code: 'RESHAPE_UNFIT' });
   await tool.json('set cities --replicas 3');
   await expect(tool.json('plan cities')).rejects.toMatchObject({ code: 'RESHAPE_UNFIT' });
+});
+
+test('all partitions are split, merged, and brought together where they lie apart', async () => {
+  const tool = await withRing('--partitions 8');
+  const live = async () =>
+    (await tool.json<{ intervals: unknown[] }>('table cities')).intervals.length;
+  const keyAt = async () => {
+    const [found] = (await tool.json<{ keys: { devices: unknown }[] }>('lookup cities Ulm')).keys;
+    return found?.devices;
+  };
+  const before = await keyAt();
+  await tool.json('set cities --partition-power 5');
+  await tool.json('commit cities -m four');
+  expect([await live(), await keyAt()]).toEqual([32, before]);
+  await tool.json('set cities --partition-power 3');
+  await tool.json('commit cities -m back');
+  expect(await live()).toBe(8);
+  await tool.json('set cities --partition-power 2');
+  await tool.json('commit cities -m together --override test');
+  await tool.json('set cities --partition-power 2');
+  await tool.json('commit cities -m half');
+  expect(await live()).toBe(4);
+  const { devices } = await tool.json<{ devices: { before: number }[] }>('plan cities');
+  expect(devices.reduce((sum, { before: slots }) => sum + slots, 0)).toBe(8);
+  expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
+});
+
+test('two that lie apart are pinned together first, and unpinned by the merge', async () => {
+  const tool = await withRing('--partitioner hash-intervals --partitions 16');
+  const { table } = await tool.json<{ table: number[][] }>('table cities');
+  const at = (id: number) =>
+    table
+      .map((row) => row[id])
+      .toSorted((a = 0, b = 0) => a - b)
+      .join();
+  const apart = Array.from({ length: 15 }, (_, id) => id).find((id) => at(id) !== at(id + 1))!;
+  const merge = `merge cities ${apart} ${apart + 1}`;
+  const { staged } = await tool.json<{ staged: { kind: string }[] }>(merge);
+  expect(staged.map(({ kind }) => kind)).toEqual(['pin', 'pin']);
+  await tool.json('commit cities -m together --override test');
+  expect(await tool.json(merge)).toMatchObject({ staged: [{ kind: 'merge' }] });
+  await tool.json('commit cities -m merged');
+  await expect(tool.json('unpin cities all')).resolves.toMatchObject({ changed: false });
 });

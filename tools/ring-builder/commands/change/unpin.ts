@@ -4,11 +4,17 @@ import type { Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { partition: { describe: 'its number' } },
-  examples: [['$0 unpin cities 17', 'forgets what is pinned of partition 17']],
+  positionals: { partition: { describe: 'its number, or all' } },
+  examples: [
+    ['$0 unpin cities 17', 'forgets what is pinned of partition 17'],
+    ['$0 unpin cities all', 'forgets all pins'],
+  ],
   run: async (args, context) => {
-    const partition = parseNumber(text(args, 'partition'), 'partition', 'partition');
-    const pin = { partition, on: [], off: [] };
-    return stageAndAnswer(context, text(args, 'ring'), () => [{ kind: 'pin', pin }]);
+    const word = text(args, 'partition');
+    const one = word === 'all' ? null : parseNumber(word, 'partition', 'partition');
+    return stageAndAnswer(context, text(args, 'ring'), ({ pins = [] }) => {
+      const partitions = one === null ? pins.map(({ partition }) => partition) : [one];
+      return partitions.map((partition) => ({ kind: 'pin', pin: { partition, on: [], off: [] } }));
+    });
   },
 };

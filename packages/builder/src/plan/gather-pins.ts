@@ -1,0 +1,40 @@
+// Partitions that are to be merged and lie apart: pins that bring them together first. Pure.
+// Pins are bounds that every plan keeps, so waves, rests and room are those of any change, and what
+// has come together stays so until the merge takes the pins away.
+import { must } from '@ringwright/base/assert';
+import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
+import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import { reshaping } from '@ringwright/ring/partitioner/reshape';
+import { partedParents } from '@ringwright/ring/reshape-ring';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
+import type { BuilderState, Pin } from '../state/builder-state.ts';
+
+/**
+ * Empty where all that are to be merged lie together. Each group goes to the devices of the one
+ * whose devices were chosen least so far, by weight: near to even; balance does the rest later.
+ */
+export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPartitioner): Pin[] {
+  const before = must(asIntervals(head.partitioner), `${head.partitioner.kind} has no intervals`);
+  const found = reshaping(before, wanted);
+  if (partedParents(head, found).length === 0) return [];
+  const loads = new Map<number, number>();
+  const loadOf = (devices: readonly number[]): number =>
+    devices.reduce((sum, id) => sum + (1 + (loads.get(id) ?? 0)) / weightOf(state, id), 0);
+  const pins: Pin[] = [];
+  for (const ids of found.parents.values()) {
+    if (ids.length === 1) continue;
+    const places = ids
+      .map((id) => head.table.map((row) => must(holderIn(row, id), `no slot of ${id}`)))
+      .sort((a, b) => loadOf(a) - loadOf(b));
+    const on = must(places[0], 'somebody is merged');
+    for (const id of on) loads.set(id, (loads.get(id) ?? 0) + 1);
+    pins.push(...ids.map((partition) => ({ partition, on, off: [] })));
+  }
+  return pins;
+}
+
+/** A device that is to be emptied counts as full. */
+function weightOf({ devices }: BuilderState, id: number): number {
+  const device = devices[id];
+  return device?.state === 'active' && device.weight > 0 ? device.weight : 1e-9;
+}

@@ -1,0 +1,31 @@
+// Stages a merge, or what has to come first: the moves that bring the partitions together.
+import { gatherPins } from '@ringwright/builder/plan/gather-pins';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { Change } from '@ringwright/builder/state/change';
+import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
+import type { Answer, Context } from '../cli/verb.ts';
+import { stageAndAnswer } from './stage-verb.ts';
+
+/** `again`: the command that stages it when they lie together. */
+export async function stageReshape(
+  context: Context,
+  ring: string,
+  { change, again }: { readonly change: Change; readonly again: string },
+): Promise<Answer> {
+  const isNew = headOf(await readLog(context.rings, ring)) === undefined;
+  const head = isNew ? null : (await readVersion(context.rings, ring, 'head')).ring;
+  let pinned = 0;
+  const answer = await stageAndAnswer(context, ring, (state) => {
+    const { partitioner } = applyChanges(state, [change]);
+    if (head === null || !isIntervals(partitioner)) return [change];
+    const pins = gatherPins(head, state, partitioner);
+    pinned = pins.length;
+    return pinned === 0 ? [change] : pins.map((pin) => ({ kind: 'pin', pin }));
+  });
+  if (pinned === 0) return answer;
+  const first = 'partitions to be merged lie on different devices: these pins bring them together';
+  const then = `when that is rolled out, type again: ${context.next(again)}`;
+  return { ...answer, lines: [...answer.lines, first, then] };
+}
