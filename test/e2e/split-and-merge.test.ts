@@ -222,11 +222,9 @@ test.each(shapes)(
     const [a = 0, b = 0] = await live(cluster);
     await cluster.commit('merge', String(a), String(b));
     await rolledOut(cluster);
-    for (const one of between) await goOn(one);
+    // Those of before the split are two changes old now.
+    for (const one of [...between, ...begun]) await goOn(one);
     isOver = true;
     await scanning;
-    const path = `/v1/_keys/${keyspace}?limit=9&cursor=${begun[1]?.cursor ?? ''}`;
-    const { status } = await askServer(cluster.ports()[0]!, { path });
-    expect(status).toBe(kind === 'ranges' ? 200 : 400);
   },
 );

@@ -2,15 +2,14 @@
 import { boundsFrom, type KeyBounds, placeBehind, withinPrefix } from '@ringwright/base/key-bounds';
 import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
 import { formatStamp } from '@ringwright/base/stamp';
-import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import {
-  firstCut,
-  firstPartition,
+  boundsAt,
+  firstPlace,
   isOrdered,
-  nextPartition,
-  partitionerAt,
-  type Scanned,
+  placeAfter,
+  placeNow,
   type ScanPlace,
+  scannedOf,
 } from '@ringwright/ring/partitioner/scan-order';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { coordinateScan, type PageRow, unpackPage } from '@ringwright/wire/listing';
@@ -58,7 +57,8 @@ export interface ScanSettings extends KeyBounds {
 
 interface Page {
   readonly rows: readonly PageRow[];
-  readonly partition: number;
+  /** What they are read from: its start. */
+  readonly place: ScanPlace;
 }
 
 /** What a scan works with. */
@@ -77,8 +77,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #ports: ScanPorts;
   readonly #settings: ScanSettings;
   readonly #start: ScanPlace | null;
-  #cut: number | undefined;
-  #given: { readonly key: Uint8Array; readonly partition: number } | null = null;
+  #given: { readonly key: Uint8Array; readonly place: ScanPlace } | null = null;
 
   /** Throws CURSOR_INVALID. */
   constructor(ports: ScanPorts, settings: ScanSettings) {
@@ -93,19 +92,19 @@ export class Scan implements AsyncIterable<ScannedRecord> {
    */
   get cursor(): string | null {
     if (this.#given === null) return this.#settings.cursor;
-    const { partition, key } = this.#given;
+    const { place, key } = this.#given;
     const at = placeBehind(key, this.#settings.reverse);
-    return writeCursor({ partition, at, cut: this.#cut }, this.#use());
+    return writeCursor({ ...place, at }, this.#use());
   }
 
-  /** Throws CURSOR_INVALID where partitions were split and merged more than once since. */
+  /** Throws CURSOR_INVALID for a cursor of an older program that cannot be followed any more. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ScannedRecord, void> {
     let left = this.#settings.limit;
-    for await (const { rows, partition } of pagesAhead(this.#parts())) {
+    for await (const { rows, place } of pagesAhead(this.#parts())) {
       for (const row of rows) {
         if (left === 0) return;
         left -= 1;
-        this.#given = { key: row.key, partition };
+        this.#given = { key: row.key, place };
         yield new ScannedRecord(row);
       }
     }
@@ -120,26 +119,18 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     const { prefix } = this.#settings;
     const bounds = withinPrefix(this.#settings, prefix);
     const { ring } = this.#ports.follower;
-    const partitioner = partitionerAt(ring, this.#start);
-    const partitionOf = partitionerOf(partitioner);
-    this.#cut = this.#start === null ? firstCut(partitioner) : this.#start.cut;
-    const cut = this.#cut;
-    const scanned: Scanned = { partitioner, partitionOf, bounds, prefix, cut };
-    const start = startOf(scanned, this.#start);
-    if (start === null) return;
-    yield this.#pagesOf(start.partition, boundsFrom(bounds, start.at));
-    for (
-      let partition = nextPartition(scanned, start.partition);
-      partition !== null;
-      partition = nextPartition(scanned, partition)
-    ) {
-      yield this.#pagesOf(partition, bounds);
+    const scanned = scannedOf(ring, { bounds, prefix });
+    const start = this.#start;
+    let place = start === null ? firstPlace(scanned) : placeNow(scanned, ring, start);
+    for (; place !== null; place = placeAfter(scanned, place)) {
+      yield this.#pagesOf(place, boundsAt(scanned, place));
     }
   }
 
-  async *#pagesOf(partition: number, bounds: KeyBounds): PartPages<Page> {
+  async *#pagesOf(place: ScanPlace, bounds: KeyBounds): PartPages<Page> {
     const { keyspace, prefix, values, consistency, limit } = this.#settings;
-    const about = { keyspace, partition, prefix, values, consistency };
+    const { partition, arc = null } = place;
+    const about = { keyspace, partition, arc, prefix, values, consistency };
     let left = limit;
     let rest = bounds;
     for (;;) {
@@ -149,19 +140,12 @@ export class Scan implements AsyncIterable<ScannedRecord> {
         limit: Math.max(1, Math.min(left, listKeysMax)),
       });
       const found = unpackPage(rows);
-      yield { rows: found, partition };
+      yield { rows: found, place };
       left -= found.length;
       if (next === null || left <= 0) return;
       rest = boundsFrom(bounds, next);
     }
   }
-}
-
-function startOf(scanned: Scanned, place: ScanPlace | null): ScanPlace | null {
-  if (place !== null && !isOrdered(scanned.partitioner)) return place;
-  const at = place?.at ?? new Uint8Array();
-  const partition = firstPartition({ ...scanned, bounds: boundsFrom(scanned.bounds, at) });
-  return partition === null ? null : { partition, at };
 }
 
 function askForPage(

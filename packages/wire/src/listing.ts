@@ -42,6 +42,7 @@ const boundFields = {
   reverse: z.boolean(),
   limit: z.int().min(1).max(listKeysMax),
 };
+const hashField = z.int().min(0).max(0xffff_ffff);
 /** As packPage makes them. */
 const rowsField = bytesField('rows', 0, scanPageBytesMax);
 
@@ -77,6 +78,8 @@ export const coordinateScan = messageKind({
     prefix: bytesField('prefix', 0, keyBytesMax),
     values: z.boolean(),
     consistency: consistencyField,
+    /** Of hashes on a circle: these keys alone, whatever partitions have them now. */
+    arc: z.nullable(z.strictObject({ start: hashField, end: hashField })),
   }),
   answer: z.strictObject({
     rows: rowsField,

@@ -447,8 +447,14 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'coordinate-scan',
     kinds.coordinateScan.request,
-    { keyspace, partition: 1, ...bounds, prefix: key, values: true, consistency: 'quorum' },
-    [{ prefix: Buffer.alloc(keyBytesMax + 1) }, { values: 1 }, { consistency: 'two' }],
+    {
+      ...{ keyspace, partition: 1, ...bounds, prefix: key, values: true, consistency: 'quorum' },
+      arc: { start: 2 ** 32 - 1, end: 0 },
+    },
+    [
+      ...[{ prefix: Buffer.alloc(keyBytesMax + 1) }, { values: 1 }, { consistency: 'two' }],
+      { arc: { start: 2 ** 32, end: 0 } },
+    ],
   ],
   [
     'coordinate-scan answer',

@@ -52,6 +52,14 @@ test('what version 19 brought', () => {
   expect(olderForm({ ...said, version: 19 }, answer)).toBe(answer);
 });
 
+test('version 26 knows no arcs', () => {
+  const body = { keyspace: 'k', partition: 1, arc: { start: 0, end: 7 } };
+  const said = { method: 'coordinate-scan', part: 'request', version: 26 } as const;
+  const older = olderForm(said, body);
+  expect(older).toEqual({ keyspace: 'k', partition: 1 });
+  expect(newerForm(said, older)).toEqual({ ...body, arc: null });
+});
+
 test('a body that has no fields is left for its schema to refuse', () => {
   for (const body of [null, 7, 'text', [1]]) {
     expect(newerForm({ method: 'hello', part: 'request', version: 18 }, body)).toBe(body);

@@ -62,6 +62,7 @@ const changes: readonly Change[] = [
   added(22, { method: 'hello', parts: ['request', 'answer'], field: 'access' }),
   added(22, { method: 'trust-offer', parts: ['request'], field: 'access' }),
   added(22, { method: 'trust-fetch', parts: ['answer'], field: 'access' }),
+  added(27, { method: 'coordinate-scan', parts: ['request'], field: 'arc' }),
 ];
 
 /** A file that has lost records was one that is not complete. */

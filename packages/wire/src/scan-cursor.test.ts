@@ -13,6 +13,13 @@ test('a place comes back; of ordered keys without its partition', () => {
   expect(readCursor(writeCursor(place, ordered), ordered)).toEqual({ ...place, partition: 0 });
 });
 
+test('a place on the circle of hashes comes back as its arc', () => {
+  const arc = { start: 2 ** 32 - 1, end: 7 };
+  const place = { partition: 3, at: Buffer.from('key'), arc, cut: 2 ** 32 - 1 };
+  const read = readCursor(writeCursor(place, use), use);
+  expect(read).toEqual({ ...place, at: Uint8Array.from(place.at), partition: 0 });
+});
+
 test('what is cut, changed, of another keyspace or direction is refused', () => {
   const cursor = writeCursor({ partition: 7, at: Buffer.from('key') }, use);
   const refused = expect.objectContaining({ code: 'CURSOR_INVALID' });

@@ -12,25 +12,40 @@ export interface CursorUse {
   readonly ordered: boolean;
 }
 
-// format 1 | flags 1 | partition 4 | cut 4 in format 2 | place | CRC32 of the keyspace and all
-// before it 4
-const FORMAT = 1;
-/** Of hashes in intervals, with the hash behind which the scan began. */
-const CUT_FORMAT = 2;
-const HEAD_BYTES = 6;
-const CUT_BYTES = 4;
+// format 1 | flags 1 | fields of 4 bytes each, as the format says | place | CRC32 of the keyspace
+// and all before it 4
 const SUM_BYTES = 4;
+const FIELDS_AT = 2;
+const FIELD_BYTES = 4;
 const REVERSE = 1;
 const ORDERED = 2;
 
-export function writeCursor({ partition, at, cut }: ScanPlace, use: CursorUse): string {
-  const head = HEAD_BYTES + (cut === undefined ? 0 : CUT_BYTES);
-  const bytes = Buffer.alloc(head + at.length + SUM_BYTES);
-  bytes.writeUInt8(cut === undefined ? FORMAT : CUT_FORMAT, 0);
-  if (cut !== undefined) bytes.writeUInt32BE(cut, HEAD_BYTES);
-  bytes.writeUInt8(flagsOf(use), 1);
+type Field = 'partition' | 'cut' | 'start' | 'end';
+/** By format. Format 2 is that of older programs for hashes in intervals. */
+const fieldsOf: Readonly<Record<number, readonly Field[]>> = {
+  1: ['partition'],
+  2: ['partition', 'cut'],
+  3: ['cut', 'start', 'end'],
+};
+
+export function writeCursor({ partition, at, arc, cut }: ScanPlace, use: CursorUse): string {
+  const format = arc === undefined || cut === undefined ? 1 : 3;
   // Of ordered keys the place alone says it, also when partitions were split since.
-  bytes.writeUInt32BE(use.ordered ? 0 : partition, 2);
+  const values = {
+    partition: use.ordered ? 0 : partition,
+    cut: cut ?? 0,
+    start: 0,
+    end: 0,
+    ...arc,
+  };
+  const fields = fieldsOf[format] ?? [];
+  const head = FIELDS_AT + FIELD_BYTES * fields.length;
+  const bytes = Buffer.alloc(head + at.length + SUM_BYTES);
+  bytes.writeUInt8(format, 0);
+  bytes.writeUInt8(flagsOf(use), 1);
+  for (const [index, field] of fields.entries()) {
+    bytes.writeUInt32BE(values[field], FIELDS_AT + FIELD_BYTES * index);
+  }
   bytes.set(at, head);
   bytes.writeUInt32BE(sumOf(bytes, use), bytes.length - SUM_BYTES);
   return bytes.toString('base64url');
@@ -39,19 +54,21 @@ export function writeCursor({ partition, at, cut }: ScanPlace, use: CursorUse): 
 /** Throws CURSOR_INVALID: for another keyspace or direction, cut, changed, or made up. */
 export function readCursor(cursor: string, use: CursorUse): ScanPlace {
   const bytes = Buffer.from(cursor, 'base64url');
-  const hasCut = bytes[0] === CUT_FORMAT;
-  const head = HEAD_BYTES + (hasCut ? CUT_BYTES : 0);
+  const fields = fieldsOf[bytes[0] ?? 0];
+  const head = FIELDS_AT + FIELD_BYTES * (fields?.length ?? 0);
   const length = bytes.length - head - SUM_BYTES;
   const isWhole =
     bytes.toString('base64url') === cursor &&
     length >= 0 &&
     length <= placeBytesMax &&
-    (hasCut || bytes[0] === FORMAT) &&
     bytes.readUInt32BE(bytes.length - SUM_BYTES) === sumOf(bytes, use);
-  if (!isWhole || bytes[1] !== flagsOf(use)) throw invalid(cursor, use);
+  if (fields === undefined || !isWhole || bytes[1] !== flagsOf(use)) throw invalid(cursor, use);
   const at = Uint8Array.from(bytes.subarray(head, head + length));
-  const partition = bytes.readUInt32BE(2);
-  return hasCut ? { partition, at, cut: bytes.readUInt32BE(HEAD_BYTES) } : { partition, at };
+  const valueOf = (field: Field): number =>
+    bytes.readUInt32BE(FIELDS_AT + FIELD_BYTES * fields.indexOf(field));
+  const cut = fields.includes('cut') ? { cut: valueOf('cut') } : {};
+  if (fields.includes('partition')) return { partition: valueOf('partition'), at, ...cut };
+  return { partition: 0, at, ...cut, arc: { start: valueOf('start'), end: valueOf('end') } };
 }
 
 function flagsOf({ reverse, ordered }: CursorUse): number {

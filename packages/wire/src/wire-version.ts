@@ -35,8 +35,9 @@
  * 25: pages of a partition in key order (page-read, coordinate-scan): listings need them of every
  *    device that they ask.
  * 26: the last rows of a file beside its digest (tail).
+ * 27: pages of an arc of hashes, whatever is split and merged meanwhile (coordinate-scan).
  */
-export const wireVersion = 26;
+export const wireVersion = 27;
 /**
  * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
  * sent to it.

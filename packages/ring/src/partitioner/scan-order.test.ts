@@ -2,9 +2,20 @@
 import { boundsFrom, withinPrefix } from '@ringwright/base/key-bounds';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
-import { partitionerOf } from './partition-of-key.ts';
-import type { Partitioner } from './partitioner.ts';
-import { firstPartition, nextPartition, placeAfter, type Scanned } from './scan-order.ts';
+import { circleOf, isInArc } from './hash-circle.ts';
+import { randomEnds } from './hash-ends.ts';
+import { timesIntervals } from './partition-power.ts';
+import type { HashIntervalsPartitioner, IntervalPartitioner, Partitioner } from './partitioner.ts';
+import { listed, mergeIntervals, splitInterval } from './reshape.ts';
+import {
+  boundsAt,
+  firstPlace,
+  placeAfter,
+  placeNow,
+  type Scanned,
+  type ScanPlace,
+  scannedOf,
+} from './scan-order.ts';
 
 const letters = ['a', 'b', 'c', 'd'];
 const keys = letters.flatMap((one) => [one, ...letters.map((two) => `${one}${two}`)]).sort();
@@ -26,14 +37,14 @@ function someScan(partitioner: Partitioner): Scanned {
   const prefix = Buffer.from(some());
   const to = random.below(3) === 0 ? null : Buffer.from(some());
   const bounds = { from: Buffer.from(some()), to, reverse: random.below(2) === 0 };
-  const partitionOf = partitionerOf(partitioner);
-  return { partitioner, partitionOf, bounds: withinPrefix(bounds, prefix), prefix };
+  return scannedOf({ partitioner }, { bounds: withinPrefix(bounds, prefix), prefix });
 }
 
 function keysOf({ partitionOf, bounds }: Scanned, partition: number | null): string[] {
   const { from, to, reverse } = bounds;
   const found = keys.filter((key) => {
-    const isIn = key >= from.toString() && (to === null || key < Buffer.from(to).toString());
+    const isIn =
+      key >= Buffer.from(from).toString() && (to === null || key < Buffer.from(to).toString());
     return isIn && (partition === null || partitionOf(Buffer.from(key)) === partition);
   });
   return reverse ? found.reverse() : found;
@@ -43,15 +54,15 @@ test('ranges give all keys of an interval in order, also from every border betwe
   for (let turn = 0; turn < 2_000; turn += 1) {
     const scanned = someScan(someRanges());
     const given: string[] = [];
-    let partition = firstPartition(scanned);
-    while (partition !== null) {
-      given.push(...keysOf(scanned, partition));
-      const place = placeAfter(scanned, partition);
-      partition = nextPartition(scanned, partition);
-      expect(place?.partition ?? null).toBe(partition);
+    for (let place = firstPlace(scanned); place !== null; ) {
+      const { partition } = place;
+      const part = keysOf({ ...scanned, bounds: boundsAt(scanned, place) }, null);
+      expect(part).toEqual(keysOf(scanned, partition));
+      given.push(...part);
+      place = placeAfter(scanned, place);
       if (place === null) continue;
       const bounds = boundsFrom(scanned.bounds, place.at);
-      expect(firstPartition({ ...scanned, bounds })).toBe(partition);
+      expect(firstPlace({ ...scanned, bounds })?.partition).toBe(place.partition);
     }
     expect(given).toEqual(keysOf(scanned, null));
   }
@@ -64,13 +75,67 @@ test('of keys with one tag a scan reads one partition', () => {
     hashKey: '{tag}',
     partitions: 32,
   };
-  const partitionOf = partitionerOf(partitioner);
   const read = (prefix: string): number => {
     const bounds = { from: Buffer.from(prefix), to: null, reverse: false };
-    const scanned = { partitioner, partitionOf, bounds, prefix: Buffer.from(prefix) };
+    const scanned = scannedOf({ partitioner }, { bounds, prefix: Buffer.from(prefix) });
     let count = 0;
-    for (let at = firstPartition(scanned); at !== null; at = nextPartition(scanned, at)) count += 1;
+    for (let at = firstPlace(scanned); at !== null; at = placeAfter(scanned, at)) count += 1;
     return count;
   };
   expect([read('{ada}:'), read('{ada'), read('')]).toEqual([1, 32, 32]);
 });
+
+const equal: HashIntervalsPartitioner = { kind: 'hash-intervals', hash: 'murmur3', partitions: 4 };
+
+/** Some split or merge of live partitions, or of all. */
+function reshapedAtRandom(before: HashIntervalsPartitioner): HashIntervalsPartitioner {
+  const { ids = [], ends = [] } = listed(before) as HashIntervalsPartitioner;
+  const at = random.below(ends.length);
+  const idAt = (index: number): number => ids[index % ends.length] ?? index % ends.length;
+  const ways: (() => IntervalPartitioner | null)[] = [
+    () => splitInterval(before, idAt(at), [((ends[at] ?? 0) + 2 ** 32 - 99) % 2 ** 32]),
+    () => (ends.length < 2 ? before : mergeIntervals(before, idAt(at), idAt(at + 1))),
+    () => (ends.length > 40 ? before : timesIntervals(before, 2)),
+    () => (ends.length % 2 === 1 ? before : timesIntervals(before, 1 / 2)),
+  ];
+  try {
+    return (ways[random.below(4)]?.() ?? before) as HashIntervalsPartitioner;
+  } catch {
+    return before; // too narrow a place for that split
+  }
+}
+
+const circles: readonly (readonly [string, Partitioner])[] = [
+  ['equal', equal],
+  ['drawn', { ...equal, ends: randomEnds(4, 5) }],
+  ['one', { ...equal, partitions: 1 }],
+  ['md5-shift', { kind: 'md5-shift', power: 2, prefix: '', suffix: '' }],
+];
+
+test.each(circles)(
+  '%s: a place of hashes means the same after any splits and merges',
+  (_, first) => {
+    for (let turn = 0; turn < 200; turn += 1) {
+      const reverse = random.below(2) === 0;
+      const bounds = { from: new Uint8Array(), to: null, reverse };
+      const scanIn = (partitioner: Partitioner): Scanned =>
+        scannedOf({ partitioner }, { bounds, prefix: new Uint8Array() });
+      let partitioner = first;
+      const all = Array.from({ length: 60 }, () => random.next()).concat(0, 2 ** 32 - 1);
+      const given: number[] = [];
+      let place: ScanPlace | null = firstPlace(scanIn(partitioner));
+      while (place !== null) {
+        const { arc, cut } = place;
+        given.push(...all.filter((hash) => isInArc(arc!, hash)));
+        place = placeAfter(scanIn(partitioner), place);
+        if (place === null) break;
+        if (partitioner.kind === 'md5-shift') partitioner = { ...equal, hash: 'md5' };
+        else partitioner = reshapedAtRandom(partitioner as HashIntervalsPartitioner);
+        place = placeNow(scanIn(partitioner), { partitioner }, place);
+        expect(place?.cut).toBe(cut);
+        expect(circleOf(partitioner)?.arcOf(place!.partition)).not.toBe(null);
+      }
+      expect(given.toSorted((a, b) => a - b)).toEqual(all.toSorted((a, b) => a - b));
+    }
+  },
+);

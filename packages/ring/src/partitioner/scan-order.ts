@@ -1,12 +1,14 @@
 // Which partitions may hold keys of an interval, in the order in which a scan reads them. Pure.
+// Of hashes on a circle a place says which arc is being read, and not of which partition it was: so
+// it means the same whatever is split and merged meanwhile.
 import { CodedError } from '@ringwright/base/coded-error';
-import { isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
-import { equalEnd } from './hash-ends.ts';
+import { boundsFrom, isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
+import { circleOf, type HashArc, type HashCircle, hashesBetween, nextHash } from './hash-circle.ts';
 import { hashPositions } from './hash-intervals.ts';
 import { hashedPartOf } from './hash-key.ts';
 import { intervalOf } from './intervals-of.ts';
+import { partitionerOf } from './partition-of-key.ts';
 import {
-  type IntervalPartitioner,
   intervalCountOf,
   isIntervals,
   type Partitioner,
@@ -18,14 +20,11 @@ export interface Scanned {
   readonly partitioner: Partitioner;
   /** That of the partitioner. */
   readonly partitionOf: (key: Uint8Array) => number;
+  /** Null where partitions are read by their numbers, or as ranges of keys. */
+  readonly circle: HashCircle | null;
   readonly bounds: KeyBounds;
   /** All keys of the interval begin with it. */
   readonly prefix: Uint8Array;
-  /**
-   * Of hashes, whose circle has no first one: the scan began behind it, and goes around once,
-   * whatever is split and merged meanwhile. Absent: behind the last end.
-   */
-  readonly cut?: number | undefined;
 }
 
 /** Everything before it, in the order of the scan, has been read. */
@@ -33,52 +32,126 @@ export interface ScanPlace {
   readonly partition: number;
   /** In the partition: see placeBehind; empty: its start. */
   readonly at: Uint8Array;
-  /** As Scanned.cut. */
+  /** On a circle: what is being read. Absent in cursors of older programs: the partition. */
+  readonly arc?: HashArc | undefined;
+  /** On a circle: the scan began behind it, and goes around once. */
   readonly cut?: number | undefined;
 }
 
 /** Of a ring. */
-interface Shapes {
+export interface Shapes {
   readonly partitioner: Partitioner;
   readonly reshape?: Reshape | undefined;
 }
 
+export function scannedOf(
+  { partitioner }: Shapes,
+  { bounds, prefix }: Pick<Scanned, 'bounds' | 'prefix'>,
+): Scanned {
+  const circle = circleOf(partitioner);
+  const partitionOf =
+    circle === null
+      ? partitionerOf(partitioner)
+      : (key: Uint8Array) => circle.at(circle.hashOf(key));
+  return { partitioner, partitionOf, circle, bounds, prefix };
+}
+
+/** Whether keys come in the order of their bytes over the whole keyspace. */
+export function isOrdered({ kind }: Partitioner): boolean {
+  return kind === 'ranges';
+}
+
+/** Where a scan begins; null: there is nothing to read. */
+export function firstPlace(scanned: Scanned): ScanPlace | null {
+  const { circle, partitioner, partitionOf, bounds, prefix } = scanned;
+  if (isEmpty(bounds)) return null;
+  const at = new Uint8Array();
+  if (isOrdered(partitioner)) return { partition: firstRange(scanned), at };
+  if (isOneTag(partitioner, prefix)) return placeOf(scanned, partitionOf(prefix));
+  if (circle !== null)
+    return onCircle(scanned, circle, { from: cutOf(circle), cut: cutOf(circle) });
+  return { partition: bounds.reverse ? partitionCountOf(partitioner) - 1 : 0, at };
+}
+
+/** The start of one partition, which is read alone. */
+export function placeOf({ circle }: Pick<Scanned, 'circle'>, partition: number): ScanPlace {
+  const arc = circle?.arcOf(partition) ?? undefined;
+  return { partition, at: new Uint8Array(), ...(arc && { arc }) };
+}
+
 /**
- * The intervals in whose order a scan goes on from a place: those of before, where its partition
- * was split or merged since. Servers read such a one out of what it became. Throws CURSOR_INVALID
- * where that is not known any more.
+ * A place of an earlier answer under the ring of now. Throws CURSOR_INVALID for one of an older
+ * program whose partition was split or merged more than once since.
  */
-export function partitionerAt(
-  { partitioner, reshape }: Shapes,
-  place: ScanPlace | null,
-): Partitioner {
-  if (place === null || !isIntervals(partitioner) || isOrdered(partitioner)) return partitioner;
-  if (isKnownIn(partitioner, place)) return partitioner;
-  const before = reshape?.kind === 'from' ? reshape.partitioner : null;
-  if (before !== null && isKnownIn(before, place)) return before;
-  throw scanEnded(place.partition);
+export function placeNow(
+  scanned: Scanned,
+  { reshape }: Shapes,
+  place: ScanPlace,
+): ScanPlace | null {
+  const { partitioner, circle, bounds } = scanned;
+  if (isOrdered(partitioner)) {
+    const rest = boundsFrom(bounds, place.at);
+    if (isEmpty(rest)) return null;
+    return { partition: firstRange({ ...scanned, bounds: rest }), at: place.at };
+  }
+  if (circle === null) return place;
+  const { partition, arc, cut = cutOf(circle) } = place;
+  const before = reshape?.kind === 'from' ? circleOf(reshape.partitioner) : null;
+  const known = arc ?? circle.arcOf(partition) ?? before?.arcOf(partition);
+  if (known === undefined || known === null) throw scanEnded(partition);
+  return { partition: circle.at(nextHash(known.start)), at: place.at, arc: known, cut };
 }
 
-function isKnownIn(partitioner: IntervalPartitioner, { partition, cut }: ScanPlace): boolean {
-  if (intervalOf(partitioner, partition) === null) return false;
-  return cut === undefined || indexBehind(partitioner, cut) !== null;
+/** Where a scan goes on when a place has been read to its end; null: that was the last. */
+export function placeAfter(scanned: Scanned, place: ScanPlace): ScanPlace | null {
+  const { partitioner, circle, bounds, prefix } = scanned;
+  if (isOrdered(partitioner)) return rangeAfter(scanned, place.partition);
+  if (isOneTag(partitioner, prefix)) return null;
+  if (circle === null) {
+    const partition = place.partition + (bounds.reverse ? -1 : 1);
+    const isEnd = partition < 0 || partition >= partitionCountOf(partitioner);
+    return isEnd ? null : { partition, at: new Uint8Array() };
+  }
+  const { arc = { start: 0, end: 0 }, cut = cutOf(circle) } = place;
+  const from = bounds.reverse ? arc.start : arc.end;
+  return from === cut ? null : onCircle(scanned, circle, { from, cut });
 }
 
-/** The hash behind which a scan of hashes begins that has no place yet; undefined: of others. */
-export function firstCut(partitioner: Partitioner): number | undefined {
-  if (partitioner.kind !== 'hash-intervals') return undefined;
-  const { ends, partitions } = partitioner;
-  return ends === undefined ? equalEnd(partitions - 1, partitions) : ends.at(-1);
+/** The start of what a scan reads behind a hash, or before it when it goes backward. */
+export function onCircle(
+  { bounds }: Pick<Scanned, 'bounds'>,
+  { at, arcOf }: HashCircle,
+  { from, cut }: { readonly from: number; readonly cut: number },
+): ScanPlace {
+  const partition = at(bounds.reverse ? from : nextHash(from));
+  const { start, end } = arcOf(partition) ?? { start: cut, end: cut };
+  const place = { partition, at: new Uint8Array(), cut };
+  if (bounds.reverse) {
+    const isCut = hashesBetween(cut, from) < hashesBetween(start, from);
+    return { ...place, arc: { start: isCut ? cut : start, end: from } };
+  }
+  const isCut = hashesBetween(from, cut) < hashesBetween(from, end);
+  return { ...place, arc: { start: from, end: isCut ? cut : end } };
 }
 
-/** The index of the interval that begins behind a hash; null where none does. */
-function indexBehind(partitioner: Partitioner, cut: number): number | null {
-  if (partitioner.kind !== 'hash-intervals') return null;
-  const count = intervalCountOf(partitioner);
-  const { ends } = partitioner;
-  const index = ends?.indexOf(cut) ?? Math.ceil((cut * count) / hashPositions);
-  if (index < 0 || (ends === undefined && equalEnd(index, count) !== cut)) return null;
-  return (index + 1) % count;
+/** The hash behind which scans begin: no arc of equal partitions lies across it. */
+export function cutOf({ at, arcOf }: HashCircle): number {
+  return arcOf(at(0))?.end === 0 ? 0 : hashPositions - 1;
+}
+
+/** What of the interval is still to be read at a place: of ranges, the part of one of them. */
+export function boundsAt({ partitioner, bounds }: Scanned, place: ScanPlace): KeyBounds {
+  const rest = boundsFrom(bounds, place.at);
+  return isOrdered(partitioner) ? withinRange(rest, partitioner, place.partition) : rest;
+}
+
+/** The keys of the bounds that a range has; all of them where it has none any more. */
+export function withinRange(bounds: KeyBounds, partitioner: Partitioner, id: number): KeyBounds {
+  const { start, end } = intervalOf(partitioner, id) ?? {};
+  const { from, to, reverse } = bounds;
+  const isLate = start instanceof Uint8Array && isBefore(from, start);
+  const isEarly = end instanceof Uint8Array && (to === null || isBefore(end, to));
+  return { from: isLate ? start : from, to: isEarly ? end : to, reverse };
 }
 
 export function scanEnded(partition: number): CodedError {
@@ -90,50 +163,26 @@ export function scanEnded(partition: number): CodedError {
   });
 }
 
-/** Whether keys come in the order of their bytes over the whole keyspace. */
-export function isOrdered({ kind }: Partitioner): boolean {
-  return kind === 'ranges';
-}
-
-/** The partition that is read first; null: there is none. */
-export function firstPartition(scanned: Scanned): number | null {
-  const { partitioner, partitionOf, bounds, prefix } = scanned;
+function firstRange({ partitioner, partitionOf, bounds }: Scanned): number {
   const { from, to, reverse } = bounds;
-  if (isEmpty(bounds)) return null;
-  if (isOrdered(partitioner)) {
-    if (!reverse) return partitionOf(from);
-    if (to === null) return idAt(partitioner, countOf(partitioner) - 1);
-    const last = partitionOf(to);
-    return isBefore(startOf(partitioner, last), to) ? last : neighbour(partitioner, last, -1);
-  }
-  if (isOneTag(partitioner, prefix)) return partitionOf(prefix);
-  return idInTurn(scanned, reverse ? countOf(partitioner) - 1 : 0);
+  if (!reverse) return partitionOf(from);
+  if (to === null) return idAt(partitioner, countOf(partitioner) - 1);
+  const last = partitionOf(to);
+  if (isBefore(startOf(partitioner, last), to)) return last;
+  return neighbour(partitioner, last, -1) ?? last;
 }
 
-/** Where a scan goes on when it has read a partition; null: that was the last. */
-export function placeAfter(scanned: Scanned, partition: number): ScanPlace | null {
-  const next = nextPartition(scanned, partition);
-  if (next === null) return null;
-  const { cut } = scanned;
-  if (!isOrdered(scanned.partitioner)) return { partition: next, at: new Uint8Array(), cut };
-  const border = scanned.bounds.reverse ? partition : next;
-  return { partition: next, at: startOf(scanned.partitioner, border) };
-}
-
-/** The one that is read after `partition`; null: it was the last. */
-export function nextPartition(scanned: Scanned, partition: number): number | null {
-  const { partitioner, bounds, prefix } = scanned;
-  if (!isOrdered(partitioner)) {
-    if (isOneTag(partitioner, prefix)) return null;
-    return nextInTurn(scanned, partition, bounds.reverse ? -1 : 1);
-  }
+function rangeAfter({ partitioner, bounds }: Scanned, partition: number): ScanPlace | null {
   if (bounds.reverse) {
     const start = startOf(partitioner, partition);
-    return isBefore(bounds.from, start) ? neighbour(partitioner, partition, -1) : null;
+    if (!isBefore(bounds.from, start)) return null;
+    const before = neighbour(partitioner, partition, -1);
+    return before === null ? null : { partition: before, at: start };
   }
   const next = neighbour(partitioner, partition, 1);
-  if (next === null || bounds.to === null) return next;
-  return isBefore(startOf(partitioner, next), bounds.to) ? next : null;
+  if (next === null) return null;
+  const at = startOf(partitioner, next);
+  return bounds.to === null || isBefore(at, bounds.to) ? { partition: next, at } : null;
 }
 
 /** The first key of a range; empty for the first range. */
@@ -148,28 +197,9 @@ function isOneTag(partitioner: Partitioner, prefix: Uint8Array): boolean {
   return hashedPartOf(partitioner.hashKey)(prefix).length < prefix.length;
 }
 
-/** Of the circle of hashes, from the cut on. */
-function idInTurn({ partitioner, cut }: Scanned, turn: number): number {
-  const first = cut === undefined ? 0 : (indexBehind(partitioner, cut) ?? 0);
-  return idAt(partitioner, (first + turn) % countOf(partitioner));
-}
-
-function nextInTurn(scanned: Scanned, partition: number, step: 1 | -1): number | null {
-  const { partitioner } = scanned;
-  const count = countOf(partitioner);
-  const end = idInTurn(scanned, step === 1 ? count - 1 : 0);
-  if (partition === end) return null;
-  const at = indexOf(partitioner, partition) + step;
-  return idAt(partitioner, (at + count) % count);
-}
-
-function indexOf(partitioner: Partitioner, partition: number): number {
-  const ids = isIntervals(partitioner) ? partitioner.ids : undefined;
-  return ids === undefined ? partition : ids.indexOf(partition);
-}
-
 function neighbour(partitioner: Partitioner, partition: number, step: 1 | -1): number | null {
-  const at = indexOf(partitioner, partition) + step;
+  const ids = isIntervals(partitioner) ? partitioner.ids : undefined;
+  const at = (ids === undefined ? partition : ids.indexOf(partition)) + step;
   return at < 0 || at >= countOf(partitioner) ? null : idAt(partitioner, at);
 }
 

@@ -6,9 +6,7 @@ import { comparePlaces, type KeyBounds, placeBehind } from '@ringwright/base/key
 import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';
 import { isGone } from '@ringwright/partition/file/record';
-import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
-import { scanEnded } from '@ringwright/ring/partitioner/scan-order';
-import { isRetired, parentsIn } from '@ringwright/ring/reshape-ring';
+import type { HashArc } from '@ringwright/ring/partitioner/hash-circle';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { type PageRow, packPage, pageRead, unpackPage } from '@ringwright/wire/listing';
 import type { AnswerOf } from '@ringwright/wire/message';
@@ -18,11 +16,14 @@ import { askSlots } from './ask-slots.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
 import { coordinateRead } from './coordinate.ts';
 import { tooFewSlots } from './quorum-write.ts';
+import { type ScanSource, scanSource } from './scan-source.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 export interface ScanRequest extends KeyBounds {
   readonly keyspace: string;
   readonly partition: number;
+  /** These hashes alone, whatever partitions have them now; null: all of the partition. */
+  readonly arc: HashArc | null;
   readonly limit: number;
   /** False: records come with empty values. */
   readonly values: boolean;
@@ -39,32 +40,53 @@ export interface ScanPage {
 type Page = AnswerOf<typeof pageRead>;
 
 /**
- * Every record that is there all along is in one page of a scan. What slots differ in is read key
- * by key, and so written back, before it is shown. Throws NOT_ENOUGH_REPLICAS, RING_UNKNOWN.
+ * Every record that is there all along is in one page of a scan. Throws NOT_ENOUGH_REPLICAS,
+ * RING_UNKNOWN, CURSOR_INVALID for a retired partition without arc that is not known any more.
  */
 export async function coordinateScan(
   ports: CoordinatorPorts,
   request: ScanRequest,
 ): Promise<ScanPage> {
-  const nowMs = ports.clock.nowMs();
-  const { limit, reverse } = request;
-  const { keyspace, partition } = request;
-  const retiredIn = (): ActiveRing['ring'] | null => {
-    const { ring } = ports.rings.get(keyspace);
-    return isRetired(ring)(partition) ? ring : null;
-  };
-  const retired = retiredIn();
-  if (retired !== null) return scanChildren(ports, retired, request);
-  let pages: readonly Page[];
-  try {
-    pages = await withNewestRing(ports, keyspace, (active) =>
-      equalOrWhole(ports, active, { ...request, nowMs }),
-    );
-  } catch (error) {
-    const since = retiredIn();
-    if (since === null) throw error;
-    return scanChildren(ports, since, request);
+  for (;;) {
+    const { ring } = ports.rings.get(request.keyspace);
+    const source = scanSource(ring, request);
+    try {
+      return await readSource(ports, request, source);
+    } catch (error) {
+      // It was split or merged in this very moment.
+      const { partitions } = scanSource(ports.rings.get(request.keyspace).ring, request);
+      if (partitions.join() === source.partitions.join()) throw error;
+    }
   }
+}
+
+/** The partitions' pages, merged, and of them the keys that are wanted. */
+async function readSource(
+  ports: CoordinatorPorts,
+  request: ScanRequest,
+  { partitions, bounds, isWanted }: ScanSource,
+): Promise<ScanPage> {
+  const [only, ...others] = partitions;
+  const page = (partition: number): Promise<ScanPage> =>
+    scanPartition(ports, { ...request, ...bounds, partition });
+  if (only !== undefined && others.length === 0 && isWanted === null) return page(only);
+  const pages = await Promise.all(partitions.map(page));
+  const { found, next } = mergePages(
+    pages.map((one) => ({ rows: unpackPage(one.rows), next: one.next })),
+    request,
+  );
+  const rows = found.map(({ row }) => row);
+  const wanted = isWanted === null ? rows : rows.filter(({ key }) => isWanted(key));
+  return cutPage(wanted, { next, reverse: request.reverse });
+}
+
+/** What slots differ in is read key by key, and so written back, before it is shown. */
+async function scanPartition(ports: CoordinatorPorts, request: ScanRequest): Promise<ScanPage> {
+  const nowMs = ports.clock.nowMs();
+  const { limit, reverse, keyspace } = request;
+  const pages = await withNewestRing(ports, keyspace, (active) =>
+    equalOrWhole(ports, active, { ...request, nowMs }),
+  );
   const [first] = pages;
   if (pages.length === 1 && first !== undefined) {
     return first.gone === 0 ? first : { ...first, rows: withoutGone(first.rows, nowMs) };
@@ -82,30 +104,6 @@ export async function coordinateScan(
   });
 }
 
-/**
- * A page of a partition that was split or merged: the keys it had, out of what it became. Throws
- * CURSOR_INVALID where that is not known any more.
- */
-async function scanChildren(
-  ports: CoordinatorPorts,
-  ring: ActiveRing['ring'],
-  request: ScanRequest,
-): Promise<ScanPage> {
-  const { partition, limit, reverse } = request;
-  const children = [...parentsIn(ring).parents].filter(([, ids]) => ids.includes(partition));
-  if (ring.reshape?.kind !== 'from' || children.length === 0) throw scanEnded(partition);
-  const partitionOf = partitionerOf(ring.reshape.partitioner);
-  const pages = await Promise.all(
-    children.map(([child]) => coordinateScan(ports, { ...request, partition: child })),
-  );
-  const { found, next } = mergePages(
-    pages.map((page) => ({ rows: unpackPage(page.rows), next: page.next })),
-    { limit, reverse },
-  );
-  const rows = found.map(({ row }) => row).filter(({ key }) => partitionOf(key) === partition);
-  return cutPage(rows, { next, reverse });
-}
-
 /** One page where all slots that were needed have the same, or else the page of each. */
 async function equalOrWhole(
   ports: CoordinatorPorts,
@@ -114,7 +112,6 @@ async function equalOrWhole(
 ): Promise<readonly Page[]> {
   const { keyspace, partition, consistency, values, from, to, reverse, limit, nowMs } = request;
   const slots = slotsOf(active.ring, partition);
-  // It was split or merged in this very moment.
   if (slots.length === 0) throw tooFewSlots(0, { slots: 0, needed: 1, said: new Map() });
   const needed = slotsNeeded(consistency, slots.length);
   const about = { keyspace, ringVersion: active.ring.version, partition };

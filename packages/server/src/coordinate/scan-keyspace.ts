@@ -1,16 +1,15 @@
 // Reads a keyspace in order, partition by partition: the next records behind a place.
 import { setImmediate } from 'node:timers/promises';
-import { boundsFrom, type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
+import { type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';
-import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import {
-  firstCut,
-  firstPartition,
-  isOrdered,
-  partitionerAt,
+  boundsAt,
+  firstPlace,
   placeAfter,
-  type Scanned,
+  placeNow,
+  placeOf,
   type ScanPlace,
+  scannedOf,
 } from '@ringwright/ring/partitioner/scan-order';
 import { type PageRow, unpackPage } from '@ringwright/wire/listing';
 import type { Consistency } from './consistency.ts';
@@ -45,17 +44,19 @@ export interface ScanPart {
  * first call to the last is given once. Throws as coordinateScan, and CURSOR_INVALID.
  */
 export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan): Promise<ScanPart> {
-  const { keyspace, limit, isWanted, only } = scan;
-  const scanned = scannedBy(ports, scan);
+  const { keyspace, limit, isWanted, only, prefix } = scan;
+  const { ring } = ports.rings.get(keyspace);
+  const scanned = scannedOf(ring, { bounds: withinPrefix(scan, prefix), prefix });
+  const first = only === null ? firstPlace(scanned) : placeOf(scanned, only);
   const rows: PageRow[] = [];
-  let place = startOf(scanned, scan);
+  let place = scan.place === null ? first : placeNow(scanned, ring, scan.place);
   let [looked, turnEnds] = [0, listKeysMax];
   for (let turn = 0; turn < PARTITIONS_AT_ONCE && looked < limit && place !== null; turn += 1) {
-    const { partition } = place;
     const page = await coordinateScan(ports, {
-      ...boundsFrom(scanned.bounds, place.at),
+      ...boundsAt(scanned, place),
       keyspace,
-      partition,
+      partition: place.partition,
+      arc: place.arc ?? null,
       limit: Math.min(limit - looked, listKeysMax),
       values: scan.values,
       consistency: scan.consistency,
@@ -69,32 +70,7 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
       turnEnds = looked + listKeysMax;
     }
     if (page.next !== null) place = { ...place, at: page.next };
-    else place = only === null ? placeAfter(scanned, partition) : null;
+    else place = only === null ? placeAfter(scanned, place) : null;
   }
   return { rows, place };
-}
-
-function scannedBy(ports: CoordinatorPorts, scan: KeyspaceScan): Scanned {
-  const { ring } = ports.rings.get(scan.keyspace);
-  const partitioner = partitionerAt(ring, scan.place);
-  const partitionOf = partitionerOf(partitioner);
-  const cut = scan.place === null ? firstCut(partitioner) : scan.place.cut;
-  return {
-    cut,
-    partitioner,
-    partitionOf,
-    bounds: withinPrefix(scan, scan.prefix),
-    prefix: scan.prefix,
-  };
-}
-
-function startOf(scanned: Scanned, { place, only }: KeyspaceScan): ScanPlace | null {
-  if (place === null) {
-    const partition = only ?? firstPartition(scanned);
-    return partition === null ? null : { partition, at: new Uint8Array(), cut: scanned.cut };
-  }
-  if (!isOrdered(scanned.partitioner) || place.at.length === 0) return place;
-  // Of ordered keys only the place counts, whatever the partitions are now.
-  const partition = firstPartition({ ...scanned, bounds: boundsFrom(scanned.bounds, place.at) });
-  return partition === null ? null : { partition, at: place.at };
 }

@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, listKeysMax } from '@ringwright/base/limits';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { circleOf } from '@ringwright/ring/partitioner/hash-circle';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
-import { isOrdered } from '@ringwright/ring/partitioner/scan-order';
+import { isOrdered, type ScanPlace } from '@ringwright/ring/partitioner/scan-order';
+import type { Ring } from '@ringwright/ring/ring';
 import type { PageRow } from '@ringwright/wire/listing';
 import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
 import { parseConsistency } from '../coordinate/consistency.ts';
@@ -51,8 +53,7 @@ export async function answerScan(
   const use = { keyspace, reverse, ordered };
   const cursor = asked.get('cursor');
   const place = cursor === null ? null : readCursor(cursor, use);
-  const isOther = scan.only !== null && !ordered && place !== null && place.partition !== scan.only;
-  if (place !== null && (place.partition >= ring.partitions || isOther)) throw badCursor(cursor);
+  if (place !== null && !isOf(ring, scan.only, place)) throw badCursor(cursor);
   const part = await scanKeyspace(coordinator, { ...scan, keyspace, reverse, place });
   const next = part.place === null ? null : writeCursor(part.place, use);
   const items = part.rows.map((row) => (isList ? keyForm(row.key) : itemOf(row, scan)));
@@ -66,6 +67,16 @@ export async function answerScan(
     status: 200,
     headers: { 'content-type': linesType },
   });
+}
+
+/** Whether a cursor can be one of the ring, and of the partition that is read alone. */
+function isOf(ring: Ring, only: number | null, { partition, arc }: ScanPlace): boolean {
+  if (partition >= ring.partitions) return false;
+  if (only === null || isOrdered(ring.partitioner)) return true;
+  const whole = circleOf(ring.partitioner)?.arcOf(only);
+  return arc === undefined
+    ? partition === only
+    : arc.start === whole?.start && arc.end === whole.end;
 }
 
 function itemOf(row: PageRow, { values }: Pick<KeyspaceScan, 'values'>): object {

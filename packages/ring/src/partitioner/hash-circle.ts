@@ -1,0 +1,70 @@
+// Partitions that are arcs of a circle of 32-bit hashes, and arcs that outlive them. Pure.
+import { equalEnd } from './hash-ends.ts';
+import { hashPositions, intervalOfHash, keyHashOf } from './hash-intervals.ts';
+import { intervalOf } from './intervals-of.ts';
+import { md5Top } from './md5-top.ts';
+import type { Md5ShiftPartitioner, Partitioner } from './partitioner.ts';
+
+/** After `start`, up to and with `end`; all hashes where they are the same. */
+export interface HashArc {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface HashCircle {
+  readonly hashOf: (key: Uint8Array) => number;
+  /** The partition of a hash. */
+  readonly at: (hash: number) => number;
+  /** Null for an id that has no keys any more. */
+  readonly arcOf: (partition: number) => HashArc | null;
+}
+
+/** Null where a partition is no arc of the circle that it would be split on. */
+export function circleOf(partitioner: Partitioner): HashCircle | null {
+  if (partitioner.kind === 'hash-intervals') {
+    const arcOf = (id: number): HashArc | null => {
+      const { start, end } = intervalOf(partitioner, id) ?? {};
+      return typeof start === 'number' && typeof end === 'number' ? { start, end } : null;
+    };
+    return { hashOf: keyHashOf(partitioner), at: intervalOfHash(partitioner), arcOf };
+  }
+  const isMd5 = partitioner.kind === 'md5-shift';
+  return isMd5 && partitioner.prefix + partitioner.suffix === '' ? md5Circle(partitioner) : null;
+}
+
+function md5Circle({ power }: Md5ShiftPartitioner): HashCircle {
+  const count = 2 ** power;
+  const before = (id: number): number => (equalEnd(id, count) + hashPositions - 1) % hashPositions;
+  return {
+    hashOf: md5Top,
+    at: (hash) => Math.floor(hash / 2 ** (32 - power)),
+    arcOf: (id) => (id < count ? { start: before(id), end: before(id + 1) } : null),
+  };
+}
+
+/** The hash that comes next. */
+export function nextHash(hash: number): number {
+  return (hash + 1) % hashPositions;
+}
+
+/** How many hashes come after `start`, up to and with `end`; the same: all of them. */
+export function hashesBetween(start: number, end: number): number {
+  return (end - start + hashPositions) % hashPositions || hashPositions;
+}
+
+export function isInArc({ start, end }: HashArc, hash: number): boolean {
+  return hashesBetween(start, hash) <= hashesBetween(start, end);
+}
+
+/** The partitions that have hashes of the arc, in the order of the circle. */
+export function partitionsOn({ at, arcOf }: HashCircle, arc: HashArc): number[] {
+  const found = new Set<number>();
+  const all = hashesBetween(arc.start, arc.end);
+  for (let read = 0; read < all; ) {
+    const from = (arc.start + read) % hashPositions;
+    const partition = at(nextHash(from));
+    found.add(partition);
+    read += hashesBetween(from, arcOf(partition)?.end ?? arc.end);
+  }
+  return [...found];
+}

@@ -1,0 +1,74 @@
+// The partitions out of which a page of a scan is read, whatever was split and merged since it
+// began.
+import { isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
+import {
+  circleOf,
+  type HashArc,
+  type HashCircle,
+  isInArc,
+  partitionsOn,
+} from '@ringwright/ring/partitioner/hash-circle';
+import {
+  firstPlace,
+  placeAfter,
+  scanEnded,
+  scannedOf,
+  withinRange,
+} from '@ringwright/ring/partitioner/scan-order';
+import { isRetired } from '@ringwright/ring/reshape-ring';
+import type { Ring } from '@ringwright/ring/ring';
+
+interface Wanted extends KeyBounds {
+  readonly partition: number;
+  readonly arc: HashArc | null;
+}
+
+export interface ScanSource {
+  readonly partitions: readonly number[];
+  readonly bounds: KeyBounds;
+  /** Null: every key that they have in the bounds. */
+  readonly isWanted: ((key: Uint8Array) => boolean) | null;
+}
+
+/**
+ * Pure. An arc says what is wanted; without one it is what the partition has, or had before the
+ * last split or merge. Throws CURSOR_INVALID where that is not known any more.
+ */
+export function scanSource(
+  ring: Pick<Ring, 'partitioner' | 'partitions' | 'reshape'>,
+  { partition, arc, from, to, reverse }: Wanted,
+): ScanSource {
+  const { partitioner, reshape } = ring;
+  const bounds = { from, to, reverse };
+  const circle = arc === null && !isRetired(ring)(partition) ? null : circleOf(partitioner);
+  if (circle !== null) {
+    const before = reshape?.kind === 'from' ? circleOf(reshape.partitioner) : null;
+    const wanted = arc ?? before?.arcOf(partition);
+    if (wanted === null || wanted === undefined) throw scanEnded(partition);
+    return onArc(circle, wanted, bounds);
+  }
+  if (!isRetired(ring)(partition)) return { partitions: [partition], bounds, isWanted: null };
+  if (partition >= ring.partitions) throw scanEnded(partition);
+  const was = reshape?.kind === 'from' ? reshape.partitioner : partitioner;
+  return inRange(ring, withinRange(bounds, was, partition));
+}
+
+function onArc(circle: HashCircle, arc: HashArc, bounds: KeyBounds): ScanSource {
+  const partitions = partitionsOn(circle, arc);
+  const [only = -1, ...others] = partitions;
+  const whole = circle.arcOf(only);
+  const isWhole = others.length === 0 && whole?.start === arc.start && whole.end === arc.end;
+  const isWanted = (key: Uint8Array): boolean => isInArc(arc, circle.hashOf(key));
+  return { partitions, bounds, isWanted: isWhole ? null : isWanted };
+}
+
+/** Whoever asks for a range that was split or merged has named its keys alone. */
+function inRange(ring: Pick<Ring, 'partitioner'>, bounds: KeyBounds): ScanSource {
+  const scanned = scannedOf(ring, { bounds, prefix: new Uint8Array() });
+  const partitions: number[] = [];
+  const first = isEmpty(bounds) ? null : firstPlace(scanned);
+  for (let place = first; place !== null; place = placeAfter(scanned, place)) {
+    partitions.push(place.partition);
+  }
+  return { partitions, bounds, isWanted: null };
+}
