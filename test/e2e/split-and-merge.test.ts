@@ -20,6 +20,10 @@ interface PlanSizes {
   };
 }
 
+interface Proposed {
+  readonly proposals: readonly { readonly partition?: number; readonly command?: string }[];
+}
+
 async function live({ builder }: Cluster): Promise<number[]> {
   const { intervals } = await builder.json<Table>(['table', keyspace]);
   return intervals.map(({ id }) => id);
@@ -34,6 +38,10 @@ test('ranges are split, joined by a server, and merged again', { timeout: 60_000
   const cluster = await clusterForTest({ servers: 3, partitioner: ['--partitioner', 'ranges'] });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 4 });
   await traffic.goesOn();
+  const proposed = await cluster.builder.json<Proposed>(['splits', keyspace, '--split-above', '9']);
+  const [{ partition, command } = {}, ...others] = proposed.proposals;
+  expect([partition, others]).toEqual([0, []]);
+  expect(command).toMatch(/^ring-builder split notes 0 --at key\/\d/);
   await traffic.within('split in three', async () => {
     await cluster.commit('split', '0', '--at', 'key/4/2', 'key/4/4');
     await rolledOut(cluster);

@@ -23,6 +23,11 @@ export const ask: readonly VerbEntry[] = [
     load: () => import('./commands/look/list-parts.ts'),
   },
   {
+    usage: 'splits <ring>',
+    summary: 'partitions that are too large or too small, and what to type',
+    load: () => import('./commands/ask/splits.ts'),
+  },
+  {
     usage: 'balance <ring> [version]',
     summary: 'shares against slots held, per tier and device',
     load: () => import('./commands/ask/balance.ts'),

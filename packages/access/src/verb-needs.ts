@@ -38,6 +38,7 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   lookup: 'folder',
   search: 'folder',
   'list-parts': 'folder',
+  splits: 'metrics',
   balance: 'folder',
   dispersion: 'folder',
   drill: 'folder',

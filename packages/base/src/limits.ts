@@ -283,3 +283,13 @@ assert(partitionCountMax * 3 * 2 <= ringFileBytesMax, 'the largest usual ring fi
 
 /** Parts into which one command splits a partition: each is a file on every replica. */
 export const splitPartsMax = 256;
+
+/** Splits and merges that are proposed for one version: people look at each. */
+export const splitsProposedMax = 16;
+
+/**
+ * Records that are drawn to find the middle of a partition: it is off by more than 5 % of them once
+ * in a thousand times. A thousand take about 30 ms, in turns of 64.
+ */
+export const middleSampleRows = 1_024;
+export const middleTurnRows = 64;

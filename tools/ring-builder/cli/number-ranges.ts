@@ -56,6 +56,7 @@ export const numberRanges = {
   partition: whole(0, partitionCountMax - 1),
   other: whole(0, partitionCountMax - 1),
   parts: whole(2, splitPartsMax),
+  most: whole(1, splitPartsMax),
   replicas: any(1, replicaCountMax),
   'min-part-hours': whole(0, minPartHoursMax, 'hours'),
   overload: any(0, overloadMax),

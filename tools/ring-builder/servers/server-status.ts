@@ -71,6 +71,10 @@ const statusSchema = z.object({
   logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
   /** [partition, bytes] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
+  /** Of the partition that was asked for: null where it has no records to tell it from. */
+  middle: z.nullish(
+    z.object({ at: z.union([z.int(), z.string()]), share: z.number(), sampled: z.int() }),
+  ),
   /** How fast it may give and take copies; null: no limit. */
   copyPace: z
     .object({ allowed: z.nullable(z.number()), lentMs: z.nullable(z.number()).default(null) })
@@ -97,12 +101,20 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
 /** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers, such as HOST_UNKNOWN. */
 export async function serverStatus(
   address: string,
-  options: { readonly sizesOf?: string; readonly timeoutMs?: number } = {},
+  options: {
+    readonly sizesOf?: string;
+    /** RING/PARTITION. */
+    readonly middleOf?: string;
+    readonly timeoutMs?: number;
+  } = {},
 ): Promise<ServerStatus> {
-  const { sizesOf, timeoutMs = connectTimeoutMs } = options;
-  const query = sizesOf === undefined ? '' : `?sizes=${sizesOf}`;
+  const { sizesOf, middleOf, timeoutMs = connectTimeoutMs } = options;
+  const query = new URLSearchParams({
+    ...(sizesOf !== undefined && { sizes: sizesOf }),
+    ...(middleOf !== undefined && { middle: middleOf }),
+  }).toString();
   const proof = await proofOf(address);
-  const answer = await getHttp(address, `/v1/status${query}`, {
+  const answer = await getHttp(address, `/v1/status${query && `?${query}`}`, {
     proof,
     timeoutMs,
     token: shownToken(),

@@ -15,6 +15,7 @@ import type { Guard } from '../access/guard.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
 import { measurePartitions } from '../status/measure-store.ts';
+import { middleOf } from '../status/middle-of.ts';
 import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { checkHost, checkOrigin, malformationOf } from './check-request.ts';
@@ -185,12 +186,22 @@ async function answerService(
   }
 }
 
-/** With ?sizes=RING also the bytes of each partition file of that ring here. */
+/**
+ * With ?sizes=RING also the bytes of each partition file of that ring here, with
+ * ?middle=RING/PARTITION where that one would be cut in halves.
+ */
 async function statusDocument(status: StatusPorts, query: string): Promise<unknown> {
   const disk = await status.store.diskFree();
   const ring = new URLSearchParams(query).get('sizes');
   const sizes = ring === null ? {} : { sizes: partitionSizes(status, ring) };
-  return { ...serverStatus(status), disk, ...sizes };
+  return { ...serverStatus(status), disk, ...sizes, ...(await middleFor(status, query)) };
+}
+
+async function middleFor({ rings, store }: StatusPorts, query: string): Promise<object> {
+  const [name, partition = ''] = new URLSearchParams(query).get('middle')?.split('/') ?? [];
+  if (name === undefined || !/^\d{1,9}$/.test(partition)) return {};
+  const { ring } = rings.get(checkKeyspaceName(name));
+  return { middle: await middleOf(store, ring, Number(partition)) };
 }
 
 /** `named`: RING/PARTITION. */

@@ -1,0 +1,55 @@
+// Where a partition would be cut in two halves of its records: a sample, not a count.
+import { setImmediate } from 'node:timers/promises';
+import { middleSampleRows, middleTurnRows } from '@ringwright/base/limits';
+import { seededRandom } from '@ringwright/base/random';
+import type { Store } from '@ringwright/partition/store';
+import { circleOf, hashesBetween } from '@ringwright/ring/partitioner/hash-circle';
+import { keyText } from '@ringwright/ring/partitioner/key-text';
+import type { Ring } from '@ringwright/ring/ring';
+
+export interface Middle {
+  /** As a split takes it: the last hash of the first half, or the first key of the second. */
+  readonly at: number | string;
+  /** Of the sample, the part that comes before. */
+  readonly share: number;
+  readonly sampled: number;
+}
+
+/**
+ * Null where there are no records to tell it from, or no file. A record is drawn by its sequence
+ * number, so that what was written over counts for the one after it.
+ */
+export async function middleOf(
+  store: Store,
+  { keyspace, partitioner }: Pick<Ring, 'keyspace' | 'partitioner'>,
+  partition: number,
+): Promise<Middle | null> {
+  const keys = await sampleOf(store, keyspace, partition);
+  if (keys.length < 2) return null;
+  const sampled = keys.length;
+  const [circle, half] = [circleOf(partitioner), Math.floor(sampled / 2)];
+  const arc = circle?.arcOf(partition);
+  if (circle === null || arc === null || arc === undefined) {
+    const sorted = keys.sort((a, b) => a.compare(b));
+    const middle = sorted[half] ?? new Uint8Array();
+    const before = sorted.findIndex((key) => Buffer.compare(key, middle) === 0);
+    return { at: keyText(middle), share: before / sampled, sampled };
+  }
+  const places = keys.map((key) => hashesBetween(arc.start, circle.hashOf(key)));
+  const middle = places.sort((a, b) => a - b)[half - 1] ?? 0;
+  const share = places.filter((place) => place <= middle).length / sampled;
+  return { at: (arc.start + middle) % 2 ** 32, share, sampled };
+}
+
+async function sampleOf(store: Store, keyspace: string, partition: number): Promise<Buffer[]> {
+  const seq = store.info(keyspace, partition)?.seq ?? 0;
+  const random = seededRandom(seq);
+  const keys: Buffer[] = [];
+  for (let drawn = 0; seq > 0 && drawn < middleSampleRows; drawn += 1) {
+    const since = Math.floor((random.next() / 2 ** 32) * seq);
+    const [row] = store.stampsSince(keyspace, partition, since, { rowsMax: 1, bytesMax: 1 }).rows;
+    if (row !== undefined) keys.push(Buffer.from(row.key));
+    if (drawn % middleTurnRows === 0) await setImmediate();
+  }
+  return keys;
+}

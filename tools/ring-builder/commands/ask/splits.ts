@@ -1,0 +1,179 @@
+// ring-builder splits: partitions that are too large or too small, and what to type.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { splitsProposedMax } from '@ringwright/base/limits';
+import {
+  mergeShareMax,
+  proposeSplits,
+  type ReshapeProposal,
+} from '@ringwright/builder/ask/propose-splits';
+import { gatherPins } from '@ringwright/builder/plan/gather-pins';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { requireIntervals } from '@ringwright/builder/state/reshaped-by';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { positionText } from '@ringwright/ring/partitioner/hash-ends';
+import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import { mergeIntervals } from '@ringwright/ring/partitioner/reshape';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { flag, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { askSizes } from '../../plan/known-sizes.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { serverStatus } from '../../servers/server-status.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+
+interface Head {
+  readonly ring: Ring;
+  readonly state: BuilderState;
+}
+
+interface Proposal {
+  readonly why: string;
+  /** Null: it cannot be staged like this. */
+  readonly change: Change | null;
+  /** What to type, or what is in the way. */
+  readonly command: string;
+  readonly proposal: ReshapeProposal;
+}
+
+export const verb: Verb = {
+  options: {
+    'split-above': textOption('a partition whose values have more is split', { default: '512MiB' }),
+    'merge-below': textOption('two neighbours that have less are merged (an eighth of that)'),
+    most: textOption(`so many at once (default ${splitsProposedMax})`),
+    stage: flagOption('stages them; those that have to come together first are left out'),
+  },
+  examples: [
+    ['$0 splits events', 'what is too large or too small, why, and what to type'],
+    ['$0 splits events --split-above 2GiB --stage', 'and stages it'],
+  ],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const above = parseBytes(optionalText(args, 'split-above') ?? '', '--split-above');
+    const below = belowOf(optionalText(args, 'merge-below'), above);
+    const limits = { above, below, most: optionalNumber(args, 'most') ?? splitsProposedMax };
+    const stored = await readVersion(context.rings, name, 'head');
+    const { ring } = stored;
+    const head = { ring, state: stateOf(stored) };
+    if (ring.moves.length > 0) throw busy(ring);
+    const known = await askSizes(name, ringTargets(ring, head.state));
+    if (known.answered === 0) throw nobodyAnswers(name, known.asked);
+    const proposals: Proposal[] = [];
+    for (const one of proposeSplits(intervalsIn(head), known.partitionBytes, limits)) {
+      proposals.push(await proposalOf(head, one, limits));
+    }
+    const changes = proposals.flatMap(({ change }) => change ?? []);
+    const lines = linesOf(name, proposals, { ...limits, away: known.away.length });
+    const shown = proposals.map(({ proposal, why, command }) => ({ ...proposal, why, command }));
+    const { asked, answered } = known;
+    const json = { ring: name, ...limits, asked, answered, proposals: shown };
+    if (!flag(args, 'stage') || changes.length === 0) {
+      const next = changes.length > 0 ? `splits ${name} --stage` : `status ${name}`;
+      return { json: { ...json, changed: false }, lines, next: context.next(next) };
+    }
+    const answer = await stageAndAnswer(context, name, () => changes);
+    const staged = answer.json as Readonly<Record<string, unknown>>;
+    return { ...answer, json: { ...json, ...staged }, lines: [...lines, ...answer.lines] };
+  },
+};
+
+function intervalsIn({ ring, state }: Head): IntervalPartitioner {
+  return requireIntervals({ ...state, partitioner: ring.partitioner });
+}
+
+function linesOf(
+  ring: string,
+  proposals: readonly Proposal[],
+  { above, below, away }: { readonly above: number; readonly below: number; readonly away: number },
+): string[] {
+  const silent = `${counted(away, 'server says', 'servers say')} nothing: others told the sizes`;
+  const large = `no partition has more than ${printBytes(above)}`;
+  const small = `no two neighbours have less than ${printBytes(below)} each`;
+  return [
+    ...(away > 0 ? [silent] : []),
+    ...(proposals.length === 0 ? [`${ring}: ${large}, ${small}`] : []),
+    ...proposals.map(({ why, command }) => `${why}: ${command}`),
+  ];
+}
+
+function belowOf(given: string | undefined, above: number): number {
+  const most = Math.floor(above * mergeShareMax);
+  if (given === undefined) return most;
+  const below = parseBytes(given, '--merge-below');
+  if (below <= most) return below;
+  throw usage(
+    `--merge-below ${given} is more than an eighth of --split-above, ${printBytes(most)}: what ` +
+      'is split could be merged again',
+  );
+}
+
+async function proposalOf(
+  head: Head,
+  proposal: ReshapeProposal,
+  { above, below }: { readonly above: number; readonly below: number },
+): Promise<Proposal> {
+  const { ring, state } = head;
+  const { keyspace } = ring;
+  const bytes = printBytes(proposal.bytes);
+  if (proposal.kind === 'merge') {
+    const { partitions } = proposal;
+    const named = `partitions ${partitions.join(' and ')}`;
+    const why = `${named} have ${bytes} together, below ${printBytes(below)} each`;
+    const command = `ring-builder merge ${keyspace} ${partitions.join(' ')}`;
+    const merged = mergeIntervals(intervalsIn(head), ...partitions);
+    const isApart = gatherPins(ring, state, merged).length > 0;
+    return { proposal, why, command, change: isApart ? null : { kind: 'merge', partitions } };
+  }
+  const { partition } = proposal;
+  const why = `partition ${partition} has ${bytes}, above ${printBytes(above)}`;
+  const middle = await middleOf(ring, partition);
+  if (middle === null)
+    return { proposal, why, change: null, command: 'no holder tells its middle' };
+  if (Math.min(middle.share, 1 - middle.share) < unevenShare) {
+    const command = 'one key, or one tag, has nearly all of it: no split helps';
+    return { proposal, why, change: null, command };
+  }
+  const { at } = middle;
+  const typed = typeof at === 'number' ? positionText(at) : at;
+  const command = `ring-builder split ${keyspace} ${partition} --at ${typed}`;
+  return { proposal, why, command, change: { kind: 'split', partition, at: [at] } };
+}
+
+/** A part that is smaller than this of the whole is not worth a split. */
+const unevenShare = 0.05;
+
+async function middleOf(ring: Ring, partition: number) {
+  const holders = new Set(ring.table.map((row) => holderIn(row, partition)));
+  const targets = ringTargets(ring, null).filter(({ devices }) =>
+    devices.some((id) => holders.has(id)),
+  );
+  for (const { address } of targets) {
+    const said = await serverStatus(address, { middleOf: `${ring.keyspace}/${partition}` }).catch(
+      () => null,
+    );
+    if (said?.middle) return said.middle;
+  }
+  return null;
+}
+
+function busy({ keyspace, version, moves }: Ring): CodedError {
+  const what = counted(moves.length, 'move');
+  const message = `version ${version} of ${keyspace} has ${what} in flight`;
+  return new CodedError('MOVES_IN_FLIGHT', message, {
+    hint: `run ring-builder rollout ${keyspace}: sizes are told of what lies still`,
+    details: { version, moves: moves.length },
+  });
+}
+
+function nobodyAnswers(ring: string, asked: number): CodedError {
+  const who = `none of ${counted(asked, 'server')} of ${ring}`;
+  const message = `${who} says how large its partitions are`;
+  return new CodedError('PEER_UNREACHABLE', message, {
+    hint: `ring-builder servers ${ring} says why`,
+    details: { ring, asked },
+  });
+}
