@@ -2,11 +2,12 @@
 import { must } from '@ringwright/base/assert';
 import { freePorts } from '@ringwright/node/free-ports';
 import { failure } from './failure.ts';
-import { ServerProcess } from './server-process.ts';
+import { type Guarded, ServerProcess } from './server-process.ts';
 
 /** Zones of the servers: two in each of three, and the one that joins in a fourth. */
-const ZONES = [1, 1, 2, 2, 3, 3, 4] as const;
+const ZONES = [1, 2, 3, 1, 2, 3, 4] as const;
 const FIRST_SERVERS = 6;
+const GUARDED_SERVERS = 3;
 
 export class Cluster {
   readonly #folder: string;
@@ -31,8 +32,12 @@ export class Cluster {
 
   /** Starts six servers in three zones; resolves when all are ready. */
   async startFirst(): Promise<void> {
-    const started = Array.from({ length: FIRST_SERVERS }, (_, index) => this.#start(index));
-    await Promise.all(started.map((server) => server.ready()));
+    await this.#startAll(FIRST_SERVERS, null);
+  }
+
+  /** Starts three servers, one in each of three zones, that ask who is there. */
+  async startGuarded(guarded: Guarded): Promise<void> {
+    await this.#startAll(GUARDED_SERVERS, guarded);
   }
 
   /** Starts the seventh server, in a zone of its own. */
@@ -60,13 +65,19 @@ export class Cluster {
     for (const server of this.#servers) server.killNow();
   }
 
-  #start(index: number): ServerProcess {
+  async #startAll(count: number, guarded: Guarded | null): Promise<void> {
+    const started = Array.from({ length: count }, (_, index) => this.#start(index, guarded));
+    await Promise.all(started.map((server) => server.ready()));
+  }
+
+  #start(index: number, guarded: Guarded | null = null): ServerProcess {
     if (this.#isEnding) throw failure('the cluster is being ended');
     const server = new ServerProcess({
       device: `sd${index + 1}`,
       zone: must(ZONES[index], `no zone for server ${index}`),
       port: must(this.#ports[index], `no port for server ${index}`),
       folder: this.#folder,
+      guarded,
     });
     this.#servers.push(server);
     return server;

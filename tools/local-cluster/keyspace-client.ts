@@ -1,5 +1,6 @@
 // A small client of one keyspace over HTTP. Any server answers: when one fails, the next is asked.
 import http from 'node:http';
+import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure } from './failure.ts';
 
@@ -28,16 +29,40 @@ interface Call {
   readonly value: string | null;
 }
 
+/** Of servers that ask who is there, and prove who they are. */
+export interface Secured {
+  /** Certificates of the authority, PEM. */
+  readonly ca: string;
+  /** ID.SECRET. */
+  readonly token: string;
+}
+
+const agentOptions = { keepAlive: true, maxSockets: SOCKETS_PER_SERVER_MAX };
+
 export class KeyspaceClient {
   readonly #keyspace: string;
-  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVER_MAX });
+  readonly #agent: http.Agent;
+  readonly #isSecured: boolean;
+  #token: string | null;
   readonly #shunnedUntil = new Map<number, number>();
   #ports: readonly number[];
   #turn = 0;
 
-  constructor(keyspace: string, ports: readonly number[]) {
+  /** `secured`: over TLS, with a token; null: in plain. */
+  constructor(keyspace: string, ports: readonly number[], secured: Secured | null = null) {
     this.#keyspace = keyspace;
     this.#ports = ports;
+    this.#isSecured = secured !== null;
+    this.#token = secured?.token ?? null;
+    this.#agent =
+      secured === null
+        ? new http.Agent(agentOptions)
+        : new https.Agent({ ...agentOptions, ca: secured.ca });
+  }
+
+  /** Requests that begin from now on show this token. */
+  useToken(token: string): void {
+    this.#token = token;
   }
 
   addServer(port: number): void {
@@ -95,12 +120,16 @@ export class KeyspaceClient {
 
   #ask(port: number, { method, path, value }: Call): Promise<{ status: number; body: string }> {
     return new Promise((resolve, reject) => {
-      const headers =
-        value === null
-          ? {}
-          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(value) };
+      const headers = {
+        ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
+        ...(value !== null && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(value),
+        }),
+      };
       const options = { host: '127.0.0.1', port, method, path, headers, agent: this.#agent };
-      const request = http.request({ ...options, timeout: ATTEMPT_MS_MAX }, (response) => {
+      const ask = this.#isSecured ? https.request : http.request;
+      const request = ask({ ...options, timeout: ATTEMPT_MS_MAX }, (response) => {
         let body = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => {

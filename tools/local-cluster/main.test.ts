@@ -84,6 +84,23 @@ test('a server joins, one dies, nothing is lost, and nothing is left running', l
   expect(processesIn(data)).toEqual([]);
 });
 
+test('secured: strangers get nothing, and what is replaced costs no request', limit, async () => {
+  const data = path.join(folder, 'secured');
+  const few = ['--json', '--records', '200', '--partitions', '4', '--secure'];
+  const run = await start([...few, '--exit', '--data', data], () => undefined);
+  expect(run.code, run.stderr).toBe(0);
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    ok: true,
+    problems: [],
+    records: 200,
+    lost: 0,
+    refused: { noToken: 'TOKEN_MISSING', wrongSecret: 'TOKEN_REFUSED' },
+    revokedOn: 3,
+    live: { failed: 0 },
+  });
+  expect(processesIn(data)).toEqual([]);
+});
+
 test('Ctrl-C in the middle ends all servers and says so by its exit code', async () => {
   const data = path.join(folder, 'interrupted');
   let interrupted = false;

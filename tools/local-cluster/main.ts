@@ -10,10 +10,12 @@ import { Cluster } from './cluster.ts';
 import { findProblems } from './figures.ts';
 import { columnsOf, narrator } from './narrator.ts';
 import { type Options, parseOptions } from './options.ts';
-import { commandsPage, figuresPage } from './page.ts';
+import { changeRows, commandsPage, figuresPage, type Rows, securedCommandsPage } from './page.ts';
 import { ringBuilder } from './ring-builder.ts';
+import { findSecureProblems, secureRows } from './secure-figures.ts';
+import { securedFiles, tellSecureStory } from './secure-story.ts';
 import { serverArguments } from './server-process.ts';
-import { type Ending, tellStory } from './story.ts';
+import { type Ending, type Stage, tellStory } from './story.ts';
 
 const EXIT_NOT_IN_ORDER = 1;
 const EXIT_USAGE = 2;
@@ -80,28 +82,72 @@ interface Telling {
 async function tell({ options, folder, cluster, output, signal }: Telling): Promise<void> {
   const rings = path.join(folder, 'rings');
   const teller = narrator(output);
+  const environment = environmentIn(folder);
   const builder = ringBuilder({
     rings,
-    environment: { RING_BUILDER_KEYS: path.join(folder, 'keys') },
+    environment,
     signal,
     announce: (args) => teller.command(args),
     say: (line) => teller.say(line),
   });
   const cities = await readCities(options.records);
-  const { partitions } = options;
-  const end = await tellStory({ cluster, builder, narrator: teller, cities, partitions });
-  report(end, options);
-  if (options.exit) return;
+  const { partitions, secure } = options;
+  const stage = { cluster, builder, narrator: teller, cities, partitions };
   const sampleKey = must(cities.entries[0], 'records').key;
   const surroundings = { rings, folder, sampleKey, columns: columnsOf(output) };
-  output.write(`${commandsPage({ ...surroundings, ...aliveAndDead(cluster, end) }).join('\n')}\n`);
+  const told = secure
+    ? await tellSecured(stage, { ...surroundings, environment })
+    : await tellChange(stage, surroundings);
+  report(told, options);
+  if (options.exit) return;
+  output.write(`${told.commands.join('\n')}\n`);
 }
 
-function report({ figures, wrong }: Ending, { json }: Options): void {
-  const problems = findProblems(figures);
+/** Keys of its own, named for whoever the story is told of. */
+function environmentIn(folder: string): Record<string, string> {
+  return {
+    RINGWRIGHT_AUTHOR: 'ada',
+    RING_BUILDER_KEYS: path.join(folder, 'keys'),
+  };
+}
+
+interface Told {
+  readonly figures: object;
+  readonly rows: Rows;
+  readonly problems: readonly string[];
+  readonly wrong: readonly string[];
+  /** What a person may type now. */
+  readonly commands: readonly string[];
+}
+
+type Place = Pick<Parameters<typeof commandsPage>[0], 'rings' | 'folder' | 'sampleKey' | 'columns'>;
+
+async function tellChange(stage: Stage, place: Place): Promise<Told> {
+  const end = await tellStory(stage);
+  const { figures, wrong } = end;
+  const commands = commandsPage({ ...place, ...aliveAndDead(stage.cluster, end) });
+  const rows = changeRows(figures);
+  return { figures, rows, problems: findProblems(figures), wrong, commands };
+}
+
+async function tellSecured(
+  stage: Stage,
+  place: Place & { readonly environment: Record<string, string> },
+): Promise<Told> {
+  const files = securedFiles(place.folder);
+  const { environment } = place;
+  const { figures, wrong } = await tellSecureStory({ ...stage, files, environment });
+  const { port } = must(stage.cluster.servers[0], 'three servers').place;
+  const { authority, nextShop: token } = files;
+  const commands = securedCommandsPage({ ...place, port, authority, token });
+  const rows = secureRows(figures);
+  return { figures, rows, problems: findSecureProblems(figures), wrong, commands };
+}
+
+function report({ figures, rows, problems, wrong }: Told, { json }: Options): void {
   const ok = problems.length === 0;
   if (!ok) process.exitCode = EXIT_NOT_IN_ORDER;
-  const page = [...figuresPage(figures, problems), ...wrong.slice(0, 10)].join('\n');
+  const page = [...figuresPage(rows, problems), ...wrong.slice(0, 10)].join('\n');
   if (json) {
     process.stderr.write(`${page}\n`);
     process.stdout.write(`${JSON.stringify({ ...figures, ok, problems }, null, 2)}\n`);

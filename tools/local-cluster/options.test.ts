@@ -4,6 +4,7 @@ import { parseOptions } from './options.ts';
 test('defaults', () => {
   expect(parseOptions([])).toMatchObject({
     exit: false,
+    secure: false,
     json: false,
     partitions: 256,
     records: null,
@@ -12,8 +13,25 @@ test('defaults', () => {
 });
 
 test('everything said is heard', () => {
-  const args = ['--exit', '--json', '--partitions', '16', '--records', '2000', '--data', '/x'];
-  const wanted = { exit: true, json: true, partitions: 16, records: 2_000, data: '/x' };
+  const args = [
+    '--exit',
+    '--json',
+    '--secure',
+    '--partitions',
+    '16',
+    '--records',
+    '2000',
+    '--data',
+    '/x',
+  ];
+  const wanted = {
+    exit: true,
+    json: true,
+    secure: true,
+    partitions: 16,
+    records: 2_000,
+    data: '/x',
+  };
   expect(parseOptions(args)).toMatchObject(wanted);
 });
 

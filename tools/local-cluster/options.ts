@@ -4,6 +4,8 @@ import yargs from 'yargs';
 export interface Options {
   /** End when the story is told; otherwise the cluster stays up. */
   readonly exit: boolean;
+  /** The story of TLS, tokens and keys in place of that of a ring change. */
+  readonly secure: boolean;
   /** One JSON document on stdout; the story goes to stderr. */
   readonly json: boolean;
   readonly partitions: number;
@@ -24,6 +26,11 @@ export function parseOptions(args: readonly string[]): Options {
       type: 'boolean',
       default: false,
       describe: 'end by itself; 0 if all is well',
+    })
+    .option('secure', {
+      type: 'boolean',
+      default: false,
+      describe: 'show TLS, tokens and keys, in place of a ring change',
     })
     .option('json', { type: 'boolean', default: false, describe: 'one JSON document on stdout' })
     .option('partitions', { type: 'number', default: 256, describe: 'partitions of the ring' })

@@ -7,10 +7,13 @@ const count = (value: number): string => Math.round(value).toLocaleString('en');
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 const ms = (value: number): string => `${count(value)} ms`;
 
-/** The figures as lines of two columns: what, and how much. */
-export function figuresPage(figures: Figures, problems: readonly string[]): string[] {
+/** Lines of two columns: what, and how much. */
+export type Rows = readonly (readonly [string, string])[];
+
+/** The figures of a ring change. */
+export function changeRows(figures: Figures): Rows {
   const { copied, live, longestPauseMs: pause } = figures;
-  const rows: readonly (readonly [string, string])[] = [
+  return [
     ['records', `${count(figures.records)} loaded, ${count(figures.loadedPerSecond)} a second`],
     [
       'moved',
@@ -27,6 +30,9 @@ export function figuresPage(figures: Figures, problems: readonly string[]): stri
     ['lost', `${figures.lost}`],
     ['time', `${figures.seconds.toFixed(1)} s`],
   ];
+}
+
+export function figuresPage(rows: Rows, problems: readonly string[]): string[] {
   const verdict =
     problems.length === 0 ? ['Every figure is in order.'] : ['NOT in order:', ...problems];
   return [
@@ -79,6 +85,38 @@ export function commandsPage(surroundings: Surroundings): string[] {
       ...tool('lookup', 'cities', sampleKey),
       '# the server that was killed:',
       ...shown('npx', 'ring-server', ...revive),
+    ]),
+    '',
+    `Files are in ${folder}. Ctrl-C ends everything.`,
+  ];
+}
+
+/** The same of a secured cluster. `environment`: what the tool was given. */
+export function securedCommandsPage(
+  surroundings: Pick<Surroundings, 'rings' | 'folder' | 'port' | 'sampleKey'> & {
+    readonly environment: Readonly<Record<string, string>>;
+    readonly authority: string;
+    readonly token: string;
+  },
+): string[] {
+  const { rings, folder, port, sampleKey, environment, authority, token } = surroundings;
+  const path = sampleKey.split('/').map(encodeURIComponent).join('/');
+  const url = `https://127.0.0.1:${port}/v1/cities/${path}`;
+  const set = Object.entries(environment).map(([name, value]) => `${name}=${quoteForShell(value)}`);
+  const tool = (command: string): string => `npx ring-builder ${command} --rings ${rings}`;
+  const shown = `"Authorization: Bearer $(cat ${token})"`;
+  return [
+    '',
+    'The cluster is up. Try, in another terminal:',
+    '',
+    ...indent([
+      ...set.map((one) => `export ${one}`),
+      `curl --cacert ${authority} -H ${shown} ${quoteForShell(url)}`,
+      `curl --cacert ${authority} ${quoteForShell(url)}   # a stranger`,
+      tool('health'),
+      tool('access list'),
+      tool('access log'),
+      tool('certs list'),
     ]),
     '',
     `Files are in ${folder}. Ctrl-C ends everything.`,

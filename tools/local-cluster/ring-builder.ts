@@ -12,7 +12,7 @@ const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/launcher
 export interface RingBuilderOptions {
   /** The folder given as --rings. */
   readonly rings: string;
-  /** What its environment has besides this program's, such as where its keys lie. */
+  /** What its environment has besides this program's, such as where its keys lie; read anew. */
   readonly environment: Readonly<Record<string, string>>;
   /** Ends a running command. */
   readonly signal: AbortSignal;
@@ -27,7 +27,6 @@ export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
 
 export function ringBuilder(options: RingBuilderOptions): RingBuilder {
   const { rings, environment, signal, announce, say } = options;
-  const env = { ...process.env, ...environment };
   return async (...args) => {
     const typed = ['ring-builder', ...args.map(quoteForShell)];
     const command = typed.join(' ');
@@ -35,6 +34,7 @@ export function ringBuilder(options: RingBuilderOptions): RingBuilder {
     const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
     const isShown = args[0] === 'rollout';
     const listen = (line: string): void => (isShown ? say(rolloutLine(line) ?? line) : undefined);
+    const env = { ...process.env, ...environment };
     const isDrawn = isShown && process.stderr.isTTY;
     const { code, stdout, stderr } = await run(all, { signal, env }, isDrawn ? null : listen);
     if (code !== 0) {

@@ -18,6 +18,17 @@ export interface ServerPlace {
   readonly port: number;
   /** Folder of all servers' data and logs. */
   readonly folder: string;
+  /** Null: in plain, for whoever reaches it. */
+  readonly guarded: Guarded | null;
+}
+
+/** Files of a server that proves who it is and asks who is there. */
+export interface Guarded {
+  /** A key with its certificates. */
+  readonly bundle: string;
+  readonly authority: string;
+  /** The root of trust. */
+  readonly trust: string;
 }
 
 export class ServerProcess {
@@ -55,7 +66,14 @@ export class ServerProcess {
   /** Resolves once /readyz answers 200; throws with the end of the log when the process ends first. */
   async ready(): Promise<void> {
     const what = `${this.place.device} to be ready on ${this.address} (log: ${this.#logFile})`;
-    const asking = { proof: null, timeoutMs: ANSWER_MS_MAX };
+    const { guarded } = this.place;
+    const asking = {
+      proof:
+        guarded === null
+          ? null
+          : { by: 'authority' as const, ca: fs.readFileSync(guarded.authority, 'utf8') },
+      timeoutMs: ANSWER_MS_MAX,
+    };
     const ask = async (): Promise<boolean> =>
       !this.isRunning || (await getHttp(this.address, '/readyz', asking)).status === 200;
     await waitFor(what, { ask, until: Boolean, deadlineMs: READY_MS_MAX, failure });
@@ -90,7 +108,8 @@ export class ServerProcess {
 }
 
 /** What follows `ring-server` on its command line. */
-export function serverArguments({ device, port, folder }: ServerPlace): string[] {
+export function serverArguments({ device, port, folder, guarded }: ServerPlace): string[] {
   const data = path.join(folder, device);
-  return ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+  const place = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+  return guarded === null ? place : [...place, '--tls', guarded.bundle, '--trust', guarded.trust];
 }

@@ -16,11 +16,11 @@ import type { JsonObject, RingBuilder } from './ring-builder.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
-const KEYSPACE = 'cities';
-const REPLICAS = 3;
-const WEIGHT = '1';
+export const KEYSPACE = 'cities';
+export const REPLICAS = 3;
+export const WEIGHT = '1';
 /** Any seed will do; a fixed one makes two runs alike. */
-const TRAFFIC_SEED = 20_261_121;
+export const TRAFFIC_SEED = 20_261_121;
 /** Enough after the kill that every partition was asked about several times. */
 const WRITES_AFTER_KILL = 1_000;
 const READS_AFTER_KILL = 2_000;
@@ -82,7 +82,7 @@ export async function tellStory(stage: Stage): Promise<Ending> {
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
-function deviceOf({ place }: ServerProcess): string {
+export function deviceOf({ place }: ServerProcess): string {
   return `r1z${place.zone}-127.0.0.1:${place.port}/${place.device}`;
 }
 
@@ -98,7 +98,11 @@ async function buildFirstRing({ cluster, builder, narrator, partitions }: Stage)
   await builder('push', KEYSPACE);
 }
 
-async function load({ narrator }: Stage, client: KeyspaceClient, ledger: Ledger): Promise<number> {
+export async function load(
+  { narrator }: Pick<Stage, 'narrator'>,
+  client: KeyspaceClient,
+  ledger: Ledger,
+): Promise<number> {
   const count = ledger.entries.length.toLocaleString('en');
   narrator.act(`${count} cities of the world are written at quorum`);
   const seconds = await loadRecords(client, ledger);

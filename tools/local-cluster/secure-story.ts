@@ -1,0 +1,199 @@
+// The story of `npm start -- --secure`, in acts: servers that prove who they are and ask who is
+// there, a stranger, and everything that may leak replaced while an application goes on.
+import fs from 'node:fs';
+import path from 'node:path';
+import { must } from '@ringwright/base/assert';
+import { seededRandom } from '@ringwright/base/random';
+import { waitFor } from '@ringwright/node/wait-for';
+import { failure } from './failure.ts';
+import { fieldAt } from './json-field.ts';
+import { KeyspaceClient } from './keyspace-client.ts';
+import { newLedger } from './ledger.ts';
+import { readBack } from './read-back.ts';
+import type { SecureFigures } from './secure-figures.ts';
+import { deviceOf, KEYSPACE, load, REPLICAS, type Stage, TRAFFIC_SEED, WEIGHT } from './story.ts';
+import { refusalOf, shownFingerprint } from './stranger.ts';
+import { startTraffic, type Traffic } from './traffic.ts';
+
+/** Every lane has had several answers, so that no request is under way that began before. */
+const ANSWERS_BETWEEN = 200;
+const WAIT_MS_MAX = 30_000;
+const HOST = '127.0.0.1';
+
+/** Files of the secured cluster. */
+export interface SecuredFiles {
+  readonly authority: string;
+  readonly bundle: string;
+  readonly trust: string;
+  readonly operator: string;
+  readonly shop: string;
+  readonly nextShop: string;
+}
+
+export interface SecureStage extends Stage {
+  readonly files: SecuredFiles;
+  /** Of commands; what they show to servers is added when it is there. */
+  readonly environment: Record<string, string>;
+}
+
+export interface SecureEnding {
+  readonly figures: SecureFigures;
+  readonly wrong: readonly string[];
+}
+
+export function securedFiles(folder: string): SecuredFiles {
+  const of = (...names: string[]): string => path.join(folder, ...names);
+  return {
+    authority: of('certs', 'authority.pem'),
+    bundle: of('certs', `${HOST}.pem`),
+    trust: of('rings', 'trust.json'),
+    operator: of('ada.token'),
+    shop: of('shop.token'),
+    nextShop: of('shop-2.token'),
+  };
+}
+
+export async function tellSecureStory(stage: SecureStage): Promise<SecureEnding> {
+  const started = performance.now();
+  const { cluster, cities, files, narrator } = stage;
+  await secureFromTheStart(stage);
+  const ports = cluster.servers.map(({ place }) => place.port);
+  const secured = { ca: read(files.authority), token: read(files.shop) };
+  const client = new KeyspaceClient(KEYSPACE, ports, secured);
+  const ledger = newLedger(cities.entries);
+  await load(stage, client, ledger);
+  const refused = await refuseOthers(stage);
+  const traffic = startTraffic({ client, ledger, random: seededRandom(TRAFFIC_SEED) });
+  const certificates = await replaceCertificate(stage);
+  await replaceKey(stage, traffic);
+  const revokedOn = await replaceToken(stage, client, traffic);
+  await traffic.stop();
+  narrator.act('Every record is read back and compared');
+  const comparison = await readBack(client, ledger);
+  client.close();
+  const { seen } = traffic;
+  const figures: SecureFigures = {
+    records: cities.entries.length,
+    lost: comparison.wrong.length,
+    wrongReads: seen.wrong.length,
+    servers: ports.length,
+    refused,
+    certificates,
+    revokedOn,
+    live: { writes: seen.writes, reads: seen.reads, failed: seen.retries },
+    longestPauseMs: {
+      writer: Math.round(seen.writePauseMs),
+      reader: Math.round(seen.readPauseMs),
+    },
+    seconds: Math.round((performance.now() - started) / 100) / 10,
+  };
+  return { figures, wrong: [...seen.wrong, ...comparison.wrong] };
+}
+
+async function secureFromTheStart(stage: SecureStage): Promise<void> {
+  const { builder, cluster, environment, files, narrator, partitions } = stage;
+  // certs keeps no key without a passphrase.
+  environment['RING_BUILDER_PASSPHRASE'] = 'only a demonstration';
+  narrator.act('Signed rings, an authority, tokens, and three servers that ask for them');
+  const counts = ['--partitions', String(partitions), '--replicas', String(REPLICAS)];
+  await builder('create', KEYSPACE, '--partitioner', 'hash-intervals', ...counts);
+  await builder('certs', 'init', HOST);
+  await builder('access', 'grant', 'ada', '--operator', '--metrics', '--out', files.operator);
+  const shop = ['--read', KEYSPACE, '--write', KEYSPACE, '--out', files.shop];
+  await builder('access', 'grant', 'shop', ...shop);
+  environment['RINGWRIGHT_CA'] = files.authority;
+  environment['RING_BUILDER_TOKEN_FILE'] = files.operator;
+  narrator.say('from here on ring-builder shows ada.token, and believes authority.pem');
+  await cluster.startGuarded(files);
+  narrator.say(`each server: ring-server … --tls ${files.bundle} --trust ${files.trust}`);
+  const devices = cluster.servers.flatMap((server) => [deviceOf(server), WEIGHT]);
+  await builder('add', KEYSPACE, ...devices, '--ask-key');
+  await builder('commit', KEYSPACE, '-m', 'three servers, each with its key');
+  await builder('push', KEYSPACE);
+}
+
+async function refuseOthers({ cluster, narrator, files }: SecureStage) {
+  narrator.act('Strangers are refused');
+  const { port } = must(cluster.servers[0], 'three servers').place;
+  const ask = { port, path: `/v1/${KEYSPACE}/any`, ca: read(files.authority) };
+  const operator = read(files.operator);
+  const refused = {
+    plainText: await refusalOf({ ...ask, ca: null }),
+    noToken: await refusalOf(ask),
+    wrongSecret: await refusalOf({ ...ask, token: `shop.${operator.split('.')[1]}` }),
+    otherRole: await refusalOf({ ...ask, token: operator }),
+  };
+  narrator.say(`plain HTTP: ${refused.plainText}`);
+  narrator.say(`HTTPS without a token: ${refused.noToken}`);
+  narrator.say(`the name of a token with another secret: ${refused.wrongSecret}`);
+  narrator.say(`ada's token, which reads no records: ${refused.otherRole}`);
+  return refused;
+}
+
+async function replaceCertificate({ builder, cluster, narrator }: SecureStage) {
+  narrator.act('The certificate is replaced, while an application writes and reads');
+  const shown = () => Promise.all(cluster.servers.map(({ place }) => shownFingerprint(place.port)));
+  const before = new Set(await shown());
+  await builder('certs', 'rotate', HOST);
+  const after = await waitFor('every server to show the new certificate', {
+    ask: shown,
+    until: (now) => now.every((one) => !before.has(one)),
+    deadlineMs: WAIT_MS_MAX,
+    failure,
+  });
+  narrator.say(`all ${after.length} servers show the new one; none was started again`);
+  return { before: [...before], after: [...new Set(after)] };
+}
+
+/** The ring is signed by the new key, and every server hears which keys count. */
+async function replaceKey({ builder, narrator }: SecureStage, traffic: Traffic): Promise<void> {
+  narrator.act('The key that signs rings is replaced');
+  const line = String(fieldAt(await builder('key', 'generate', 'bob', '--role', 'ring'), 'line'));
+  await builder('key', 'trust', '--add', line);
+  await builder('key', 'revoke', 'ada');
+  await builder('sign', KEYSPACE, '1');
+  await builder('push', KEYSPACE);
+  await answersSince(traffic);
+  narrator.say('what bob signs counts on all servers; what ada signs from now on does not');
+}
+
+/** Resolves with the number of servers that refuse the old one when the command has ended. */
+async function replaceToken(
+  { builder, cluster, files, narrator }: SecureStage,
+  client: KeyspaceClient,
+  traffic: Traffic,
+): Promise<number> {
+  narrator.act('The application gets another token, and the old one is revoked under load');
+  const shop = ['--read', KEYSPACE, '--write', KEYSPACE, '--out', files.nextShop];
+  await builder('access', 'grant', 'shop-2', ...shop);
+  client.useToken(read(files.nextShop));
+  await answersSince(traffic);
+  await builder('access', 'revoke', 'shop');
+  const [ca, token] = [read(files.authority), read(files.shop)];
+  const answers = await Promise.all(
+    cluster.servers.map(({ place }) =>
+      refusalOf({ port: place.port, path: `/v1/${KEYSPACE}/any`, ca, token }),
+    ),
+  );
+  const refusing = answers.filter((answer) => answer === 'TOKEN_REFUSED').length;
+  await answersSince(traffic);
+  const { seen } = traffic;
+  narrator.say(`${refusing} of ${answers.length} servers refuse the old one`);
+  const answered = (seen.writes + seen.reads).toLocaleString('en');
+  narrator.say(`meanwhile ${answered} requests were answered, ${seen.retries} failed`);
+  return refusing;
+}
+
+async function answersSince({ seen }: Traffic): Promise<void> {
+  const before = seen.writes + seen.reads;
+  await waitFor(`${ANSWERS_BETWEEN} more answers`, {
+    ask: () => seen.writes + seen.reads - before,
+    until: (count) => count >= ANSWERS_BETWEEN,
+    deadlineMs: WAIT_MS_MAX,
+    failure,
+  });
+}
+
+function read(file: string): string {
+  return fs.readFileSync(file, 'utf8').trim();
+}

@@ -1,0 +1,52 @@
+// Requests of somebody who should get nothing, and what he is told.
+import http from 'node:http';
+import https from 'node:https';
+import tls from 'node:tls';
+
+const HOST = '127.0.0.1';
+const ANSWER_MS_MAX = 10_000;
+
+interface Attempt {
+  readonly port: number;
+  readonly path: string;
+  /** Certificates of the authority, PEM; null: in plain text. */
+  readonly ca: string | null;
+  readonly token?: string;
+}
+
+/** The code of the refusal; `closed` without any answer, or the status when it was none. */
+export function refusalOf({ port, path, ca, token }: Attempt): Promise<string> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const options = { host: HOST, port, path, headers, agent: false, timeout: ANSWER_MS_MAX };
+  return new Promise((resolve) => {
+    const answered = (response: http.IncomingMessage): void => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        body += chunk;
+      });
+      response.once('error', () => resolve('closed'));
+      response.once('end', () => {
+        const code = /"code":"([A-Z_]+)"/.exec(body)?.[1];
+        resolve(code ?? String(response.statusCode));
+      });
+    };
+    const request =
+      ca === null ? http.get(options, answered) : https.get({ ...options, ca }, answered);
+    request.once('timeout', () => request.destroy());
+    request.once('error', () => resolve('closed'));
+  });
+}
+
+/** Of the certificate that a server shows to clients now. */
+export function shownFingerprint(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // Looked at, not believed: nothing is said on this connection.
+    const socket = tls.connect({ host: HOST, port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.setTimeout(ANSWER_MS_MAX, () => socket.destroy(new Error(`no TLS from port ${port}`)));
+    socket.once('error', reject);
+  });
+}
