@@ -29,6 +29,7 @@ const needed: Readonly<Record<string, string>> = {
   create: 'create new --replicas=1 --partition-power=4',
   add: `add cities`,
   remove: 'remove cities d0',
+  replace: 'replace cities d0 10.0.0.9',
   'set-weight': 'set-weight cities d0 1',
   'set-device': 'set-device cities d0',
   maintenance: 'maintenance cities d0',

@@ -20,6 +20,11 @@ const change: readonly VerbEntry[] = [
     load: () => import('./commands/change/remove.ts'),
   },
   {
+    usage: 'replace <ring> <old> <new>',
+    summary: 'stage a device, or a whole server, to be taken over by new ones, slot by slot',
+    load: () => import('./commands/change/replace.ts'),
+  },
+  {
     usage: 'set-weight <ring> <pairs..>',
     summary: 'stage other weights',
     load: () => import('./commands/change/set-weight.ts'),

@@ -10,6 +10,7 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   create: 'folder',
   add: 'folder',
   remove: 'folder',
+  replace: 'folder',
   'set-weight': 'folder',
   'set-device': 'folder',
   set: 'folder',

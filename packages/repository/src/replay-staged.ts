@@ -79,12 +79,15 @@ function renamed({ command, changes }: Staged, ids: ReadonlyMap<number, number |
 /** Devices that a change is about, but for the one it adds. */
 function devicesOf(change: Change): readonly number[] {
   if (change.kind === 'pin') return [...change.pin.on, ...change.pin.off];
+  if (change.kind === 'add') return change.replaces === undefined ? [] : [change.replaces];
   return 'id' in change ? [change.id] : [];
 }
 
 function withIds(change: Change, ids: ReadonlyMap<number, number | null>): Change {
   if (change.kind === 'add') {
-    return { ...change, device: { ...change.device, id: idIn(ids, change.device.id) } };
+    const device = { ...change.device, id: idIn(ids, change.device.id) };
+    const { replaces } = change;
+    return { ...change, device, ...(replaces !== undefined && { replaces: idIn(ids, replaces) }) };
   }
   if (change.kind === 'pin') {
     const { partition, on, off } = change.pin;

@@ -23,7 +23,7 @@ interface Known {
 }
 
 /** Arguments that name devices of the ring; `add` names new ones. */
-const devicePlaces = new Set(['device', 'devices', 'pairs', 'what']);
+const devicePlaces = new Set(['device', 'devices', 'old', 'pairs', 'what']);
 const deviceOptions = new Set(['on', 'off', 'device']);
 
 /** `words`: the shell, and the words after the program up to the cursor. One completion a line. */

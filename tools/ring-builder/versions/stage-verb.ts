@@ -46,7 +46,9 @@ export function describeChange(change: Change, state: BuilderState): string {
     const { id, weight } = change.device;
     const tokens = change.tokens?.map(positionText).join(', ');
     const at = tokens === undefined ? '' : ` at ${tokens}`;
-    return `add d${id} ${formatDevice(change.device)} weight ${weight}${at}`;
+    const old = change.replaces === undefined ? undefined : state.devices[change.replaces];
+    const replaced = old ? ` in the place of d${old.id} ${formatDevice(old)}` : '';
+    return `add d${id} ${formatDevice(change.device)} weight ${weight}${at}${replaced}`;
   }
   if (change.kind === 'merge') return `merge partitions ${change.partitions.join(' and ')}`;
   if (change.kind === 'split') {

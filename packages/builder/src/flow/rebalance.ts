@@ -4,7 +4,7 @@ import { createBalance } from '../place/balance.ts';
 import { dropReplicas, reshaped } from '../place/change-replicas.ts';
 import type { HeldLeaves } from '../place/held-devices.ts';
 import { countPairs, emptyPairCounts } from '../place/pair-counts.ts';
-import { loadsOf, type Placement } from '../place/placement.ts';
+import { giveToHeirs, loadsOf, type Placement } from '../place/placement.ts';
 import { computeQuotas } from '../place/quotas.ts';
 import type { RebalanceWork } from '../place/rebalance-work.ts';
 import { repairPartitions } from '../place/repair-partitions.ts';
@@ -50,6 +50,7 @@ export function rebalanceOrCut(input: RebalanceInput): {
 function solved(input: RebalanceInput): RebalanceWork {
   const { tree, targets, before, frozen, forced } = input;
   const placement = reshaped(before, input.replicas);
+  giveToHeirs(placement);
   const loads = loadsOf(placement, tree);
   const quotas = computeQuotas(tree, targets, loads);
   const pairs =

@@ -18,6 +18,8 @@ export interface Placement {
   readonly leaf: Uint16Array | Uint32Array;
   /** The mark of a slot without leaf: one past the last leaf. */
   readonly none: number;
+  /** Slots of devices that are replaced, with the leaf that is to take each. */
+  readonly heirs?: ReadonlyMap<number, number>;
 }
 
 /** Slots, and how many replicas which partitions have. */
@@ -52,11 +54,16 @@ export function placementOf(
 ): Placement {
   const placement = emptyPlacement(ring, tree.leaves, widthMin);
   const { width, leaf, none } = placement;
+  const heirs = new Map<number, number>();
   ring.table.forEach((row, replica) => {
     for (let partition = 0; partition < row.length; partition += 1) {
       const found = tree.leafOfDevice[row[partition]!] ?? -1;
-      if (found < 0) continue;
       const start = partition * width;
+      if (found < 0) {
+        const heir = tree.heirOfDevice.get(row[partition]!);
+        if (heir !== undefined) heirs.set(start + replica, heir);
+        continue;
+      }
       let twin = false;
       for (let slot = start; slot < start + replica; slot += 1) {
         if (leaf[slot] === found) twin = true;
@@ -64,7 +71,16 @@ export function placementOf(
       leaf[start + replica] = twin ? none : found;
     }
   });
-  return placement;
+  return heirs.size === 0 ? placement : { ...placement, heirs };
+}
+
+/** Gives slots of replaced devices to their heirs, where these do not hold the partition already. */
+export function giveToHeirs({ heirs = new Map(), leaf, none, width }: Placement): void {
+  for (const [slot, heir] of heirs) {
+    const start = slot - (slot % width);
+    const isHeld = leaf.subarray(start, start + width).includes(heir);
+    if (leaf[slot] === none && !isHeld) leaf[slot] = heir;
+  }
 }
 
 /** The rows of a ring: device ids by replica and partition. */

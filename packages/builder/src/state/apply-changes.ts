@@ -93,7 +93,7 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
 
 function addDevice(
   state: MutableState,
-  { device, tokens: given }: Extract<Change, { kind: 'add' }>,
+  { device, tokens: given, replaces }: Extract<Change, { kind: 'add' }>,
   addresses: Map<string, number>,
 ): void {
   const id = state.devices.length;
@@ -114,10 +114,23 @@ function addDevice(
   claimAddress(device, addresses);
   const { region, zone, ip, port, device: name, weight, meta, key, extra } = device;
   const fields = { id, region, zone, ip, port, device: name, weight, meta };
-  const tokens = tokensOf(state, given);
+  const old = replaces === undefined ? null : replaceDevice(state, replaces, id);
+  const tokens = tokensOf(state, given ?? old?.tokens);
   const known = { ...(key !== undefined && { key }), ...(extra && { extra }) };
   const optional = { ...known, ...(tokens && { tokens }) };
   state.devices.push({ ...fields, ...optional, state: 'active' });
+}
+
+function replaceDevice(state: MutableState, id: number, replacedBy: number): BuilderDevice {
+  const device = activeDevice(state, id);
+  state.devices[id] = { ...device, state: 'removed', replacedBy };
+  const named = (ids: readonly number[]): number[] =>
+    ids.map((one) => (one === id ? replacedBy : one));
+  const pins = state.pins?.map(({ partition, on, off }) => {
+    return { partition, on: named(on), off: named(off) };
+  });
+  givePins(state, pins ?? []);
+  return device;
 }
 
 function setSettings(

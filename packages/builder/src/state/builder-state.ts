@@ -14,6 +14,8 @@ export interface BuilderDevice extends Device {
   readonly ramp?: WeightRamp;
   /** Where it stands on the circle of hashes, in rings that are placed by tokens. */
   readonly tokens?: readonly number[];
+  /** Of a removed device: the one that takes its slots over, as far as shares let it. */
+  readonly replacedBy?: number;
 }
 
 export type DeviceHold = 'no-target' | 'maintenance';

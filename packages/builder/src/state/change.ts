@@ -3,7 +3,13 @@ import type { Device } from '@ringwright/ring/device';
 import type { DeviceHold, Pin, WeightRamp } from './builder-state.ts';
 
 export type Change =
-  | { readonly kind: 'add'; readonly device: Device; readonly tokens?: readonly number[] }
+  | {
+      readonly kind: 'add';
+      readonly device: Device;
+      readonly tokens?: readonly number[];
+      /** A device that leaves: the new one takes its slots, its tokens and its place in pins. */
+      readonly replaces?: number;
+    }
   | { readonly kind: 'remove'; readonly id: number }
   | { readonly kind: 'set-weight'; readonly id: number; readonly weight: number }
   | {

@@ -35,6 +35,7 @@ const deviceSchema = z.strictObject({
     .strictObject({ target: positive, step: positive, fromHour: whole, untilHour: whole })
     .exactOptional(),
   tokens: z.array(whole).min(1).max(tokensPerDeviceMax).exactOptional(),
+  replacedBy: whole.exactOptional(),
 });
 
 const partitionerSchema = z.discriminatedUnion('kind', [

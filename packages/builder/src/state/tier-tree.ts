@@ -20,6 +20,8 @@ export interface TierTree {
   readonly weights: Float64Array;
   /** By device id: its leaf, or -1 when it may hold nothing (a hole, removed, weight 0). */
   readonly leafOfDevice: Int32Array;
+  /** By id of a device that is replaced: the leaf of the one that replaces it. */
+  readonly heirOfDevice: ReadonlyMap<number, number>;
 }
 
 /** Tree of the active devices with weight, sorted by region, zone, server and id. */
@@ -52,12 +54,16 @@ export function buildTree(devices: readonly (BuilderDevice | null)[]): TierTree 
     }
     above = at;
   }
-  return linkTree(holders, { parents, levels, ids: devices.length });
+  return linkTree(holders, { parents, levels, devices });
 }
 
 function linkTree(
   holders: readonly BuilderDevice[],
-  links: { parents: number[]; levels: number[]; ids: number },
+  links: {
+    readonly parents: number[];
+    readonly levels: number[];
+    readonly devices: readonly (BuilderDevice | null)[];
+  },
 ): TierTree {
   const nodes = links.parents.length;
   const firstLeaf = nodes - holders.length;
@@ -68,7 +74,7 @@ function linkTree(
     firstChild[up] = v;
     childCount[up]! += 1;
   }
-  const leafOfDevice = new Int32Array(links.ids).fill(-1);
+  const leafOfDevice = new Int32Array(links.devices.length).fill(-1);
   holders.forEach((device, leaf) => {
     leafOfDevice[device.id] = leaf;
   });
@@ -83,7 +89,19 @@ function linkTree(
     deviceIds: Int32Array.from(holders, (device) => device.id),
     weights: Float64Array.from(holders, (device) => device.weight),
     leafOfDevice,
+    heirOfDevice: heirs(links.devices, leafOfDevice),
   };
+}
+
+function heirs(
+  devices: readonly (BuilderDevice | null)[],
+  leafOfDevice: Int32Array,
+): Map<number, number> {
+  const replaced = devices.flatMap((device) => {
+    const leaf = leafOfDevice[device?.replacedBy ?? -1] ?? -1;
+    return device === null || leaf < 0 ? [] : [[device.id, leaf] as const];
+  });
+  return new Map(replaced);
 }
 
 function inTreeOrder(a: BuilderDevice, b: BuilderDevice): number {

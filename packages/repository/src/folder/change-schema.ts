@@ -12,6 +12,7 @@ export const changeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('add'),
     device: z.strictObject(deviceSchema.shape),
     tokens: z.array(z.int().min(0)).max(tokensPerDeviceMax).exactOptional(),
+    replaces: id.exactOptional(),
   }),
   z.strictObject({ kind: z.literal('remove'), id }),
   z.strictObject({ kind: z.literal('set-weight'), id, weight }),

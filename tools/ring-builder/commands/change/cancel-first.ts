@@ -1,0 +1,30 @@
+// What comes before a device can leave: the moves that are on their way to it.
+import { counted } from '@ringwright/base/counted';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { asCommands, commandsWithout } from '../../servers/gone-for-good.ts';
+
+/** A commit would be refused while moves are on their way to what is removed: said at once. */
+export async function cancelFirst(
+  context: Context,
+  staged: {
+    readonly ring: string;
+    readonly removed: readonly number[];
+    readonly answer: Answer;
+  },
+): Promise<Answer> {
+  const { ring: name, removed, answer } = staged;
+  if ((await openRing(context.rings, name)).head === null) return answer;
+  const { ring } = await readVersion(context.rings, name, 'head');
+  const moves = ring.moves.filter(({ to }) => removed.includes(to)).length;
+  if (moves === 0) return answer;
+  const [cancel] = commandsWithout(ring, removed);
+  const then = asCommands([cancel, `commit ${name} -m TEXT`, `rollout ${name}`]);
+  const first = `${counted(moves, 'move is', 'moves are')} on their way there, and come first`;
+  return {
+    ...answer,
+    lines: [...answer.lines, `${first}: ring-builder rollout ${name} ends them, or ${then}`],
+    next: context.next(cancel),
+  };
+}

@@ -1,0 +1,71 @@
+// ring-builder replace: stages a device, or all devices of a server, to be taken over by new ones.
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { Change } from '@ringwright/builder/state/change';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { openRing } from '@ringwright/repository/open-ring';
+import { type Arguments, flag, optionalText, text, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
+import { cancelFirst } from './cancel-first.ts';
+import { checkDevice, type NewDevice } from './read-devices.ts';
+import { placeOf } from './replacement-place.ts';
+
+type Heir = NewDevice & { readonly replaces: number };
+
+export const verb: Verb = {
+  positionals: {
+    old: { describe: `${devicesHelp}; all of one server` },
+    new: { describe: 'what differs: 10.0.0.9, 10.0.0.9:6200/sdc, /sdc, r1z3-10.0.0.9' },
+  },
+  options: {
+    key: textOption('public key of the new device, as its server prints it'),
+    'ask-key': flagOption('ask the new servers, which must run, for their keys'),
+  },
+  about: `What NEW does not say is as the old device had it: weight, zone, port, name, meta, pins.
+Nothing else moves where the old servers stay as they were, or leave whole. Where a server gives up
+one of several devices to another address, replicas may be spread better with a few moves more, and
+plan shows them. An empty disk at the same address needs no command: its server fills it again.`,
+  examples: [
+    ['$0 replace cities d3 /sdc', 'another disk of the same server takes what d3 has'],
+    ['$0 replace cities @10.0.0.3 10.0.0.9', 'a whole server, device by device'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const { state: head, staged } = await openRing(context.rings, ring);
+    const state = applyChanges(head, stagedChanges(staged));
+    const given = heirsOf(args, state.devices, deviceIdsOf(state, [text(args, 'old')]));
+    const heirs = flag(args, 'ask-key') ? await withAskedKeys(given) : given;
+    const answer = await stageAndAnswer(context, ring, ({ devices }) => {
+      requireKeys(ring, devices, heirs);
+      return heirs.map(({ replaces, ...device }, at): Change => {
+        return { kind: 'add', device: { id: devices.length + at, ...device }, replaces };
+      });
+    });
+    const removed = heirs.map(({ replaces }) => replaces);
+    return withFingerprints(await cancelFirst(context, { ring, removed, answer }), heirs);
+  },
+};
+
+type Devices = Parameters<typeof requireKeys>[1] & readonly (NewDevice | null)[];
+
+/** Throws USAGE where devices of several servers are meant, or one name or port for several. */
+function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Heir[] {
+  const olds = ids.flatMap((id) => devices[id] ?? []);
+  const place = placeOf(text(args, 'new'));
+  const key = optionalText(args, 'key');
+  const servers = new Set(olds.map(({ ip }) => ip)).size;
+  if (servers > 1) throw usage(`${text(args, 'old')} means ${servers} servers, wanted one`);
+  const single = ['port', 'device'].find((name) => name in place) ?? (key && 'key');
+  if (olds.length > 1 && single !== undefined) {
+    throw usage(
+      `one ${single} for ${olds.length} devices: name the new server alone, or one device`,
+    );
+  }
+  return olds.map(({ region, zone, ip, port, device, weight, meta }, at) => {
+    const fields = { region, zone, ip, port, device, weight, meta, ...place, ...(key && { key }) };
+    return { ...checkDevice(fields, 'the new device'), replaces: ids[at] ?? 0 };
+  });
+}
