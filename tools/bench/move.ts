@@ -6,13 +6,14 @@ import { fileSection } from './move/move-file.ts';
 import { joinSection } from './move/move-join.ts';
 import { growthSection, reshardSection } from './move/move-reshard.ts';
 import type { MoveSize } from './move/move-section.ts';
+import { splitSection } from './move/move-split.ts';
 
 await runBenchmark<MoveSize>({
   name: 'move',
   about: `Real servers, and ring changes by ring-builder rollout.
 file: one partition beside cp and rsync. join: a device joins three that are under load.
 cost: the processor that a join takes, without load.
-reshard: beside Redis Cluster. growth: the same bytes in more and more partitions.`,
+split: one file under load, and all partitions at once. reshard: beside Redis Cluster. growth: the same bytes in more and more partitions.`,
   sizes: {
     mib: { usual: 1_024, about: 'MiB of the file; twice as many join, a quarter is resharded' },
     rounds: { usual: 3, about: 'times the file is moved' },
@@ -23,6 +24,7 @@ reshard: beside Redis Cluster. growth: the same bytes in more and more partition
   sections: {
     file: fileSection,
     join: joinSection,
+    split: splitSection,
     cost: costSection,
     reshard: reshardSection,
     growth: growthSection,

@@ -51,7 +51,10 @@ function drawn(milliseconds: readonly number[]): string {
 }
 
 /** Calls a second, after a first spell that does not count. */
-async function saturation(spec: Omit<LoadSpec, 'perSecond'>, seconds: number): Promise<number> {
+export async function saturation(
+  spec: Omit<LoadSpec, 'perSecond'>,
+  seconds: number,
+): Promise<number> {
   const load = await startFixedRateLoad({ ...spec, perSecond: null });
   await delay(1000 * seconds);
   await load.figures();

@@ -36,6 +36,8 @@ export interface ClusterShape {
   readonly servers: number;
   readonly partitions: number;
   readonly replicas: number;
+  /** The default takes any number of partitions. */
+  readonly partitioner?: 'murmur3-mod' | 'hash-intervals';
   /** Words for node itself, such as --cpu-prof. */
   readonly nodeArgs?: readonly string[];
 }
@@ -80,12 +82,11 @@ export async function startCluster(shape: ClusterShape): Promise<RingCluster> {
 
 async function createRing(
   builder: RingCluster['builder'],
-  { partitions, replicas }: ClusterShape,
+  { partitions, replicas, partitioner = 'murmur3-mod' }: ClusterShape,
   servers: readonly RingServer[],
 ): Promise<void> {
   const counts = ['--partitions', `${partitions}`, '--replicas', `${replicas}`];
-  // The partitioner that takes any number of partitions.
-  const rules = ['--partitioner', 'murmur3-mod', '--min-part-hours', '0', '--unsigned'];
+  const rules = ['--partitioner', partitioner, '--min-part-hours', '0', '--unsigned'];
   await builder('create', keyspace, ...counts, ...rules);
   await builder('add', keyspace, ...servers.flatMap(({ deviceText }) => [deviceText, '1']));
   await builder('commit', keyspace, '-m', 'the first devices');

@@ -1,0 +1,94 @@
+// bench:move, partitions split where they lie: one file of all MiB under a share of the load that
+// its device can take, and 256 partitions of as much at once without load.
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type LoadFigures, startFixedRateLoad } from '../load/fixed-rate-run.ts';
+import { type Comparison, comparison } from '../measure/comparison.ts';
+import { keyspace, type RingCluster, startCluster } from '../peers/ring-cluster.ts';
+import { saturation } from './move-join.ts';
+import type { MoveSection } from './move-section.ts';
+import { fillRecords, type Moved, rollOut } from './moved-cluster.ts';
+
+const section = 'split';
+const partitionsDoubled = 256;
+const inFlight = 64;
+
+export async function splitSection(settings: MoveSection): Promise<Comparison[]> {
+  return [...(await oneUnderLoad(settings)), ...(await allAtOnce(settings))];
+}
+
+async function withRecords<Result>(
+  settings: MoveSection,
+  partitions: number,
+  run: (cluster: RingCluster, keys: number) => Promise<Result>,
+): Promise<Result> {
+  const { sizes, nodeArgs } = settings;
+  const folder = path.join(settings.folder, `split-${partitions}`);
+  const shape = { folder, servers: 1, partitions, replicas: 1, nodeArgs };
+  const cluster = await startCluster({ ...shape, partitioner: 'hash-intervals' });
+  try {
+    settings.tell(`${sizes.mib} MiB are written in ${partitions} partitions`);
+    const size = { mib: sizes.mib, valueBytes: sizes.value };
+    return await run(cluster, await fillRecords(cluster.addresses, size));
+  } finally {
+    await cluster.stop();
+  }
+}
+
+function oneUnderLoad(settings: MoveSection): Promise<Comparison[]> {
+  const { sizes, tell } = settings;
+  return withRecords(settings, 1, async (cluster, keys) => {
+    const { addresses, builder } = cluster;
+    const spec = { addresses, inFlight, keys, valueBytes: sizes.value, seed: 1 };
+    tell('as much load as is answered');
+    const perSecond = ((await saturation(spec, sizes.seconds)) * sizes.load) / 100;
+    tell(`${sizes.load} % of it, and the file is split`);
+    await builder('split', keyspace, '0');
+    await builder('commit', keyspace, '-m', 'two halves');
+    const load = await startFixedRateLoad({ ...spec, perSecond });
+    try {
+      await delay(1000 * sizes.seconds);
+      await load.figures();
+      await delay(1000 * sizes.seconds);
+      const before = await load.figures();
+      const moved = await rollOut(cluster);
+      return rowsUnderLoad(moved, { before, during: await load.figures() }, sizes.mib);
+    } finally {
+      load.stop();
+    }
+  });
+}
+
+function rowsUnderLoad(
+  moved: Moved,
+  { before, during }: { readonly before: LoadFigures; readonly during: LoadFigures },
+  mib: number,
+): Comparison[] {
+  const figure = moved.bytes / 1e6 / moved.copySeconds;
+  const what = `a file of ${mib} MiB in two, under load`;
+  const note = `the whole rollout ${moved.rolloutSeconds.toFixed(1)} s`;
+  const beside = { name: 'before', figure: before.p99Ms };
+  const failed = { figure: during.errors, note: during.lastError };
+  return [
+    comparison({ section, what, unit: 'MB/s', figure, aim: { atLeast: 60 }, note }),
+    comparison({ section, what: 'calls that failed', unit: '', ...failed, aim: { atMost: 0 } }),
+    comparison({
+      ...{ section, what: 'p99 of the foreground', unit: 'ms' },
+      ...{ figure: during.p99Ms, beside, aim: { atMost: 3 } },
+    }),
+  ];
+}
+
+function allAtOnce(settings: MoveSection): Promise<Comparison[]> {
+  const { mib } = settings.sizes;
+  return withRecords(settings, partitionsDoubled, async (cluster) => {
+    const { builder } = cluster;
+    await builder('set', keyspace, '--partition-power', `${Math.log2(partitionsDoubled) + 1}`);
+    await builder('commit', keyspace, '-m', 'twice as many');
+    settings.tell('all partitions are split');
+    const { rolloutSeconds: figure, copySeconds } = await rollOut(cluster);
+    const what = `${partitionsDoubled} partitions of ${mib} MiB in all become twice as many`;
+    const note = `copies ${copySeconds.toFixed(1)} s`;
+    return [comparison({ section, what, unit: 's', figure, aim: { atMost: 20 }, note })];
+  });
+}
