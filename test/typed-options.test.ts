@@ -57,6 +57,8 @@ const needed: Readonly<Record<string, string>> = {
   archive: 'archive cities --keep=1 --to=old',
   prune: 'prune cities --yes --keep=1',
   completion: 'completion bash',
+  'archive-data': 'archive-data cities --to=old',
+  'restore-data': 'restore-data cities --from=old',
 };
 
 const noNumbers = ['NaN', '', '0x10', ' 1', '1e', 'Infinity', '१'];

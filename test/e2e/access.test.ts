@@ -141,6 +141,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
     health: 'health',
     servers: 'servers notes',
     settle: 'settle notes -m why --yes',
+    splits: 'splits notes',
   };
   const asking = Object.keys(verbNeeds).filter((verb) =>
     ['operator', 'metrics'].includes(verbNeeds[verb] ?? ''),

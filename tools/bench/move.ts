@@ -13,7 +13,8 @@ await runBenchmark<MoveSize>({
   about: `Real servers, and ring changes by ring-builder rollout.
 file: one partition beside cp and rsync. join: a device joins three that are under load.
 cost: the processor that a join takes, without load.
-split: one file under load, and all partitions at once. reshard: beside Redis Cluster. growth: the same bytes in more and more partitions.`,
+split: one file under load, and all partitions at once.
+reshard: beside Redis Cluster. growth: the same bytes in more and more partitions.`,
   sizes: {
     mib: { usual: 1_024, about: 'MiB of the file; twice as many join, a quarter is resharded' },
     rounds: { usual: 3, about: 'times the file is moved' },

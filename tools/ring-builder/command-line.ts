@@ -210,7 +210,7 @@ function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
 /** What the command needs of servers on which somebody has granted anything. */
 function needSentence(usage: string): string | undefined {
   const need = verbNeeds[usage.split(' ', 1)[0] ?? ''];
-  if (need !== 'operator' && need !== 'metrics') return undefined;
+  if (need === undefined || need === 'folder' || need === 'signature') return undefined;
   return `Where servers ask for a token, it needs the role ${need} (ring-builder access).`;
 }
 

@@ -265,6 +265,16 @@ const exchange: readonly VerbEntry[] = [
     summary: 'a ring in JSON, from a converter of another system',
     load: () => import('./commands/exchange/import.ts'),
   },
+  {
+    usage: 'archive-data <ring>',
+    summary: 'the records of a ring, or of one partition, as a file',
+    load: () => import('./commands/exchange/archive-data.ts'),
+  },
+  {
+    usage: 'restore-data <ring>',
+    summary: 'records of such a file back, into a ring of any shape',
+    load: () => import('./commands/exchange/restore-data.ts'),
+  },
 ];
 
 interface VerbGroup {

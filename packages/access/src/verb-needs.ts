@@ -4,7 +4,7 @@
  * folder: nothing, it works on the rings folder; where it asks servers too, only to say more.
  * signature: it sends signed documents, which are their own credential. The others are roles.
  */
-export type VerbNeed = 'folder' | 'signature' | 'metrics' | 'operator';
+export type VerbNeed = 'folder' | 'signature' | 'metrics' | 'operator' | 'read' | 'write';
 
 export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   create: 'folder',
@@ -64,4 +64,6 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   'import-swift': 'folder',
   'export-swift': 'folder',
   import: 'folder',
+  'archive-data': 'read',
+  'restore-data': 'write',
 };

@@ -228,6 +228,7 @@ export const errorCatalogue = {
   PRECONDITION_FAILED: kind(1, 412, 'the record is another than the condition names'),
   CONDITION_UNSUPPORTED: kind(2, 501, 'writes do not know a condition of this kind'),
   BATCH_TOO_LARGE: kind(2, 413, 'a batch has too many items or bytes'),
+  ARCHIVE_INVALID: kind(2, 400, 'the folder is no whole archive of records'),
   CURSOR_INVALID: kind(2, 400, 'the cursor of a scan cannot be read, or belongs to another scan'),
   SESSION_INVALID: kind(2, 400, 'the session token cannot be read'),
   SESSION_BEHIND: tryAgain(

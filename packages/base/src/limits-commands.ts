@@ -24,3 +24,10 @@ export const certificateLifeDays = 365;
 export const certificateWarnDays = 30;
 /** The clock of whoever is shown a new certificate may be behind by that much. */
 export const certificateEarlyMs = 3_600_000;
+
+/** Records of an archive in one frame, so that small ones take few writes. */
+export const archiveFrameRecordsMax = 1_000;
+/** Of a frame: what it may hold before its last record, and as much again for that one. */
+export const archiveFrameBytesMax = 4 * 1_048_576;
+/** Records that a restore writes at once: each takes a few round trips of servers. */
+export const restoredAtOnce = 64;

@@ -17,6 +17,8 @@ export interface ScanOptions extends ReadOptions {
   readonly limit?: number;
   /** False: values come empty, which saves their transfer; default: true. */
   readonly values?: boolean;
+  /** This partition alone, as the ring has it when the scan begins; default: all. */
+  readonly partition?: number;
   /** Where an earlier scan of the same interval ended: Scan.cursor. */
   readonly cursor?: string | null;
 }
@@ -35,6 +37,7 @@ export function scanSettings(
     from: boundOf(options.from),
     to: options.to === undefined ? null : boundOf(options.to),
     ...{ reverse, limit, values },
+    only: options.partition ?? null,
     cursor: options.cursor ?? null,
   };
 }

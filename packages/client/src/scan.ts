@@ -8,6 +8,7 @@ import {
   isOrdered,
   placeAfter,
   placeNow,
+  placeOf,
   type ScanPlace,
   scannedOf,
 } from '@ringwright/ring/partitioner/scan-order';
@@ -48,6 +49,8 @@ export interface ScanSettings extends KeyBounds {
   readonly keyspace: string;
   readonly prefix: Uint8Array;
   readonly limit: number;
+  /** This partition alone; null: all. */
+  readonly only: number | null;
   readonly values: boolean;
   readonly consistency: ConsistencyLevel;
   /** As Scan.cursor gave it; null: from the first. */
@@ -120,10 +123,12 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     const bounds = withinPrefix(this.#settings, prefix);
     const { ring } = this.#ports.follower;
     const scanned = scannedOf(ring, { bounds, prefix });
-    const start = this.#start;
-    let place = start === null ? firstPlace(scanned) : placeNow(scanned, ring, start);
-    for (; place !== null; place = placeAfter(scanned, place)) {
+    const [start, { only }] = [this.#start, this.#settings];
+    const first = only === null ? firstPlace(scanned) : placeOf(scanned, only);
+    let place = start === null ? first : placeNow(scanned, ring, start);
+    while (place !== null) {
       yield this.#pagesOf(place, boundsAt(scanned, place));
+      place = only === null ? placeAfter(scanned, place) : null;
     }
   }
 

@@ -37,6 +37,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'servers',
     'certs',
+    'records',
     'versions',
     'moves',
     'plan',

@@ -60,8 +60,13 @@ export const verb: Verb = {
     const { ring } = stored;
     const head = { ring, state: stateOf(stored) };
     if (ring.moves.length > 0) throw busy(ring);
-    const known = await askSizes(name, ringTargets(ring, head.state));
-    if (known.answered === 0) throw nobodyAnswers(name, known.asked);
+    const targets = ringTargets(ring, head.state);
+    const known = await askSizes(name, targets);
+    if (known.answered === 0) {
+      // What the first one says tells more: a token may be missing.
+      for (const { address } of targets.slice(0, 1)) await serverStatus(address);
+      throw nobodyAnswers(name, known.asked);
+    }
     const proposals: Proposal[] = [];
     for (const one of proposeSplits(intervalsIn(head), known.partitionBytes, limits)) {
       proposals.push(await proposalOf(head, one, limits));

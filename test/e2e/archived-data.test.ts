@@ -1,0 +1,85 @@
+// Records archived while an application writes, and put back: into the ring they are of, where
+// newer ones stay, and into one of another shape.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { connect } from '@ringwright/client/connect';
+import { expect, test } from 'vitest';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+
+const keys = Array.from({ length: 400 }, (_, index) => `k/${100 + index}`);
+const bytes = Buffer.from([0, 255, 7]);
+
+test('an archive puts back what is gone or older, and fills another ring', {
+  timeout: 60_000,
+}, async () => {
+  const partitioner = ['--partitioner', 'ranges', '--boundaries', 'k/2,k/4'];
+  const cluster = await clusterForTest({ servers: 3, partitioner });
+  const { builder, servers } = cluster;
+  const addresses = servers.map(({ address }) => address);
+  await using client = await connect(addresses, { keyspace });
+  for (const key of keys) await client.put(key, `${key} first`);
+  await client.put('k/bytes', bytes);
+  await client.put('k/day', 'a day', { ttlMs: 86_400_000 });
+  await client.delete('k/100');
+  const folder = path.join(cluster.folder, 'archive');
+  let isOver = false;
+  const writing = (async () => {
+    for (let number = 0; !isOver; number += 1) await client.put(`w/${number}`, 'meanwhile');
+  })();
+  const archive = await builder.json<{ records: number }>([
+    'archive-data',
+    keyspace,
+    '--to',
+    folder,
+  ]);
+  isOver = true;
+  await writing;
+  expect(archive.records).toBeGreaterThanOrEqual(keys.length + 1);
+  const part = path.join(cluster.folder, 'part');
+  const one = await builder.json(['archive-data', keyspace, '--to', part, '--partition', '1']);
+  expect(one).toMatchObject({ records: 200, partition: 1 });
+
+  await client.put('k/101', 'newer');
+  for (const key of ['k/102', 'k/350']) await client.delete(key);
+  const restore = (ring: string, from: string) =>
+    builder.json<{ written: number }>(['restore-data', ring, '--from', from]);
+  expect(await restore(keyspace, part)).toMatchObject({ written: 1, kept: 199 });
+  expect(await restore(keyspace, folder)).toMatchObject({ written: 1, expired: 0 });
+  expect(await restore(keyspace, folder)).toMatchObject({ written: 0, changed: false });
+  const read = async (key: string) => Buffer.from((await client.get(key))?.value ?? []).toString();
+  expect([await read('k/100'), await read('k/101')]).toEqual(['', 'newer']);
+  expect([await read('k/102'), await read('k/350')]).toEqual(['k/102 first', 'k/350 first']);
+
+  const devices = servers.flatMap(({ text }) => [text, '1']);
+  await builder.json([
+    'create',
+    'other',
+    '--partitions',
+    '5',
+    '--partitioner',
+    'murmur3-mod',
+    '--replicas',
+    '2',
+  ]);
+  await builder.json(['add', 'other', ...devices]);
+  await builder.json(['commit', 'other', '-m', 'first']);
+  await builder.json(['push', 'other']);
+  expect((await restore('other', folder)).written).toBe(archive.records);
+  await using other = await connect(addresses, { keyspace: 'other' });
+  expect(Buffer.from((await other.get('k/bytes'))?.value ?? [])).toEqual(bytes);
+  const { expiresMs } = (await other.get('k/day'))!;
+  expect(Math.abs(expiresMs! - (await client.get('k/day'))!.expiresMs!)).toBeLessThan(60_000);
+
+  const file = path.join(part, 'records.bin');
+  const records = await readFile(file);
+  records[9]! ^= 1;
+  await writeFile(file, records);
+  for (const [verb, option, place, code] of [
+    ['restore-data', '--from', part, 'ARCHIVE_INVALID'],
+    ['restore-data', '--from', cluster.folder, 'ARCHIVE_INVALID'],
+    ['archive-data', '--to', folder, 'USAGE'],
+  ] as const) {
+    const { exit, stderr } = await builder.run([verb, keyspace, option, place, '--json']);
+    expect([exit, JSON.parse(stderr)]).toMatchObject([2, { code }]);
+  }
+});

@@ -1,0 +1,68 @@
+// ring-builder restore-data: the records of an archive back, into a ring of any shape.
+import { resolve } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { inWaves } from '@ringwright/base/in-waves';
+import { restoredAtOnce } from '@ringwright/base/limits-commands';
+import { compareStamps, formatStamp, parseStamp } from '@ringwright/base/stamp';
+import type { Client } from '@ringwright/client/client';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { connectRing } from '../../records/connect-ring.ts';
+import { type ArchivedRecord, framesOf, openArchive } from '../../records/record-file.ts';
+
+type Restored = 'written' | 'kept' | 'expired';
+
+export const verb: Verb = {
+  options: { from: textOption('folder of archive-data', { demandOption: true }) },
+  about:
+    'A key gets the record of the archive if it has none, or one that was written before that. ' +
+    'So what is newer stays, keys that were deleted since come back, and typing it again after ' +
+    'an interruption goes on where it was. The file is compared with its manifest first.',
+  examples: [
+    ['$0 restore-data cities --from /backup/cities-monday', 'what is gone since, or older'],
+    ['$0 restore-data towns --from /backup/cities-monday', 'all of it, into another ring'],
+  ],
+  run: async (args, context) => {
+    const [name, folder] = [text(args, 'ring'), resolve(text(args, 'from'))];
+    const stored = await readVersion(context.rings, name, 'head');
+    const archive = await openArchive(folder);
+    await using client = await connectRing(stored);
+    const counts: Record<Restored, number> = { written: 0, kept: 0, expired: 0 };
+    for await (const frame of framesOf(folder)) {
+      const ends = await inWaves(frame, restoredAtOnce, (record) =>
+        restore(client, record, context.nowMs()),
+      );
+      for (const end of ends) counts[end] += 1;
+    }
+    const { written, kept, expired } = counts;
+    return {
+      json: { ring: name, folder, records: archive.records, ...counts, changed: written > 0 },
+      lines: [
+        `${name}: ${counted(written, 'record')} written, ${kept} kept as they are newer or the same`,
+        ...(expired > 0 ? [`${counted(expired, 'record')} expired since`] : []),
+      ],
+      next: context.next(`health ${name}`),
+    };
+  },
+};
+
+/** Decided by a quorum for each key: nothing that is newer is lost, whoever writes meanwhile. */
+async function restore(client: Client, record: ArchivedRecord, nowMs: number): Promise<Restored> {
+  const { key, value, expiresMs } = record;
+  if (expiresMs > 0 && expiresMs <= nowMs) return 'expired';
+  const ttl = expiresMs > 0 ? { ttlMs: expiresMs - nowMs } : {};
+  for (let condition = 'absent'; ; ) {
+    try {
+      await client.put(key, value, { if: condition, repeatUnknown: true, ...ttl });
+      return 'written';
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code !== 'PRECONDITION_FAILED') throw error;
+      const held = parseStamp(String(error.details['stamp']));
+      if (held !== null && compareStamps(held, record) >= 0) return 'kept';
+      condition = held === null ? 'absent' : formatStamp(held);
+    }
+  }
+}

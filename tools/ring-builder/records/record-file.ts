@@ -1,0 +1,145 @@
+// An archive of records: `records.bin`, frames of packed records, and `manifest.json`, which is
+// written last. Without it the folder is no archive.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { archiveFrameBytesMax, archiveFrameRecordsMax } from '@ringwright/base/limits-commands';
+import { packedWriteBytes, packWrites, unpackWrites } from '@ringwright/wire/packed-writes';
+import { z } from 'zod';
+
+const format = 1;
+const LENGTH_BYTES = 4;
+
+/** A record with the stamp of who wrote it and when. */
+export interface ArchivedRecord {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly ms: number;
+  readonly tie: number;
+  /** Unix ms; 0: never. */
+  readonly expiresMs: number;
+}
+
+const manifestSchema = z.strictObject({
+  format: z.literal(format),
+  ring: z.string(),
+  version: z.int(),
+  /** Null: of the whole keyspace. */
+  partition: z.nullable(z.int()),
+  /** Unix ms: what was acknowledged before it is in the archive. */
+  begunMs: z.int(),
+  endedMs: z.int(),
+  records: z.int(),
+  bytes: z.int(),
+  sha256: z.string(),
+});
+
+export type ArchiveManifest = z.infer<typeof manifestSchema>;
+
+export const manifestPath = (folder: string): string => path.join(folder, 'manifest.json');
+const recordsPath = (folder: string): string => path.join(folder, 'records.bin');
+
+export class RecordFileWriter {
+  readonly #file: FileHandle;
+  readonly #hash = createHash('sha256');
+  #frame: ArchivedRecord[] = [];
+  #frameBytes = 0;
+  records = 0;
+  bytes = 0;
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** What an attempt that did not end has left there is overwritten. */
+  static async begin(folder: string): Promise<RecordFileWriter> {
+    return new RecordFileWriter(await open(recordsPath(folder), 'w'));
+  }
+
+  async add(record: ArchivedRecord): Promise<void> {
+    this.#frame.push(record);
+    this.#frameBytes += packedWriteBytes({ partition: 0, ...record });
+    const isFull =
+      this.#frameBytes >= archiveFrameBytesMax / 2 || this.#frame.length >= archiveFrameRecordsMax;
+    if (isFull) await this.#flush();
+  }
+
+  /** Durable when it resolves, with the SHA-256 of the file. */
+  async end(): Promise<string> {
+    await this.#flush();
+    await this.#file.sync();
+    await this.#file.close();
+    return this.#hash.digest('hex');
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#frame.length === 0) return;
+    const packed = packWrites(this.#frame.map((record) => ({ partition: 0, ...record })));
+    const bytes = Buffer.alloc(LENGTH_BYTES + packed.length);
+    bytes.writeUInt32BE(packed.length, 0);
+    bytes.set(packed, LENGTH_BYTES);
+    this.#hash.update(bytes);
+    await this.#file.writeFile(bytes);
+    this.bytes += bytes.length;
+    this.records += this.#frame.length;
+    [this.#frame, this.#frameBytes] = [[], 0];
+  }
+}
+
+/** The manifest of an archive whose file is what it says. Throws ARCHIVE_INVALID. */
+export async function openArchive(folder: string): Promise<ArchiveManifest> {
+  const text = await readFile(manifestPath(folder), 'utf8').catch((cause: unknown) => {
+    throw invalid(folder, 'it has no manifest.json', cause);
+  });
+  const parsed = manifestSchema.safeParse(jsonOf(text));
+  if (!parsed.success) throw invalid(folder, 'its manifest.json is none of format 1');
+  const hash = createHash('sha256');
+  try {
+    for await (const part of createReadStream(recordsPath(folder))) hash.update(part as Buffer);
+  } catch (cause) {
+    throw invalid(folder, 'its records.bin cannot be read', cause);
+  }
+  const [found, { sha256 }] = [hash.digest('hex'), parsed.data];
+  if (found === sha256) return parsed.data;
+  const what = `records.bin has SHA-256 ${found.slice(0, 12)}, the manifest says`;
+  throw invalid(folder, `${what} ${sha256.slice(0, 12)}`);
+}
+
+/** Frame by frame, of an archive that was opened. Throws ARCHIVE_INVALID. */
+export async function* framesOf(folder: string): AsyncGenerator<readonly ArchivedRecord[]> {
+  const file = await open(recordsPath(folder));
+  try {
+    const head = Buffer.alloc(LENGTH_BYTES);
+    while ((await file.read(head, 0, LENGTH_BYTES)).bytesRead === LENGTH_BYTES) {
+      const length = head.readUInt32BE(0);
+      if (length > archiveFrameBytesMax) throw invalid(folder, `a frame of ${length} bytes`);
+      const bytes = Buffer.alloc(length);
+      const { bytesRead } = await file.read(bytes, 0, length);
+      const rows = bytesRead < length ? null : unpackWrites(bytes);
+      if (rows === null) throw invalid(folder, 'a frame does not hold whole records');
+      yield rows.map(({ key, value, ms, tie, expiresMs = 0 }) => {
+        return { key, value: value ?? new Uint8Array(), ms, tie, expiresMs };
+      });
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function invalid(folder: string, why: string, cause?: unknown): CodedError {
+  return new CodedError('ARCHIVE_INVALID', `${folder} is no whole archive of records: ${why}`, {
+    hint: 'ring-builder archive-data RING --to FOLDER makes one; its manifest comes last',
+    details: { folder },
+    cause,
+  });
+}
