@@ -112,7 +112,7 @@ export const quorumBugs: readonly SeededBug[] = [
   {
     name: 'unknown-called-rejected',
     about: 'a write that may be stored is reported as stored nowhere',
-    nemeses: [part],
+    nemeses: [lostAnswers],
     patches: [
       {
         file: spread,

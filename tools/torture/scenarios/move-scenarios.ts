@@ -7,6 +7,7 @@ import { checkStore } from '@ringwright/partition/audit/check-store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askServer } from '../../../test/support/ask-server.ts';
+import type { Operation } from '../../../test/support/history.ts';
 import { CopyFault } from '../copy-fault.ts';
 import { isLoaded, leave, victimOf } from '../nemeses/ring-scenarios.ts';
 import { Broken, lasts, type Nemesis, until } from '../nemesis.ts';
@@ -26,6 +27,8 @@ const STEP_MS_MAX = 30_000;
 const DROP_MS_MAX = 10_000;
 /** A restart takes less; a rollout waits for some ten seconds. */
 const AWAY_MS = 2_000;
+/** Before a coordinator gives up, and long after a write has arrived. */
+const STORED_MS = 1_000;
 
 /** The partition of a move, and who takes part. */
 interface MoveScenario {
@@ -48,6 +51,23 @@ export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, mov
   await until(scenario.signal, () => !fs.existsSync(file), DROP_MS_MAX);
   if (!fs.existsSync(file) || scenario.signal.aborted) return;
   throw new Broken(`orphan: ${source.name} keeps partition ${move.partition}, which it gave up`);
+});
+
+/** Who holds no slot itself asks all that do: they store it, and none of their answers arrives. */
+export const lostAnswers = scenarioOfMove('answers that are lost', async (about) => {
+  const { scenario, joiner, source, stays } = about;
+  const { network } = scenario.stage;
+  await startRollout(scenario.stage).ended;
+  const holders = [joiner, ...stays];
+  for (const { place } of holders) network.rule(place.number, source.place.number, { held: true });
+  const asked = scenario.askAll(source, { text: 'unanswered' });
+  await lasts(STORED_MS, scenario.signal);
+  for (const { place } of holders) network.cutCalls(source.place.number, place.number);
+  await asked;
+  network.heal();
+  const [near] = stays;
+  const isRead = ({ outcome }: Operation): boolean => outcome === 'acked';
+  await scenario.askUntil(near, { level: 'all' }, { isSo: isRead, withinMs: STEP_MS_MAX });
 });
 
 /** A coordinator that has not heard of the takeover asks one holder that has. */
