@@ -63,7 +63,9 @@ function checkScan(found: Records, interval: Interval, partitioner: Partitioner)
   ).toEqual([]);
   const sign = reverse ? -1 : 1;
   const partitionOf = partitionerOf(partitioner);
-  const placeOf = (key: string): number => partitionOf(bytesOf(key));
+  // The first of equal arcs has the last hashes of the circle: a scan reads it at the end.
+  const last = partitioner.kind === 'hash-intervals' ? partitioner.partitions : 0;
+  const placeOf = (key: string): number => partitionOf(bytesOf(key)) || last;
   const inOrder = (a: string, b: string): number =>
     sign * (placeOf(a) - placeOf(b) || Buffer.compare(bytesOf(a), bytesOf(b)));
   const wanted = [...stable].filter(([key]) => isIn(key)).sort(([a], [b]) => inOrder(a, b));

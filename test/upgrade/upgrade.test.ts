@@ -67,7 +67,10 @@ async function replicasEqual(folder: string, keyspace: string): Promise<void> {
   });
 }
 
-/** Says what an older tool said: each frame is answered as then, in the version of then. */
+/**
+ * Says what an older tool said: each frame is answered as then, in the version of then. Digests of
+ * a ring that names every key were refused to tools then, with RING_STALE, and are answered now.
+ */
 async function understandsWire(folder: string, server: ServerUnderTest): Promise<void> {
   const text = fs.readFileSync(path.join(folder, 'wire.jsonl'), 'utf8');
   const lines = text.split('\n').slice(0, -1);
@@ -77,8 +80,17 @@ async function understandsWire(folder: string, server: ServerUnderTest): Promise
     server.place.port,
     said.map(({ frame }) => Buffer.from(frame, 'base64')),
   );
-  expect(answered.map(formOf)).toEqual(recorded.map(formOf));
+  expect(answered).toHaveLength(recorded.length);
+  for (const [index, line] of recorded.entries()) {
+    if (!wasRefused(line)) expect(formOf(answered[index]!)).toEqual(formOf(line));
+  }
   expect(server.isRunning).toBe(true);
+}
+
+function wasRefused({ frame }: WireLine): boolean {
+  const envelopes = unpackFrame(Buffer.from(frame, 'base64'));
+  const isStale = (body: unknown): boolean => (body as { code?: string }).code === 'RING_STALE';
+  return envelopes?.some(([kind, , body]) => kind === 2 && isStale(body)) ?? false;
 }
 
 /** Which answers come, and the fields of each. */

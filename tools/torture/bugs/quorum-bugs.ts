@@ -1,5 +1,5 @@
 // Bugs of the coordinator: counting, writing back, and what clients are told. Pure.
-import { part } from '../nemeses/part.ts';
+import { lostAnswers } from '../scenarios/move-scenarios.ts';
 import { burst, halfWritten, missedWrite } from '../scenarios/quorum-scenarios.ts';
 import { wipedDevice } from '../scenarios/repair-scenarios.ts';
 import { scannedPages } from '../scenarios/scan-scenarios.ts';
