@@ -159,6 +159,7 @@ const wrongForServer: readonly (readonly [option: string, ...values: string[]])[
   ['listen', 'here:port', '10.0.0.1:0', '10.0.0.1:70000', '10.0.0.256:1', '6200', '/tmp'],
   ['advertise', 'a b', '[10.0.0.1]:1'],
   ['tls'],
+  ['client-ca'],
   ['allow-host', '*', 'a:b', '/tmp'],
   ['device', 'a/b', '..', 'a\u001b[31m', ' a', 'a'.repeat(5_000)],
   ['rings'],
