@@ -131,24 +131,30 @@ test('maintenance keeps what it has and gets nothing; no-target may only give', 
   }
 });
 
-test('a ramp goes step by step inside its window, arrives exactly, and is gone', () => {
-  const plain = cluster(seededRandom(3), [3, 3, 3]);
-  const ramp = { target: 25, step: 10, fromHour: 100, untilHour: 200 };
-  const state = applyChanges(plain, [
-    { kind: 'set-weight', id: 4, weight: 0 },
-    { kind: 'ramp', id: 4, ramp },
-  ]);
-  expect(stepRamps(state, 99)).toBe(state);
-  expect(stepRamps(state, 200)).toBe(state);
-  const weights: number[] = [];
-  let now = state;
-  for (let hour = 100; hour < 104; hour += 1) {
-    now = stepRamps(now, hour);
-    weights.push(now.devices[4]!.weight);
-  }
-  expect(weights).toEqual([10, 20, 25, 25]);
-  expect(now.devices[4]).not.toHaveProperty('ramp');
-});
+test.each([
+  { target: 25, step: 10, steps: [10, 20, 25] },
+  { target: 0.9, step: 0.3, steps: [0.3, 0.6, 0.9] },
+])(
+  'a ramp to $target is made of round steps in its window, and is gone',
+  ({ target, step, steps }) => {
+    const plain = cluster(seededRandom(3), [3, 3, 3]);
+    const ramp = { target, step, fromHour: 100, untilHour: 200 };
+    const state = applyChanges(plain, [
+      { kind: 'set-weight', id: 4, weight: 0 },
+      { kind: 'ramp', id: 4, ramp },
+    ]);
+    expect(stepRamps(state, 99)).toBe(state);
+    expect(stepRamps(state, 200)).toBe(state);
+    const weights: number[] = [];
+    let now = state;
+    for (let hour = 100; hour < 103; hour += 1) {
+      now = stepRamps(now, hour);
+      weights.push(now.devices[4]!.weight);
+    }
+    expect(weights).toEqual(steps);
+    expect(now.devices[4]).not.toHaveProperty('ramp');
+  },
+);
 
 test('settings that are not used leave no trace, those that are survive the file', () => {
   const plain = cluster(seededRandom(4), [3, 3, 3]);

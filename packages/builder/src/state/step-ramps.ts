@@ -1,6 +1,8 @@
 // Weights on their way to declared targets: one step per version, inside a window of time. Pure.
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 
+const WEIGHT_DIGITS = 12;
+
 /** The state with every ramp that is due one step further; a ramp that has arrived is gone. */
 export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
   const due = state.devices.some((device) => device !== null && isDue(device, nowHours));
@@ -21,6 +23,11 @@ function stepped(device: BuilderDevice): BuilderDevice {
   const { ramp, ...fields } = device;
   if (ramp === undefined) return device;
   const away = ramp.target - device.weight;
-  if (Math.abs(away) <= ramp.step) return { ...fields, weight: ramp.target };
-  return { ...device, weight: device.weight + Math.sign(away) * ramp.step };
+  if (rounded(Math.abs(away)) <= ramp.step) return { ...fields, weight: ramp.target };
+  return { ...device, weight: rounded(device.weight + Math.sign(away) * ramp.step) };
+}
+
+/** 1 - 0.34 is 0.6599999999999999: nobody wants to read that. */
+function rounded(weight: number): number {
+  return Number(weight.toPrecision(WEIGHT_DIGITS));
 }
