@@ -73,6 +73,11 @@ async function codeAt(
   return answer.status < 400 ? String(answer.status) : refusalOf(answer).code;
 }
 
+interface Listed {
+  readonly tokens: readonly { readonly token: string; readonly usedMs: number | null }[];
+  readonly silent: readonly string[];
+}
+
 test('the tool, clients and strangers at secured servers', slow, async () => {
   const { folder, tool, servers, args, redisPort, grant } = await securedCluster();
   const [a, b, c] = servers.map(({ place }) => place.port);
@@ -157,6 +162,16 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
 
   const { exit, stderr } = await tool.run('reconcile notes --json');
   expect(exit, stderr).toBe(0);
+
+  // When each was last shown, to any server; servers that do not say so are named.
+  await grant('nobody', '--read', 'notes');
+  const listed = await tool.json<Listed>('access list');
+  const used = listed.tokens.filter(({ usedMs }) => usedMs !== null).map(({ token }) => token);
+  expect([used, listed.silent]).toEqual([['ada', 'app', 'other', 'servers'], []]);
+  expect(listed.tokens.find(({ token }) => token === 'nobody')).toMatchObject({ usedMs: null });
+  const untold = await asApp.json<Listed>('access list');
+  expect(untold.tokens.map(({ usedMs }) => usedMs)).toEqual(untold.tokens.map(() => null));
+  expect(untold.silent.join()).toMatch(/^(127\.0\.0\.1:\d+: PERMISSION_MISSING.*){3}$/);
 
   // Revoked: on every server within a second, on connections that are open too.
   const startMs = performance.now();

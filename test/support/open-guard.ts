@@ -8,6 +8,5 @@ export function openGuard(): Guard {
     certified: () => null,
     nowMs: () => 0,
     onRefusal: () => undefined,
-    onUse: () => undefined,
   });
 }

@@ -29,7 +29,6 @@ export function createGuard(
     isStrict,
     certified: (socket) => certificates.shownOn(socket),
     nowMs: Date.now,
-    onUse: () => undefined,
     onRefusal: ({ code, from, token, needs }) => {
       metrics.refusedRequests.inc({ code });
       repeats.offer(`${from.replace(/:\d+$/, '')} ${token} ${code} ${needs}`, (repeated) => {

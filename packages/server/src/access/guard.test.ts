@@ -18,14 +18,12 @@ function guarded(tokens: readonly GrantedToken[] | null, isStrict = false) {
   };
   const clock = { ms: 1_000 };
   const refusals: Refusal[] = [];
-  const used: string[] = [];
   const guard = new Guard({
     access: () => held.access,
     isStrict,
     certified: () => null,
     nowMs: () => clock.ms,
     onRefusal: (refusal) => refusals.push(refusal),
-    onUse: (id) => used.push(id),
   });
   const grant = (next: readonly GrantedToken[], version: number): void => {
     held.access = storedAccess(signedAccess({ tokens: [...next], version }));
@@ -44,7 +42,7 @@ function guarded(tokens: readonly GrantedToken[] | null, isStrict = false) {
     guard.show(one, { ...credentialFrom('10.0.0.9:1', token), isPeer: () => isPeer });
     return one;
   };
-  return { guard, clock, refusals, used, grant, codeOf, showing };
+  return { guard, clock, refusals, grant, codeOf, showing };
 }
 
 test('without an access document all may do all; a strict server lets nobody in', () => {
@@ -57,7 +55,7 @@ test('without an access document all may do all; a strict server lets nobody in'
 test('an open connection loses what is revoked or expires, and gets what is granted', () => {
   const ada = granted('ada', [{ role: 'operator' }], 2_000);
   const bob = granted('bob', [{ role: 'metrics' }]);
-  const { grant, clock, codeOf, showing, used } = guarded([ada]);
+  const { grant, clock, codeOf, showing, guard } = guarded([ada]);
   const [asAda, asBob] = [showing('ada'), showing('bob')];
   expect([codeOf(asAda), codeOf(asBob)]).toEqual(['allowed', 'TOKEN_REFUSED']);
   grant([ada, bob], 2);
@@ -66,7 +64,10 @@ test('an open connection loses what is revoked or expires, and gets what is gran
   expect(codeOf(asAda)).toBe('TOKEN_REFUSED');
   grant([granted('ada', [{ role: 'operator' }])], 3);
   expect([codeOf(asAda), codeOf(asBob)]).toEqual(['allowed', 'TOKEN_REFUSED']);
-  expect(used).toContain('ada');
+  expect([...guard.lastUse]).toEqual([
+    ['ada', 2_000],
+    ['bob', 1_000],
+  ]);
 });
 
 test('a refusal says what lacks, and the log learns who it was', () => {

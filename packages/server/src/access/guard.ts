@@ -9,6 +9,7 @@ import { type Need, needText } from '@ringwright/access/need';
 import type { Access } from '@ringwright/access/open-access';
 import { permits } from '@ringwright/access/permits';
 import { CodedError } from '@ringwright/base/coded-error';
+import { accessTokensMax } from '@ringwright/base/limits-access';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { type Certified, type Credential, credentialFrom } from './credential.ts';
 
@@ -28,7 +29,6 @@ export interface GuardPorts {
   readonly certified: (socket: Socket) => Certified | null;
   readonly nowMs: () => number;
   readonly onRefusal: (refusal: Refusal) => void;
-  readonly onUse: (token: string) => void;
 }
 
 /** What was found of a credential under one document: looked up again under the next. */
@@ -44,9 +44,15 @@ export class Guard {
   readonly #ports: GuardPorts;
   readonly #shown = new WeakMap<Caller, Credential>();
   readonly #known = new WeakMap<Credential, Known>();
+  readonly #lastUse = new Map<string, number>();
 
   constructor(ports: GuardPorts) {
     this.#ports = ports;
+  }
+
+  /** When good tokens were last shown here, in ms since 1970, as long as this process runs. */
+  get lastUse(): ReadonlyMap<string, number> {
+    return this.#lastUse;
   }
 
   /** False: everybody may do everything. */
@@ -128,15 +134,17 @@ export class Guard {
     const access = this.#ports.access();
     const found = this.#known.get(credential);
     const known = found?.access === access ? found : this.#lookUp(credential, access);
-    return known.token !== null && hasExpired(known.token, this.#ports.nowMs())
-      ? null
-      : known.token;
+    const nowMs = this.#ports.nowMs();
+    if (known.token === null || hasExpired(known.token, nowMs)) return null;
+    this.#lastUse.set(known.token.id, nowMs);
+    return known.token;
   }
 
   #lookUp(credential: Credential, access: Access | null): Known {
     const known = { access, token: this.#find(credential, access) };
     this.#known.set(credential, known);
-    if (known.token !== null) this.#ports.onUse(known.token.id);
+    // More than one document can name: most of them are of documents before.
+    if (this.#lastUse.size > accessTokensMax) this.#lastUse.clear();
     return known;
   }
 

@@ -125,7 +125,8 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     return answerKey(ports, target, exchange);
   }
   const isKnown = ports.guard.allowsTo(credential, role('metrics', 'operator'));
-  return answerService(ports, { ...exchange, path, query, isKnown });
+  const isOperator = ports.guard.allowsTo(credential, role('operator'));
+  return answerService(ports, { ...exchange, path, query, isKnown, isOperator });
 }
 
 /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, KEY_INVALID, NAME_INVALID. */
@@ -158,9 +159,14 @@ function checkReading({ method }: IncomingMessage, path: string): void {
 
 async function answerService(
   ports: HttpPorts,
-  asked: Exchange & { readonly path: string; readonly query: string; readonly isKnown: boolean },
+  asked: Exchange & {
+    readonly path: string;
+    readonly query: string;
+    readonly isKnown: boolean;
+    readonly isOperator: boolean;
+  },
 ): Promise<void> {
-  const { request, response, path, query, isKnown } = asked;
+  const { request, response, path, query, isKnown, isOperator } = asked;
   if (servicePaths.has(path)) checkReading(request, path);
   switch (path) {
     case '/healthz':
@@ -171,8 +177,13 @@ async function answerService(
       const told = isKnown ? state : { ready: state.ready };
       return answerJson(response, state.ready ? 200 : 503, told);
     }
-    case '/v1/status':
-      return answerJson(response, 200, await statusDocument(ports.status, query));
+    case '/v1/status': {
+      const tokens = isOperator ? { tokensUsed: Object.fromEntries(ports.guard.lastUse) } : {};
+      return answerJson(response, 200, {
+        ...(await statusDocument(ports.status, query)),
+        ...tokens,
+      });
+    }
     case '/metrics': {
       measurePartitions(ports.metrics, ports.status);
       const text = Buffer.from(await ports.metrics.registry.metrics());
@@ -190,7 +201,7 @@ async function answerService(
  * With ?sizes=RING also the bytes of each partition file of that ring here, with
  * ?middle=RING/PARTITION where that one would be cut in halves.
  */
-async function statusDocument(status: StatusPorts, query: string): Promise<unknown> {
+async function statusDocument(status: StatusPorts, query: string): Promise<object> {
   const disk = await status.store.diskFree();
   const ring = new URLSearchParams(query).get('sizes');
   const sizes = ring === null ? {} : { sizes: partitionSizes(status, ring) };

@@ -1,21 +1,37 @@
-// ring-builder access list: who may do what, and until when.
+// ring-builder access list: who may do what, until when, and when it was last used.
 import { grantText } from '@ringwright/access/grant';
+import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { requireAccess } from '@ringwright/repository/change-access';
+import { type Arguments, flag } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
+import { fanOut } from '../../servers/fan-out.ts';
+import { statusOrWhyNot } from '../../servers/server-status.ts';
+import { allTargets } from '../../versions/all-targets.ts';
 
-export async function listAnswer(context: Context): Promise<Answer> {
+/** What servers remember since they started. */
+interface LastUse {
+  /** Ms since 1970, by token. */
+  readonly used: ReadonlyMap<string, number>;
+  readonly asked: number;
+  /** Servers that did not say, with the reason. */
+  readonly silent: readonly string[];
+}
+
+export async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   const { document, signers, needed } = await requireAccess(context.rings);
   const { version, tokens, by, ms, change } = document;
   const nowMs = context.nowMs();
+  const { used, asked, silent } = await lastUse(flag(args, 'offline') ? null : context.rings);
   const rows = tokens.map(({ id, grants, expiresMs }) => {
     const expired = expiresMs !== null && nowMs >= expiresMs;
-    return { token: id, grants: grants.map(grantText), expiresMs, expired };
+    const usedMs = used.get(id) ?? null;
+    return { token: id, grants: grants.map(grantText), expiresMs, expired, usedMs };
   });
   const waits = signers.length < needed;
   return {
-    json: { version, by, ms, change, signers, needed, tokens: rows },
+    json: { version, by, ms, change, signers, needed, tokens: rows, asked, silent },
     lines: [
       `access document ${version}, by ${by} at ${new Date(ms).toISOString()}: ${change}`,
       ...(waits ? [`it waits for ${counted(needed - signers.length, 'signature')}`] : []),
@@ -23,13 +39,45 @@ export async function listAnswer(context: Context): Promise<Answer> {
         { head: 'TOKEN', cell: ({ token }) => token },
         { head: 'MAY', cell: ({ grants }) => grants.join(', ') },
         { head: 'UNTIL', cell: ({ expiresMs, expired }) => untilText(expiresMs, expired) },
+        { head: 'LAST USED', cell: ({ usedMs }) => usedText(usedMs) },
       ]),
+      ...useLines({ asked, silent }),
     ],
     next: context.next(waits ? 'access sign' : 'access push'),
   };
 }
 
+/** The newest of all servers; `rings` null: nobody is asked. */
+async function lastUse(rings: string | null): Promise<LastUse> {
+  const targets = rings === null ? [] : await allTargets(rings);
+  const used = new Map<string, number>();
+  const silent: string[] = [];
+  await fanOut(targets, async ({ address }) => {
+    const status = await statusOrWhyNot(address);
+    if (status instanceof CodedError) silent.push(`${address}: ${status.code}: ${status.message}`);
+    else if (status.tokensUsed === undefined)
+      silent.push(`${address}: tells it to operators alone`);
+    else
+      for (const [id, ms] of Object.entries(status.tokensUsed)) {
+        used.set(id, Math.max(ms, used.get(id) ?? 0));
+      }
+  });
+  return { used, asked: targets.length, silent: silent.sort() };
+}
+
+function useLines({ asked, silent }: Omit<LastUse, 'used'>): string[] {
+  if (asked === 0) return [];
+  return [
+    `last used: what ${asked - silent.length} of ${counted(asked, 'server')} know since they started`,
+    ...silent,
+  ];
+}
+
 function untilText(expiresMs: number | null, expired: boolean): string {
   if (expiresMs === null) return 'revoked';
   return `${new Date(expiresMs).toISOString()}${expired ? ', expired' : ''}`;
+}
+
+function usedText(usedMs: number | null): string {
+  return usedMs === null ? '-' : new Date(usedMs).toISOString();
 }

@@ -25,6 +25,7 @@ export const verb: Verb = {
     metrics: flagOption('grant: status and metrics'),
     peer: flagOption('grant: for ring-server --token-file'),
     days: textOption('grant: how long it is good (default: until it is revoked)'),
+    offline: flagOption('list: do not ask servers when each token was last used'),
     out: textOption('grant: file for the token, mode 0600; without it it is printed'),
   },
   examples: [
@@ -33,7 +34,7 @@ export const verb: Verb = {
     ['$0 access grant shop --read notes --write notes/shop:', 'reads all, writes below a prefix'],
     ['$0 access revoke shop', 'within a second on every server that can be reached'],
     ['$0 access log', 'what the servers noted: grants, refusals, pushes, drops, rates'],
-    ['$0 access list', 'who may do what, and until when'],
+    ['$0 access list', 'who may do what, until when, and when each was last used'],
   ],
   about:
     'Granting signs with a ring key and sends to the servers of all rings here. Before that\n' +
@@ -45,7 +46,7 @@ export const verb: Verb = {
     if (action === 'grant') return grantAnswer(args, context, names);
     if (action === 'revoke') return revokeAnswer(context, names);
     if (names.length > 0) throw usage(`access ${action} takes no names, not ${names.join(' ')}`);
-    if (action === 'list') return listAnswer(context);
+    if (action === 'list') return listAnswer(args, context);
     if (action === 'log') return logAnswer(context);
     return action === 'push' ? pushAnswer(context) : signAnswer(context);
   },
