@@ -6,9 +6,10 @@ import { diskError } from '@ringwright/base/disk-error';
 import { printable, printableLines } from '@ringwright/base/printable';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { shortenedWords } from '@ringwright/base/shortened';
+import { leaveGarbage } from '@ringwright/node/v8/collect-garbage';
+import { tuneV8 } from '@ringwright/node/v8/tune-v8';
 import type { RunningServer } from '@ringwright/server/start-server';
 import type { Logger } from '@ringwright/server/telemetry/log';
-import { disablePretenuring, giveBackAtRest, growWhenHindered } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
 
 /** Exit code after the store failed: the supervisor should start the server again, from disk. */
@@ -33,8 +34,8 @@ async function main(): Promise<void> {
   ]);
   // Before a flag is set: what was compiled under other flags is not taken from the cache.
   flushCompileCache();
-  disablePretenuring();
-  growWhenHindered();
+  if (options.plainV8) leaveGarbage();
+  else tuneV8();
   const log = serverLog(options.logLevel);
   const onFailure = (error: CodedError): void => {
     log.fatal({ error }, 'the store failed; ending so that a restart reads it from disk');
@@ -50,7 +51,6 @@ async function main(): Promise<void> {
     });
   }
   await starting;
-  giveBackAtRest();
 }
 
 async function check(args: readonly string[]): Promise<void> {

@@ -46,6 +46,10 @@ const optionsSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe('refuse a --data that is not a mount point of its own: its disk is not there'),
+  plainV8: z
+    .boolean()
+    .default(false)
+    .describe('leave the memory of V8 as Node has it; to compare, or to look for a fault'),
   listen: addressField
     .default(`127.0.0.1:${defaultPort}`)
     .describe('address to listen on, as the ring names it'),

@@ -13,7 +13,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask compare'],
   'packages/repository/src': ['folder', 'shared', '.', 'verify'],
   'packages/partition/src': ['file', 'log', 'audit', 'carry', 'parts', 'trash', 'copy', '.'],
-  'packages/node/src': ['.', 'link'],
+  'packages/node/src': ['.', 'v8', 'link'],
   'packages/server/src': [
     'telemetry',
     'device',

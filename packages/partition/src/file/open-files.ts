@@ -9,7 +9,7 @@ import {
   fileCacheBytesMin,
   openedFilesUncollectedMax,
 } from '@ringwright/base/limits-store';
-import { collectGarbage } from './collect-garbage.ts';
+import { collectGarbage } from '@ringwright/node/v8/collect-garbage';
 import { dataPaths } from './data-paths.ts';
 import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';

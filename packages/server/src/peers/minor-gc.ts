@@ -1,6 +1,6 @@
 // Has the youngest garbage of this process collected while long messages come in.
 import { minorGcBytesMax } from '@ringwright/base/limits-copies';
-import { collectGarbage } from '@ringwright/partition/file/collect-garbage';
+import { collectGarbage } from '@ringwright/node/v8/collect-garbage';
 
 let bytesSince = 0;
 

@@ -2,16 +2,22 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-let collect: NodeJS.GCFunction | null = null;
+let collect: ((type: 'minor' | 'major') => void) | null = null;
 
 /** The youngest, in a millisecond; or all, in some 30 ms for each 50 MB that are in use. */
 export function collectGarbage(type: 'minor' | 'major'): void {
   collect ??= collector();
-  collect({ type });
+  collect(type);
+}
+
+/** Nothing is collected on request from now on: `ring-server --plain-v8`. */
+export function leaveGarbage(): void {
+  collect = () => undefined;
 }
 
 /** Only what runs in a new context sees the function that the flag gives. */
-function collector(): NodeJS.GCFunction {
+function collector(): (type: 'minor' | 'major') => void {
   setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as NodeJS.GCFunction;
+  const collectNow = runInNewContext('gc') as NodeJS.GCFunction;
+  return (type) => collectNow({ type });
 }

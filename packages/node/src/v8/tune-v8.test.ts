@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type GcEntry, giveBackAtRest } from './heap.ts';
+import { type GcEntry, giveBackAtRest } from './tune-v8.ts';
 
 let majors = 0;
 const observer = new PerformanceObserver((list) => {
@@ -36,11 +36,11 @@ test('who is busy does not, and neither does who has little to give back', async
   expect(majors).toBe(0);
 });
 
-const heap = JSON.stringify(new URL('heap.ts', import.meta.url).href);
+const tuning = JSON.stringify(new URL('tune-v8.ts', import.meta.url).href);
 /** A process of its own: this one's young generation may have grown in other tests. */
 const burstProgram = `
   import { setImmediate } from 'node:timers/promises';
-  import { growWhenHindered, newSpaceBytes } from ${heap};
+  import { growWhenHindered, newSpaceBytes } from ${tuning};
   // As in a burst: most of what is made outlives some collections.
   async function burst() {
     const inFlight = [];
@@ -65,4 +65,23 @@ test('in a burst the young generation grows for who is hindered by collecting it
   );
   expect(held).toBeLessThanOrEqual(before);
   expect(grown).toBeGreaterThan(before);
+});
+
+test('where garbage is left alone nothing is collected on request', () => {
+  const garbage = JSON.stringify(new URL('collect-garbage.ts', import.meta.url).href);
+  const program = `
+    import { setImmediate } from 'node:timers/promises';
+    import { collectGarbage, leaveGarbage } from ${garbage};
+    if (process.argv[1] === 'alone') leaveGarbage();
+    const young = new WeakRef({});
+    // Until the turn has ended it may not go.
+    await setImmediate();
+    collectGarbage('major');
+    console.log(young.deref() === undefined ? 'gone' : 'kept');
+  `;
+  const args = ['--input-type=module', '-e', program];
+  const run = (...more: string[]): string =>
+    execFileSync(process.execPath, [...args, ...more], { encoding: 'utf8' }).trim();
+  expect(run('asked')).toBe('gone');
+  expect(run('alone')).toBe('kept');
 });
