@@ -22,7 +22,7 @@ export interface Cities {
   readonly duplicates: number;
 }
 
-export function keyOfCity(city: City): string {
+function keyOfCity(city: City): string {
   return `${city.country}/${city.admin1}/${city.name}/${city.lat},${city.lng}`;
 }
 

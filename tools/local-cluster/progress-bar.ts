@@ -36,7 +36,7 @@ interface BarState {
 }
 
 /** One line: label, bar, percent, rate. */
-export function drawBar({ label, done, total, seconds }: BarState): string {
+function drawBar({ label, done, total, seconds }: BarState): string {
   const part = total === 0 ? 1 : done / total;
   const full = Math.floor(part * WIDTH);
   const bar = '█'.repeat(full) + '░'.repeat(WIDTH - full);

@@ -36,11 +36,7 @@ export function patchSources(patches: readonly SourcePatch[]): void {
 }
 
 /** Throws when a patch does not fit: then the code has changed, and the patch must follow. */
-export function patchedSource(
-  file: string,
-  source: string,
-  patches: readonly SourcePatch[],
-): string {
+function patchedSource(file: string, source: string, patches: readonly SourcePatch[]): string {
   let text = source;
   for (const patch of patches) {
     if (patch.file !== file) continue;

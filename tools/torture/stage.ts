@@ -213,7 +213,7 @@ export class Stage implements AsyncDisposable {
 }
 
 /** How Node is started so that a program has these patches. */
-export function patchedNode(patches: readonly SourcePatch[]): NodeShape {
+function patchedNode(patches: readonly SourcePatch[]): NodeShape {
   if (patches.length === 0) return { options: [], environment: {} };
   const preload = new URL('./preload.ts', import.meta.url).href;
   return {

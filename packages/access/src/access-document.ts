@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { grantSchema } from './grant.ts';
 import { tokenIdPattern } from './token.ts';
 
-export const accessType = 'application/vnd.ringwright.access+json';
+const accessType = 'application/vnd.ringwright.access+json';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 

@@ -15,7 +15,7 @@ export const storeAccessSchema = z.strictObject({
 export type StoreAccess = z.infer<typeof storeAccessSchema>;
 
 /** Under these names in options; in the environment RINGWRIGHT_STORE_CA and so on. */
-export const storeAccessNames = {
+const storeAccessNames = {
   ca: 'store-ca',
   cert: 'store-cert',
   key: 'store-key',

@@ -18,7 +18,7 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-export function syncDirectoryNow(directory: string): void {
+function syncDirectoryNow(directory: string): void {
   const fd = openSync(directory, 'r');
   try {
     fsyncSync(fd);

@@ -14,7 +14,7 @@ import {
   textOf,
   write,
 } from '../test/support/scratch-store.ts';
-import { checkPartitionFile } from './audit/check-store.ts';
+import { auditFile } from './audit/audit-file.ts';
 import { KeyedChecksum } from './audit/keyed-checksum.ts';
 import { SideProcess } from './audit/side-process.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
@@ -102,7 +102,7 @@ test('a file is copied by another process, unless a checkpoint comes in between'
   await fill(store, 12_000, 1_000);
   const backup = vi.spyOn(Database.prototype, 'backup');
   const audited = async (snapshot: Snapshot): Promise<void> => {
-    expect(checkPartitionFile(snapshot.file)).toEqual([]);
+    expect(auditFile(snapshot.file).findings).toEqual([]);
     const { seq, digest } = store.info('test', 0)!;
     expect(snapshot.manifest).toMatchObject({ seq, digest });
     await snapshot.release();

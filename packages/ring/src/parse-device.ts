@@ -5,7 +5,7 @@ import { shortened } from '@ringwright/base/shortened';
 import type { Device } from './device.ts';
 import { deviceAddressSchema, firstComplaint } from './device-fields.ts';
 
-export const deviceForm = 'r<region>z<zone>-<ip>:<port>/<device>[_<meta>]';
+const deviceForm = 'r<region>z<zone>-<ip>:<port>/<device>[_<meta>]';
 
 const devicePattern =
   /^r(?<region>\d{1,10})z(?<zone>\d{1,10})-(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]/]*)):(?<port>\d{1,5})\/(?<device>[^_]*)(?:_(?<meta>[^]*))?$/;

@@ -91,7 +91,7 @@ export function cancelReshape(ring: Ring): ReshapeStep {
 }
 
 /** What is split or merged in this version; null when nothing is. */
-export function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
+function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
   readonly begun: IntervalPartitioner;
   readonly present: IntervalPartitioner;
 } {

@@ -7,7 +7,7 @@ import { followFile } from './follow-file.ts';
 import { readTlsBundle, type TlsBundle } from './tls-bundle.ts';
 
 /** For `--tls`: the certificate that the device makes of its own key, as rings name it. */
-export const ownCertificate = 'own';
+const ownCertificate = 'own';
 
 interface Around {
   readonly device: TlsIdentity;

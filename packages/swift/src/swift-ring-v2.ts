@@ -12,7 +12,7 @@ import { swiftInvalid } from './swift-file-error.ts';
 import { parseSwiftJson } from './swift-json.ts';
 import { replicasOfTable, requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts';
 
-export const SECTIONS_AT = 6;
+const SECTIONS_AT = 6;
 const TAIL_BYTES = 16;
 const LENGTH_BYTES = 8;
 

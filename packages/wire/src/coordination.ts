@@ -17,7 +17,7 @@ export const consistencyField = z.enum(['one', 'quorum', 'all', 'linearizable'])
 export type ConsistencyLevel = z.infer<typeof consistencyField>;
 
 /** What the key must hold for a write to be done: nothing, something, or the record of a stamp. */
-export const conditionField = z.union([z.enum(['absent', 'present']), stampField]);
+const conditionField = z.union([z.enum(['absent', 'present']), stampField]);
 export type Condition = z.infer<typeof conditionField>;
 
 const about = {

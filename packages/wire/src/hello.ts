@@ -14,7 +14,7 @@ export const ringHeadSchema = z.strictObject({
 export type RingHead = z.infer<typeof ringHeadSchema>;
 
 /** A ring that somebody has active, and how many keys it trusts have signed its copy. */
-export const ringHeldSchema = ringHeadSchema.extend({
+const ringHeldSchema = ringHeadSchema.extend({
   signers: z.int().min(0).max(ringSignatureCountMax),
 });
 export type RingHeld = z.infer<typeof ringHeldSchema>;
@@ -31,7 +31,7 @@ export const generationSchema = z.strictObject({
 export type Generation = z.infer<typeof generationSchema>;
 
 /** Of the access document that is in force; null: none, or the sender tells nobody unknown. */
-export const accessHeadSchema = z.strictObject({ epoch: versionField, version: versionField });
+const accessHeadSchema = z.strictObject({ epoch: versionField, version: versionField });
 export type AccessHead = z.infer<typeof accessHeadSchema>;
 
 const introduction = {

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@ringwright/base/errors';
 
 /** The worst first. Only `down` is no answer at all: the others are answers that say no. */
-export const troubleKinds = [
+const troubleKinds = [
   'fork',
   'damaged',
   'log lost',

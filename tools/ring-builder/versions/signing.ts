@@ -41,7 +41,7 @@ export async function keyOfRole(
 }
 
 /** Keys of a role whose private half lies in the keys folder, by name. */
-export async function localKeys(
+async function localKeys(
   context: Context,
   trust: Trust,
   role: TrustRole,

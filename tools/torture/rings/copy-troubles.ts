@@ -47,7 +47,7 @@ export async function troubleCopies(
 }
 
 /** One copy to the joiner; what did not happen before `over` is not noted. */
-export async function harmOne(
+async function harmOne(
   stage: Stage,
   joiner: Victim,
   about: { readonly shape: CopyFaultShape; readonly random: Random; readonly over: AbortSignal },
@@ -80,7 +80,7 @@ async function refusesForRoom({ server }: Victim): Promise<boolean> {
   return loads.some(({ reason }) => REFUSED.test(reason));
 }
 
-export function joinersOf({ victims }: Stage, { moves, devices }: Ring): readonly Victim[] {
+function joinersOf({ victims }: Stage, { moves, devices }: Ring): readonly Victim[] {
   const ports = new Set(moves.map(({ to }) => devices[to]?.port));
   return victims.filter(({ place }) => ports.has(place.proxyPort));
 }

@@ -59,7 +59,7 @@ export function equalArcs(settings: SchemeSettings): Scheme {
 }
 
 /** Arcs that end at the tokens themselves. */
-export function layoutOfTokens(circle: readonly Token[], replicas: number): Layout {
+function layoutOfTokens(circle: readonly Token[], replicas: number): Layout {
   const ends = circle.map(({ position }) => position);
   const lists = circle.map((_, at) => preferenceList(circle, at, replicas));
   return layoutOf(ends, lists, circle.length);

@@ -28,7 +28,7 @@ export function heldLeaves(tree: TierTree, { devices }: BuilderState): HeldLeave
  * Targets in which held devices have what they hold (one that only may not get more: at most its
  * part), and all others one and the same part of their shares.
  */
-export function heldTargets(
+function heldTargets(
   tree: TierTree,
   targets: Targets,
   asked: {

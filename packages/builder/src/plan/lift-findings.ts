@@ -14,7 +14,7 @@ export interface LiftedDevice {
 }
 
 /** Largest lift first. `held`: by device id, its slots before the first wave. */
-export function liftedDevices(held: Int32Array, waves: LaterWaves): LiftedDevice[] {
+function liftedDevices(held: Int32Array, waves: LaterWaves): LiftedDevice[] {
   if (waves.length < 2) return [];
   const ids = [...new Set(waves.flatMap((moves) => moves.map(({ to }) => to)))];
   const [most, after] = [held.slice(), held.slice()];

@@ -60,7 +60,7 @@ export function landedHead(
 }
 
 /** Moves whose joiners are not to stay: they are ended or cancelled before the removal. */
-export function joiningRemoved(
+function joiningRemoved(
   { moves }: Pick<Ring, 'moves'>,
   { devices }: Pick<BuilderState, 'devices'>,
 ): Move[] {

@@ -11,13 +11,6 @@ import { auditFile, findingOf } from './audit-file.ts';
 import { lockDirectory } from './directory-lock.ts';
 
 /**
- * Everything wrong inside one partition file. A WAL beside it is read with it, and moved into it.
- */
-export function checkPartitionFile(file: string): Finding[] {
-  return [...auditFile(file).findings];
-}
-
-/**
  * Everything wrong in a data directory: partitions, their places, the log. What a crash may leave
  * behind (staged files, a torn tail, old incarnations) is not wrong. Throws DATA_DIR_IN_USE.
  */

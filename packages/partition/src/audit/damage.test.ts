@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
-import { checkPartitionFile } from './check-store.ts';
+import { auditFile } from './audit-file.ts';
 
 const SEED = 7;
 const FLIPS = 300;
@@ -34,7 +34,7 @@ test(`a flipped bit is an error, or the audit finds it (seed ${SEED})`, async ()
     const damaged = Buffer.from(whole);
     damaged[at] = (damaged[at] ?? 0) ^ (1 << random.below(8));
     writeFileSync(file, damaged);
-    const findings = checkPartitionFile(file);
+    const findings = auditFile(file).findings;
     writeFileSync(file, damaged);
     const store = await place.open();
     const answers = keys.map((key) => {

@@ -22,7 +22,7 @@ const schema = z.strictObject({
 });
 export type StoreFile = z.infer<typeof schema>;
 
-export function storePath(rings: string): string {
+function storePath(rings: string): string {
   return join(rings, 'store.json');
 }
 

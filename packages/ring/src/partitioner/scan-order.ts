@@ -135,7 +135,7 @@ export function onCircle(
 }
 
 /** The hash behind which scans begin: no arc of equal partitions lies across it. */
-export function cutOf({ at, arcOf }: HashCircle): number {
+function cutOf({ at, arcOf }: HashCircle): number {
   return arcOf(at(0))?.end === 0 ? 0 : hashPositions - 1;
 }
 

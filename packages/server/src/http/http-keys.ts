@@ -20,8 +20,8 @@ import { keyOfPath } from './key-path.ts';
 
 export const stampHeader = 'x-ringwright-stamp';
 /** Unix ms at which the record expires; on no other records. */
-export const expiresHeader = 'x-ringwright-expires';
-export const ttlHeader = 'x-ringwright-ttl';
+const expiresHeader = 'x-ringwright-expires';
+const ttlHeader = 'x-ringwright-ttl';
 
 export interface KeyTarget {
   readonly keyspace: string;

@@ -8,7 +8,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { movesOf } from '@ringwright/ring/slots-of';
 
 /** A partition moves every few weeks; the last changes are what is asked for. */
-export const EVENTS_MAX = 24;
+const EVENTS_MAX = 24;
 
 export interface SlotEvent {
   readonly version: number;
