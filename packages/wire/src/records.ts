@@ -70,7 +70,7 @@ export const recordStamp = messageKind({
 });
 
 /**
- * The first half of a round (packages/server/src/coordinate/DESIGN.md): no record of the key
+ * The first half of a round (packages/server/src/coordinate/ROUNDS.md): no record of the key
  * stamped below `ms` and `tie` is stored there any more; durable when answered. `given` carries
  * what the device holds then, which only counts of a device that `serves`; `refused` the higher
  * stamp that is there.

@@ -1,5 +1,5 @@
 // Decides what a key holds by rounds: a quorum of slots promises to take nothing older, then a
-// quorum takes one record (CASPaxos, Rystsov 2018, with stamps as ballots). DESIGN.md argues why it
+// quorum takes one record (CASPaxos, Rystsov 2018, with stamps as ballots). ROUNDS.md argues why it
 // is right beside plain writes, reads, replication and moves.
 import { CodedError } from '@ringwright/base/coded-error';
 import { roundTriesMax } from '@ringwright/base/limits';

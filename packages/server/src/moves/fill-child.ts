@@ -1,5 +1,5 @@
 // Fills the file of a child from the files of its parents on this very device: partitions that are
-// split or merged. No byte leaves the device. Why nothing is lost: DESIGN.md beside this.
+// split or merged. No byte leaves the device. Why nothing is lost: SPLITS.md beside this.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { childRowsBytesMax, childRowsMax } from '@ringwright/base/limits-copies';
