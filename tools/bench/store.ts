@@ -9,11 +9,13 @@ import { recoverySection } from './store/store-recovery.ts';
 import { redisSection, redisValues } from './store/store-redis.ts';
 import { scanSection } from './store/store-scan.ts';
 import type { StoreSection, StoreSize } from './store/store-section.ts';
+import { sqlSection } from './store/store-sql.ts';
 import { tlsSection } from './store/store-tls.ts';
 
 await runBenchmark<StoreSize>({
   name: 'store',
-  about: `Starts real servers and, where they are installed, real peers (redis-server, etcd).
+  about: `Starts real servers and, where they are installed, real peers (redis-server, etcd,
+PostgreSQL, MariaDB with Galera).
 Each figure is the median of rounds in which the sides take turns.`,
   sizes: {
     seconds: { usual: 5, about: 'seconds of one measurement' },
@@ -24,6 +26,7 @@ Each figure is the median of rounds in which the sides take turns.`,
   sections: {
     redis: redisSection,
     etcd: etcdSection,
+    sql: sqlSection,
     values: valuesSection,
     partitions: partitionsSection,
     records: recordsSection,

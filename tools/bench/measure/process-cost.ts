@@ -31,7 +31,7 @@ export async function threadAndChildren(
 ): Promise<{ readonly thread: number; readonly children: number }> {
   const task = `/proc/${pid}/task/${pid}`;
   const thread = await seconds(`${task}/stat`, [USER_TICKS, SYSTEM_TICKS]);
-  const living = (await fs.readFile(`${task}/children`, 'utf8')).split(' ').filter(Boolean);
+  const living = await childrenOf(pid);
   const each = [USER_TICKS, SYSTEM_TICKS, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS];
   // One that ends meanwhile is counted among those that ended.
   const now = await Promise.all(
@@ -39,6 +39,34 @@ export async function threadAndChildren(
   );
   const ended = await endedChildren(pid);
   return { thread, children: now.reduce((sum, one) => sum + one, ended) };
+}
+
+const nothing: ProcessCost = { cpuSeconds: 0, writtenBytes: 0 };
+
+/** Of processes with their children; a child that has ended is in the count of its parent. */
+export async function treeCost(pids: readonly number[]): Promise<ProcessCost> {
+  const costs = await Promise.all(pids.map(familyCost));
+  return costs.reduce(sum, nothing);
+}
+
+async function familyCost(pid: number): Promise<ProcessCost> {
+  const own = await processCost(pid);
+  const children = (await childrenOf(pid)).map((id) => familyCost(id).catch(() => nothing));
+  const ended = { cpuSeconds: await endedChildren(pid), writtenBytes: 0 };
+  return [ended, ...(await Promise.all(children))].reduce(sum, own);
+}
+
+function sum(one: ProcessCost, other: ProcessCost): ProcessCost {
+  return {
+    cpuSeconds: one.cpuSeconds + other.cpuSeconds,
+    writtenBytes: one.writtenBytes + other.writtenBytes,
+  };
+}
+
+/** Those that its first thread has started, and that run. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const ids = await fs.readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return ids.split(' ').filter(Boolean).map(Number);
 }
 
 /** Processor seconds of the children that have ended. */

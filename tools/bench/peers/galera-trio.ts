@@ -1,0 +1,136 @@
+// A MariaDB Galera of three nodes, where it is installed; mariadb-slap is its client.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { outputOf, versionOf } from '../measure/finished-program.ts';
+import { type StartedProgram, startProgram } from '../measure/started-program.ts';
+import {
+  runningAs,
+  type SqlFigures,
+  type SqlLoad,
+  type SqlPeer,
+  type SqlTable,
+} from './sql-peer.ts';
+
+const provider = '/usr/lib/galera/libgalera_smm.so';
+const names = ['one', 'two', 'three'];
+/** Each node has so many ports: clients, group, and two for the files that a joiner is sent. */
+const PORTS = 4;
+
+export async function startGalera(folder: string, table: SqlTable): Promise<SqlPeer | null> {
+  if (!(await isInstalled())) return null;
+  const words = await runningAs('mysql', folder);
+  const ports = await freePorts(PORTS * names.length);
+  const group = names.map((_, index) => `127.0.0.1:${ports[PORTS * index + 1]}`).join();
+  const programs: StartedProgram[] = [];
+  const stop = async (): Promise<void> => {
+    for (const program of programs.toReversed()) await program.stop();
+  };
+  try {
+    // One after the other: each is sent the files of those before it.
+    for (const [index, name] of names.entries()) {
+      const place = { folder, name, group, ports: ports.slice(PORTS * index, PORTS * (index + 1)) };
+      programs.push(await startNode(words, place));
+    }
+    await fill(path.join(folder, 'one.sock'), table);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const load = (given: SqlLoad): Promise<SqlFigures> => slap(path.join(folder, 'one.sock'), given);
+  const pids = programs.map(({ pid }) => pid);
+  const client = 'mariadb-slap to one node, CALL';
+  return { name: 'MariaDB Galera', client, pids, load, stop };
+}
+
+async function isInstalled(): Promise<boolean> {
+  const needed = ['mariadbd', 'mariadb', 'mariadb-slap', 'rsync'];
+  const there = await Promise.all(needed.map(versionOf));
+  const isThere = fs.access(provider).then(
+    () => true,
+    () => false,
+  );
+  return !there.includes(null) && (await isThere);
+}
+
+interface Place {
+  readonly folder: string;
+  readonly name: string;
+  readonly group: string;
+  readonly ports: readonly number[];
+}
+
+async function startNode(
+  words: readonly string[],
+  { folder, name, group, ports }: Place,
+): Promise<StartedProgram> {
+  const data = `--datadir=${path.join(folder, name)}`;
+  const root = '--auth-root-authentication-method=normal';
+  const [install, ...options] = [...words, 'mariadb-install-db', '--no-defaults', data, root];
+  await outputOf(install, [...options, '--skip-test-db']);
+  const socket = path.join(folder, `${name}.sock`);
+  const [clients, members, increments, files] = ports.map((port) => `127.0.0.1:${port}`);
+  const own = [data, `--socket=${socket}`, `--port=${ports[0]}`, '--bind-address=127.0.0.1'];
+  const wsrep = [
+    ['on=ON', `provider=${provider}`, `cluster-address=gcomm://${group}`, 'sst-method=rsync'],
+    [`node-address=${clients}`, `sst-receive-address=${files}`],
+    [`provider-options=gmcast.listen_addr=tcp://${members};ist.recv_addr=${increments}`],
+  ].flat();
+  const durable = ['--binlog-format=ROW', '--innodb-flush-log-at-trx-commit=1'];
+  const needed = ['--innodb-autoinc-lock-mode=2', `--pid-file=${socket}.pid`];
+  const begins = name === names[0] ? ['--wsrep-new-cluster'] : [];
+  const [file = '', ...args] = [...words, 'mariadbd', '--no-defaults', ...own, ...durable];
+  return startProgram({
+    file,
+    args: [...args, ...needed, ...wsrep.map((option) => `--wsrep-${option}`), ...begins],
+    logFile: path.join(folder, `${name}.log`),
+    isUp: async () => (await query(socket, `SHOW STATUS LIKE '%state_comment'`)).includes('Synced'),
+  });
+}
+
+function query(socket: string, text: string): Promise<string> {
+  // A procedure has semicolons inside.
+  const options = ['--no-defaults', '-u', 'root', '-S', socket, '-N', '--delimiter=//'];
+  return outputOf('mariadb', [...options, '-e', text]);
+}
+
+/**
+ * mariadb-slap sends one text again and again, so the key is drawn by a procedure. The number makes
+ * each put a change: MariaDB writes nothing where a row stays as it is.
+ */
+async function fill(socket: string, { keys, valueBytes }: SqlTable): Promise<void> {
+  const value = `repeat('x', ${valueBytes})`;
+  const drawn = `concat('key:', 1 + floor(rand() * ${keys}))`;
+  const columns = 'name varchar(64) CHARACTER SET ascii PRIMARY KEY, value blob, number bigint';
+  await query(socket, 'CREATE DATABASE bench');
+  for (const text of [
+    `CREATE TABLE bench.records (${columns})`,
+    `INSERT INTO bench.records SELECT concat('key:', seq), ${value}, 0 FROM bench.seq_1_to_${keys}`,
+    `CREATE PROCEDURE bench.put_one() INSERT INTO records VALUES (${drawn}, ${value}, 0)
+      ON DUPLICATE KEY UPDATE value = ${value}, number = number + 1`,
+    `CREATE PROCEDURE bench.get_one() BEGIN DECLARE drawn varchar(64) CHARACTER SET ascii
+      DEFAULT ${drawn}; SELECT value FROM records WHERE name = drawn; END`,
+  ]) {
+    await query(socket, text);
+  }
+}
+
+const TRIAL_REQUESTS = 2_000;
+
+async function slap(socket: string, { op, seconds, clients }: SqlLoad): Promise<SqlFigures> {
+  const run = async (asked: number): Promise<SqlFigures> => {
+    const each = Math.ceil(asked / clients);
+    const csv = await outputOf('mariadb-slap', [
+      ...['--no-defaults', '-u', 'root', '-S', socket, '--create-schema=bench', '--no-drop'],
+      ...[`--concurrency=${clients}`, `--number-of-queries=${each * clients}`, '--csv'],
+      `--query=CALL ${op}_one()`,
+    ]);
+    // ,mixed,average seconds,least,most,clients,requests of each
+    const took = Number(csv.trim().split(',')[2]);
+    if (!(took > 0)) throw new Error(`mariadb-slap printed ${csv}`);
+    return { perSecond: (each * clients) / took, requests: each * clients };
+  };
+  const trial = await run(TRIAL_REQUESTS);
+  const { perSecond, requests } = await run(trial.perSecond * seconds);
+  return { perSecond, requests: trial.requests + requests };
+}

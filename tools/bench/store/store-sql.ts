@@ -1,0 +1,130 @@
+// bench:store, three devices with three replicas at quorum against databases that acknowledge a
+// write when a second machine has it: a PostgreSQL with a synchronous standby, a MariaDB Galera.
+import path from 'node:path';
+import { runLoad } from '../load/load-run.ts';
+import { type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
+import { median } from '../measure/median.ts';
+import { treeCost } from '../measure/process-cost.ts';
+import { startGalera } from '../peers/galera-trio.ts';
+import { startPostgres } from '../peers/postgres-pair.ts';
+import { type RingCluster, startCluster } from '../peers/ring-cluster.ts';
+import type { SqlLoad, SqlPeer } from '../peers/sql-peer.ts';
+import type { StoreSection } from './store-section.ts';
+
+const clients = 64;
+const valueBytes = 100;
+/** `key:` and its number, about. */
+const KEY_BYTES = 9;
+
+const peers = [
+  { start: startPostgres, folder: 'postgres', name: 'PostgreSQL' },
+  { start: startGalera, folder: 'galera', name: 'MariaDB with Galera' },
+] as const;
+
+export async function sqlSection(settings: StoreSection): Promise<Comparison[]> {
+  const { folder, sizes, nodeArgs, tell } = settings;
+  const table = { keys: sizes.keys, valueBytes };
+  await using started = new AsyncDisposableStack();
+  const shape = { folder: path.join(folder, 'three'), servers: 3, partitions: 64, replicas: 3 };
+  const cluster = await startCluster({ ...shape, nodeArgs });
+  started.defer(cluster.stop);
+  const sides = [await ringSide(cluster, sizes.keys)];
+  const rows: Comparison[] = [];
+  for (const peer of peers) {
+    const side = await peer.start(path.join(folder, peer.folder), table);
+    if (side === null) {
+      const given = { section: 'sql', what: `beside ${peer.name}`, unit: '', figure: 0 };
+      rows.push(withoutPeer(given, peer.name));
+      continue;
+    }
+    started.defer(side.stop);
+    sides.push(side);
+  }
+  for (const op of ['put', 'get'] as const) {
+    const figures = await alternate(sides, op, { sizes, tell });
+    rows.push(...rowsOf(op, sides, figures));
+  }
+  return rows;
+}
+
+async function ringSide({ servers, addresses }: RingCluster, keys: number): Promise<SqlPeer> {
+  const load = { kind: 'client', addresses, inFlight: clients, keys, valueBytes, seed: 1 } as const;
+  await runLoad({ ...load, op: 'fill', seconds: 0 });
+  return {
+    name: 'Ringwright',
+    client: 'one Node process, the client package',
+    pids: servers.map(({ program }) => program.pid),
+    load: async ({ op, seconds }) => {
+      const { perSecond } = await runLoad({ ...load, op, seconds });
+      // A quarter more goes before, uncounted (load.ts).
+      return { perSecond, requests: 1.25 * seconds * perSecond };
+    },
+    stop: () => Promise.resolve(),
+  };
+}
+
+interface Figures {
+  readonly perSecond: number;
+  /** Processor of all its processes for one request. */
+  readonly cpuUs: number;
+  /** Given to the file system, all copies together, for each byte of the keys and values. */
+  readonly writtenPerByte: number;
+}
+
+/** Each side in turn, round after round, so that a slow spell of the machine hits all. */
+async function alternate(
+  sides: readonly SqlPeer[],
+  op: SqlLoad['op'],
+  { sizes, tell }: Pick<StoreSection, 'sizes' | 'tell'>,
+): Promise<Figures[][]> {
+  const { seconds, rounds } = sizes;
+  const figures: Figures[][] = sides.map(() => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, side] of sides.entries()) {
+      tell(`${op}s, ${side.name}, round ${round + 1} of ${rounds}`);
+      figures[index]?.push(await measured(side, { op, seconds, clients }));
+    }
+  }
+  return figures;
+}
+
+async function measured({ pids, load }: SqlPeer, given: SqlLoad): Promise<Figures> {
+  const before = await treeCost(pids);
+  const { perSecond, requests } = await load(given);
+  const after = await treeCost(pids);
+  const written = after.writtenBytes - before.writtenBytes;
+  return {
+    perSecond,
+    cpuUs: (1e6 * (after.cpuSeconds - before.cpuSeconds)) / requests,
+    writtenPerByte: written / (requests * (KEY_BYTES + valueBytes)),
+  };
+}
+
+const measures = {
+  perSecond: { what: '', unit: '/s' },
+  cpuUs: { what: ', processor of all servers', unit: 'us a request' },
+  writtenPerByte: { what: ', written by all servers', unit: 'bytes per byte stored' },
+} as const;
+
+function rowsOf(
+  op: SqlLoad['op'],
+  [own, ...others]: readonly SqlPeer[],
+  [ours = [], ...theirs]: readonly Figures[][],
+): Comparison[] {
+  const names: (keyof Figures)[] = ['perSecond', 'cpuUs'];
+  if (op === 'put') names.push('writtenPerByte');
+  const rowOf = (name: keyof Figures, index: number): Comparison => {
+    const of = (all: readonly Figures[]): number => median(all.map((figure) => figure[name]));
+    const { what, unit } = measures[name];
+    const whole = `${op}s by ${clients} clients, ${valueBytes} bytes${what}`;
+    const given = { section: 'sql', what: whole, unit, figure: of(ours) };
+    const other = others[index];
+    if (other === undefined) return comparison(given);
+    const aim = name === 'perSecond' ? { atLeast: 3 } : null;
+    const note = aim === null ? '' : `${own?.client}; ${other.client}`;
+    const beside = { name: other.name, figure: of(theirs[index] ?? []) };
+    return comparison({ ...given, aim, note, beside });
+  };
+  const columns = others.length === 0 ? [0] : others.map((_, index) => index);
+  return columns.flatMap((index) => names.map((name) => rowOf(name, index)));
+}
