@@ -25,17 +25,21 @@ interface Case {
   readonly aim: Aim | null;
 }
 
+// With 50 clients a bare Node process that parses and answers does twice what Redis does, and four
+// times with pipelines of 16: sockets leave room for more than these.
 const smallCases: readonly Case[] = [
-  { op: 'set', pipeline: 1, valueBytes: 100, aim: { atLeast: 2 } },
-  { op: 'set', pipeline: 16, valueBytes: 100, aim: { atLeast: 1 } },
-  { op: 'get', pipeline: 1, valueBytes: 100, aim: { atLeast: 0.5 } },
-  { op: 'get', pipeline: 16, valueBytes: 100, aim: { atLeast: 0.5 } },
+  { op: 'set', pipeline: 1, valueBytes: 100, aim: { atLeast: 1 } },
+  { op: 'set', pipeline: 16, valueBytes: 100, aim: { atLeast: 0.4 } },
+  { op: 'get', pipeline: 1, valueBytes: 100, aim: { atLeast: 0.8 } },
+  { op: 'get', pipeline: 16, valueBytes: 100, aim: { atLeast: 0.35 } },
 ];
 
-const largeCases: readonly Case[] = [1_024, 65_536].flatMap((valueBytes) => [
-  { op: 'set', pipeline: 1, valueBytes, aim: null },
-  { op: 'get', pipeline: 1, valueBytes, aim: null },
-]);
+const largeCases: readonly Case[] = [
+  { op: 'set', pipeline: 1, valueBytes: 1_024, aim: null },
+  { op: 'get', pipeline: 1, valueBytes: 1_024, aim: null },
+  { op: 'set', pipeline: 1, valueBytes: 65_536, aim: { atLeast: 0.6 } },
+  { op: 'get', pipeline: 1, valueBytes: 65_536, aim: { atLeast: 0.6 } },
+];
 
 export async function redisSection(settings: StoreSection): Promise<Comparison[]> {
   const seconds = String(settings.sizes.seconds);
