@@ -1,7 +1,11 @@
 // The way of writes into the log: checked, given room, answered when they are durable.
-import { checkWrite } from '../file/check-write.ts';
+import { checkKey } from '@ringwright/base/check-key';
+import { CodedError } from '@ringwright/base/coded-error';
+import { valueBytesMax } from '@ringwright/base/limits';
+import { stampMsMax } from '@ringwright/base/stamp';
 import type { Partition } from '../file/partition.ts';
 import type { Write, WriteOutcome } from '../file/record.ts';
+import { isStamp, isWholeUpTo } from '../file/record-bytes.ts';
 import { bytesInBatch, type WriteCall } from '../log/log-batch.ts';
 import { notNow, twinOf } from './mirrors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
@@ -121,4 +125,23 @@ function twinCall(parts: StoreParts, call: WriteCall): WriteCall {
 function placeOf({ registry }: StoreParts, { keyspace, partition }: Write): Partition | null {
   const found = registry.get(keyspace, partition);
   return found === undefined || found.gone || found.damage !== null ? null : found;
+}
+
+/** Before anything is queued. Throws KEY_INVALID, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp or an expiry. */
+function checkWrite(write: Write): void {
+  const { key, value, ms, tie, expiresMs = 0, origin = null } = write;
+  checkKey(key);
+  if (value !== null && value.length > valueBytesMax) {
+    throw new CodedError(
+      'VALUE_TOO_LARGE',
+      `value of ${value.length} bytes, allowed are ${valueBytesMax}`,
+      { hint: 'store it in parts under several keys' },
+    );
+  }
+  if (!isStamp(write) || (origin !== null && !isStamp(origin))) {
+    throw new CodedError('VALUE_OUT_OF_RANGE', `stamp ${ms}.${tie} is no stamp`);
+  }
+  if (!isWholeUpTo(expiresMs, stampMsMax)) {
+    throw new CodedError('VALUE_OUT_OF_RANGE', `expiry ${expiresMs} is no time`);
+  }
 }

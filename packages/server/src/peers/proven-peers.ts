@@ -1,10 +1,12 @@
 // Which device is at the other end of a connection: by the key that it proved, and what the active
 // rings say of that key. Where a ring names the keys of all its devices, only they speak of it.
 import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
+import type { Ring } from '@ringwright/ring/ring';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
-import { ringKeys } from '../rings/ring-keys.ts';
 import type { MadeWith } from '../rings/ring-requests.ts';
 import { ownCaller } from './device-caller.ts';
 
@@ -115,4 +117,38 @@ export class ProvenPeers {
 function whyNot(key: string | undefined, proven: number | undefined): string {
   if (key === undefined) return 'the caller proved none';
   return proven === undefined ? `${key} is none of them` : `the caller is d${proven}`;
+}
+
+/** The keys of devices that a ring names. */
+interface RingKeys {
+  /** Every device of the ring has a key: then nobody else speaks as one. */
+  readonly isWhole: boolean;
+  /** Ids of keys, each with the device that has it. */
+  readonly devices: ReadonlyMap<string, number>;
+  readonly byAddress: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** By ring, which is immutable: looked up with every call between devices. */
+const known = new WeakMap<Ring, RingKeys>();
+
+function ringKeys(ring: Ring): RingKeys {
+  const found = known.get(ring);
+  if (found !== undefined) return found;
+  const devices = new Map<string, number>();
+  const byAddress = new Map<string, Set<string>>();
+  let isWhole = true;
+  for (const device of ring.devices) {
+    if (device === null) continue;
+    if (device.key === undefined) {
+      isWhole = false;
+      continue;
+    }
+    const id = keyIdOf(device.key);
+    const address = formatAddress(device);
+    devices.set(id, device.id);
+    byAddress.set(address, (byAddress.get(address) ?? new Set<string>()).add(id));
+  }
+  const keys = { isWhole: isWhole && devices.size > 0, devices, byAddress };
+  known.set(ring, keys);
+  return keys;
 }
