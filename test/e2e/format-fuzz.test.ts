@@ -1,0 +1,199 @@
+// What strangers send as files, words and first bytes, against the parsers alone: from a seed, each
+// input with a bound on time and memory (bundles of TLS, read from disk, with that of the test).
+// FUZZ_ROUNDS makes it long, FUZZ_SEED replays.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createContext, Script } from 'node:vm';
+import { decodeAccess, parseAccessFile } from '@ringwright/access/access-document';
+import { parseLine } from '@ringwright/access/audit-line';
+import { grantOfUri } from '@ringwright/access/grant-uri';
+import { openAccess } from '@ringwright/access/open-access';
+import { parseToken, tokenText } from '@ringwright/access/token';
+import { CodedError } from '@ringwright/base/coded-error';
+import { type Random, seededRandom } from '@ringwright/base/random';
+import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
+import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
+import { beaconPayload, openBeacon, printBeacon } from '@ringwright/ring/trust/beacon';
+import { newestRoot, parseTrustFile, printTrustFile } from '@ringwright/ring/trust/trust-chain';
+import { joinFrame, packEnvelope, unpackFrame } from '@ringwright/wire/frame';
+import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
+import { describe, expect, test } from 'vitest';
+import {
+  lengthOf,
+  packGreeting,
+  packHead,
+  ticketOf,
+} from '../../packages/partition/src/carry/copy-greeting.ts';
+import { sampleRing } from '../../packages/ring/test/support/sample-ring.ts';
+import { parseBatch } from '../../packages/server/src/http/http-batch-schema.ts';
+import { keyOfPath } from '../../packages/server/src/http/key-path.ts';
+import { RespProtocolError, RespRequests } from '../../packages/server/src/redis/resp-requests.ts';
+import { readTlsBundle } from '../../packages/server/src/tls-bundle.ts';
+import { granted, signedAccess, testToken } from '../support/access.ts';
+import { makeCertificates, opensslHere } from '../support/certificates.ts';
+import { hostileRedis, mutated, randomBytes } from '../support/hostile-input.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { people, signed, signedRing, signedRoot, testSigning } from '../support/signing.ts';
+
+const rounds = Number(process.env.FUZZ_ROUNDS ?? 150);
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_123);
+/** Of one input. What takes longer hangs: they all take less than some ms. */
+const inputMsMax = 10_000;
+/** Of one input of some kB, with what the collector had not yet taken of those before. */
+const inputBytesMax = 256 * 1024 * 1024;
+const nowMs = Date.parse('2026-11-01T00:00:00Z');
+
+const root = signedRoot();
+const trust = newestRoot([root], null);
+const firstRing = sampleRing({ power: 6, replicas: 3, devices: 9 });
+const secondRing = sampleRing({ power: 6, replicas: 3, devices: 8 });
+const ring = signedRing(firstRing, testSigning(root), people.ring.slice(0, 1)).bytes;
+const [older, newer] = [firstRing, secondRing].map((one) => encodeRing(one).bytes);
+const use = { keyspace: 'cities', reverse: false, ordered: false };
+
+interface Parser {
+  readonly name: string;
+  readonly good: Uint8Array;
+  readonly parse: (bytes: Buffer) => unknown;
+}
+
+const text = (word: string): Buffer => Buffer.from(word);
+const beacon = beaconPayload({
+  ...{ cluster: 'test', epoch: 1, keyspace: 'cities', version: 1, id: 'a'.repeat(64) },
+  ...{ issuedMs: nowMs, expiresMs: nowMs + 60_000 },
+});
+
+const parsers: readonly Parser[] = [
+  { name: 'ring file', good: ring, parse: decodeRing },
+  {
+    name: 'ring delta',
+    good: makeRingDelta(older!, newer!)!,
+    parse: (bytes) => applyRingDelta(older!, bytes),
+  },
+  { name: 'roots of trust', good: text(printTrustFile([root])), parse: parseTrustFile },
+  {
+    name: 'beacon',
+    good: printBeacon(signed(beacon, people.beacon)),
+    parse: (bytes) => openBeacon(bytes, [trust], nowMs),
+  },
+  {
+    name: 'access document',
+    good: signedAccess({ tokens: [granted('ada', [{ role: 'operator' }])] }),
+    parse: (bytes) => openAccess(bytes, [trust], nowMs),
+  },
+  {
+    name: 'access document, unverified',
+    good: signedAccess({ tokens: [granted('ada', [{ role: 'operator' }])] }),
+    parse: (bytes) => decodeAccess(parseAccessFile(bytes)),
+  },
+  {
+    name: 'token',
+    good: text(tokenText(testToken('ada'))),
+    parse: (bytes) => parseToken(bytes.toString()),
+  },
+  {
+    name: 'role in a certificate',
+    good: text('urn:ringwright:read:notes/user%3A'),
+    parse: (bytes) => grantOfUri(bytes.toString()),
+  },
+  {
+    name: 'cursor',
+    good: text(writeCursor({ partition: 3, at: text('key') }, use)),
+    parse: (bytes) => readCursor(bytes.toString(), use),
+  },
+  {
+    name: 'frame',
+    good: joinFrame([packEnvelope([0, 1, 'coordinate-get', { key: text('key') }])]),
+    parse: unpackFrame,
+  },
+  { name: 'key in a path', good: text('a%2Fb/%C3%A9'), parse: (bytes) => keyOfPath(String(bytes)) },
+  {
+    name: 'batch',
+    good: text(JSON.stringify({ items: [{ op: 'put', key: 'a', value: 'b' }] })),
+    parse: parseBatch,
+  },
+  { name: 'ticket of a copy', good: packGreeting('ab'.repeat(32)), parse: ticketOf },
+  { name: 'head of a copy', good: packHead(4_096), parse: lengthOf },
+  {
+    name: 'line of an audit log',
+    good: text('{"seq":1}'),
+    parse: (line) => parseLine(String(line)),
+  },
+];
+
+const context = createContext({ work: () => undefined });
+const script = new Script('work()');
+
+/** Ends what hangs, also in code that never yields. */
+function within(work: () => unknown): void {
+  const before = process.memoryUsage.rss();
+  context['work'] = work;
+  script.runInContext(context, { timeout: inputMsMax });
+  expect(process.memoryUsage.rss() - before).toBeLessThan(inputBytesMax);
+}
+
+/** Refusals are typed: anything else that is thrown is a parser that lost its way. */
+function taken(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof CodedError || error instanceof RespProtocolError)) throw error;
+  }
+}
+
+const inputOf = (random: Random, good: Uint8Array): Buffer =>
+  random.below(8) === 0 ? randomBytes(random, 2_000) : mutated(random, good);
+
+const replay = (name: string, round: number): string =>
+  `replay: FUZZ_SEED=${seed + round} FUZZ_ROUNDS=1 npx vitest run test/e2e/format-fuzz -t '${name}'`;
+
+/** Says which input it was. */
+function told(what: string, work: () => unknown): void {
+  try {
+    within(() => taken(work));
+  } catch (cause) {
+    throw new Error(what, { cause });
+  }
+}
+
+describe(`seed ${seed}`, { timeout: 60_000 + rounds * 100 }, () => {
+  test.each(parsers)('$name', ({ name, good, parse }) => {
+    expect(() => parse(Buffer.from(good)), 'what is mutated is good').not.toThrow();
+    for (let round = 0; round < rounds; round += 1) {
+      const input = inputOf(seededRandom(seed + round), good);
+      told(replay(name, round), () => parse(input));
+    }
+  });
+
+  test('requests of the Redis protocol', () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const random = seededRandom(seed + round);
+      const stream = Buffer.concat([hostileRedis(random), inputOf(random, hostileRedis(random))]);
+      const cut = random.below(stream.length + 1);
+      told(replay('Redis', round), () => {
+        const requests = new RespRequests();
+        for (const piece of [stream.subarray(0, cut), stream.subarray(cut)]) {
+          requests.push(piece);
+          while (requests.next() !== null);
+        }
+      });
+    }
+  });
+
+  test.runIf(opensslHere)('bundles of TLS', async () => {
+    await using folder = await scratchFolder();
+    const { cert, key } = await makeCertificates(folder.path);
+    const good = Buffer.concat([await readFile(key), await readFile(cert)]);
+    const file = path.join(folder.path, 'bundle.pem');
+    for (let round = 0; round < rounds; round += 1) {
+      const random = seededRandom(seed + round);
+      await writeFile(file, inputOf(random, good), {
+        mode: 0o600,
+      });
+      const refusal = await readTlsBundle(file, Date.now()).catch((error: unknown) => error);
+      if (refusal instanceof Error) {
+        expect(refusal, replay('bundles', round)).toBeInstanceOf(CodedError);
+      }
+    }
+  });
+});
