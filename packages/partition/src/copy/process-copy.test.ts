@@ -139,13 +139,16 @@ test('a ticket is good once; others get nothing', async () => {
   const given = place.source.copies.give(place0, false);
   const { port, ticket } = await given.door(0);
   const second = await given.door(0);
+  const half = answerTo(port, packGreeting(ticket).subarray(1));
   expect(await answerTo(port, Buffer.alloc(greetingBytes, 1))).toBe(0);
+  expect(await answerTo(port, Buffer.alloc(100_000, packGreeting(ticket)))).toBe(0);
   expect(await answerTo(port, packGreeting('ab'.repeat(32)))).toBe(0);
   expect(await answerTo(port, packGreeting(ticket))).toBe(given.description.bytes + 12);
   expect(await answerTo(port, packGreeting(ticket))).toBe(0);
   await expect(given.door(0)).rejects.toMatchObject({ code: 'MOVE_UNKNOWN' });
   await given.release();
   expect(await answerTo(port, packGreeting(second.ticket)), 'released').toBe(0);
+  expect(await half, 'who does not go on is not waited for').toBe(0);
 });
 
 test('a rate is kept to at either end', async () => {
