@@ -5,7 +5,7 @@ import type { KnownDisk, KnownSizes } from '@ringwright/builder/ask/plan-traffic
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { fanOut } from '../servers/fan-out.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';
-import { serverStatus } from '../servers/server-status.ts';
+import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 import { lastPushed } from './prepare-plan.ts';
 
@@ -18,6 +18,8 @@ export interface AskedSizes extends KnownSizes {
   readonly asked: number;
   readonly answered: number;
   readonly away: readonly Target[];
+  /** Whole answers, by address. */
+  readonly statuses: ReadonlyMap<string, ServerStatus>;
 }
 
 export async function askSizes(ring: string, targets: readonly Target[]): Promise<AskedSizes> {
@@ -55,6 +57,12 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
     asked: targets.length,
     answered: targets.length - away.length,
     away,
+    statuses: new Map(
+      targets.flatMap(({ address }, index) => {
+        const status = statuses[index] ?? null;
+        return status === null ? [] : [[address, status] as const];
+      }),
+    ),
   };
 }
 

@@ -5,7 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import { planTraffic } from '@ringwright/builder/ask/plan-traffic';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import type { PlanToCommit } from './commit-plan.ts';
-import { sizesFor } from './known-sizes.ts';
+import type { AskedSizes } from './known-sizes.ts';
 import { lackingRoom } from './lacking-room.ts';
 
 /**
@@ -13,13 +13,12 @@ import { lackingRoom } from './lacking-room.ts';
  * DISK_TOO_SMALL without one. Servers that do not answer in time have room, as far as anybody
  * knows.
  */
-export async function requireRoom(
-  toCommit: PlanToCommit,
+export function requireRoom(
+  { plan, head }: Pick<PlanToCommit, 'plan' | 'head'>,
+  sizes: AskedSizes | null,
   reason: string | null,
-): Promise<readonly number[]> {
-  const { plan, head } = toCommit;
+): readonly number[] {
   const { ring } = plan;
-  const sizes = await sizesFor(toCommit);
   const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
   if (head === null || traffic === null) return [];
   const lacking = lackingRoom(head.ring, traffic.devices);

@@ -63,6 +63,10 @@ const ringSchema = z.object({
 const statusSchema = z.object({
   address: z.string(),
   ready: z.boolean(),
+  /** Its name, where it was started with one: a ring has to name it so. */
+  device: z.string().nullish(),
+  wireVersion: z.int().optional(),
+  nowMs: z.number().optional(),
   /** Of servers of this release on. */
   insecure: z.optional(z.boolean()),
   rings: z.array(ringSchema),
@@ -80,7 +84,7 @@ const statusSchema = z.object({
     .object({ allowed: z.nullable(z.number()), lentMs: z.nullable(z.number()).default(null) })
     .optional(),
   /** The roots under which rings must be signed; null: none. */
-  trust: z.nullish(z.array(z.unknown())),
+  trust: z.nullish(z.array(z.object({ cluster: z.string().optional() }))),
   /** When tokens were last shown there, in ms since 1970: to operators. */
   tokensUsed: z.record(z.string(), z.number()).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),

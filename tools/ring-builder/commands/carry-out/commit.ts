@@ -20,6 +20,7 @@ import {
 import { sizesFor } from '../../plan/known-sizes.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
+import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { requireRoom } from '../../plan/require-room.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 
@@ -54,15 +55,16 @@ export const verb: Verb = {
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     if (!prepared.changed && !signs) return nothingToDo(context, prepared, { stepRamps });
     if (direct && !context.yes) requireUnpushed(ring, prepared);
+    const sizes = await sizesFor(prepared);
+    if (!context.yes) requireFitNewcomers(prepared, sizes);
     if (limits.length > 0) {
-      const sizes = await sizesFor(prepared);
       requireLimits(prepared, planEffects(prepared, { sizes, rate: null }), limits);
     }
     const override = optionalText(args, 'override') ?? null;
     const reason = optionalText(args, 'unproved') ?? null;
     const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);
     const overfill = optionalText(args, 'overfill') ?? null;
-    const lacking = await requireRoom(prepared, overfill);
+    const lacking = requireRoom(prepared, sizes, overfill);
     return commit(context, prepared, {
       ...{ message: text(args, 'message'), override },
       ...(lacking.length > 0 &&

@@ -19,6 +19,7 @@ import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts'
 import { printMoves } from '../../plan/print-moves.ts';
 import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
 import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan-effects.ts';
+import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
@@ -47,6 +48,7 @@ export const verb: Verb = {
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     const { state, changed, direct, head } = prepared;
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
+    if (!context.yes) requireFitNewcomers(prepared, sizes);
     const given = optionalText(args, 'rate');
     const rate = given === undefined ? null : parseBytes(given, '--rate');
     const effects = planEffects(prepared, { sizes, rate });

@@ -54,7 +54,8 @@ export const verb: Verb = {
     if (message === undefined) return showPlan(context, prepared);
     requireDigest(prepared.plan, digest, prepared.opened.head);
     const reason = optionalText(args, 'overfill') ?? null;
-    const devices = await requireRoom(toCommit(prepared), reason);
+    const planned = toCommit(prepared);
+    const devices = requireRoom(planned, await sizesFor(planned), reason);
     return carryOut(context, prepared, {
       message,
       override: optionalText(args, 'override') ?? null,

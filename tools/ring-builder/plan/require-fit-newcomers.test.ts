@@ -1,0 +1,64 @@
+// A device that is to join is refused when its server says that it is something else.
+
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { appendPush } from '@ringwright/repository/append-push';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { expect, onTestFinished, test } from 'vitest';
+import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+
+const plain = { address: 'here', ready: true, rings: [], refusals: [] };
+const time = '2026-11-21T02:00:00.000Z';
+const nowMs = Date.parse(time);
+
+async function serverWith(said: () => object): Promise<number> {
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ ...plain, ...said() }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port; // it listens
+}
+
+test('plan and commit refuse a newcomer that says it is another, and change nothing', async () => {
+  let said: object = {};
+  const [old, joins] = [await serverWith(() => ({ nowMs })), await serverWith(() => said)];
+  const { folder, json, refusal } = await ringBuilderHere();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const rings = `${folder}/rings`;
+  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
+  await json(`add cities r1z1-127.0.0.1:${old}/a 1`);
+  await json('commit cities -m first');
+  const { ring, id } = await readVersion(rings, 'cities', 'head');
+  const pushed = { version: ring.version, id };
+  const entry = { time, user: 'ada', message: 'pushed', details: {} };
+  await appendPush({ rings, ring: 'cities' }, pushed, entry);
+  await json(`add cities r1z2-127.0.0.1:${joins}/b 1`);
+
+  const unfit = [
+    [{ device: 'c' }, 'NEWCOMER_UNFIT'],
+    [{ trust: [{ cluster: 'another' }] }, 'NEWCOMER_UNFIT'],
+    [{ nowMs: nowMs + 61_000 }, 'NEWCOMER_UNFIT'],
+    [{ nowMs: nowMs - 61_000 }, 'NEWCOMER_UNFIT'],
+    [{ wireVersion: wireVersion + 1 }, 'WIRE_VERSION_UNKNOWN'],
+  ] as const;
+  for (const [answer, code] of unfit) {
+    said = answer;
+    for (const command of ['plan cities', 'commit cities -m joins']) {
+      const refused = await refusal(command);
+      expect({ answer, code: refused.code }).toEqual({ answer, code });
+    }
+  }
+  expect((await readVersion(rings, 'cities', 'head')).ring.version).toBe(1);
+  said = { device: 'c' };
+  await json('plan cities --offline');
+  await json('plan cities --yes');
+  const { cluster } = ring;
+  said = { device: 'b', trust: [{ cluster }], nowMs: nowMs + 59_000, wireVersion };
+  expect(await json('commit cities -m joins')).toMatchObject({ version: 2 });
+});
