@@ -5,6 +5,7 @@ export function openGuard(): Guard {
   return new Guard({
     access: () => null,
     isStrict: false,
+    operatorListen: null,
     certified: () => null,
     nowMs: () => 0,
     onRefusal: () => undefined,

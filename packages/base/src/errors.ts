@@ -108,6 +108,7 @@ export const errorCatalogue = {
   TOKEN_MISSING: kind(5, 401, 'the request needs a token, and came without one'),
   TOKEN_REFUSED: kind(5, 401, 'the token is unknown, revoked, expired or not the right secret'),
   PERMISSION_MISSING: kind(5, 403, 'the token does not have the role that the request needs'),
+  OPERATOR_ELSEWHERE: kind(5, 421, 'operators are answered at another address of the server'),
   TOKEN_UNKNOWN: kind(2, 404, 'no token of this name is granted'),
   TOKEN_EXISTS: kind(2, 409, 'a token of this name is granted already'),
   // Repositories: ring-builder; roll-out goes on after HEAD_MOVED and LOCK_HELD

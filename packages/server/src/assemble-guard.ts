@@ -16,17 +16,19 @@ export function createGuard(
     readonly metrics: Metrics;
     readonly log: Logger;
     readonly isStrict: boolean;
+    readonly operatorListen: string | null;
     readonly certificates: ClientCertificates;
     readonly onChange: () => void;
   },
 ): Guard {
-  const { metrics, log, isStrict, certificates, onChange } = around;
+  const { metrics, log, isStrict, operatorListen, certificates, onChange } = around;
   // Of the same refusal one line, and then how many there were.
   const repeats = new RepeatedLines(() => performance.now());
   setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();
   const guard = new Guard({
     access: () => access.current,
     isStrict,
+    operatorListen,
     certified: (socket) => certificates.shownOn(socket),
     nowMs: Date.now,
     onRefusal: ({ code, from, token, needs }) => {

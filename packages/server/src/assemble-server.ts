@@ -108,6 +108,8 @@ interface Surroundings {
   readonly certificates: ClientCertificates;
   /** Whether nobody is let in before the first access document has come. */
   readonly isStrict: boolean;
+  /** Where the role operator counts; null: everywhere. */
+  readonly operatorListen: string | null;
   /** Nothing is said without TLS, to other servers either. */
   readonly demandsTls: boolean;
   /** Other machines reach it without TLS, trust or access: an operator wanted it so. */
@@ -120,8 +122,9 @@ interface Surroundings {
  */
 export async function assembleServer(
   opened: OpenedDevice,
-  { log, throttle, token, certificates, isStrict, demandsTls, insecure }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<ServerParts> {
+  const { log, throttle, token, demandsTls, insecure } = surroundings;
   const { identity, store, trust, controls } = opened;
   const { clock, peerClocks, stamps } = createClocks(opened);
   const metrics = createMetrics();
@@ -129,7 +132,7 @@ export async function assembleServer(
   const answers = { handlers, budget: new AnswerBudget(), onLongMessage: longMessageCame };
   // Whom the tool could not reach hears of it from the others at once.
   const onChange = (): void => void greetings.greetPeers();
-  const guard = createGuard(opened, { metrics, log, isStrict, certificates, onChange });
+  const guard = createGuard(opened, { ...surroundings, metrics, onChange });
   const [inFlight, unknownPeers] = [new InFlight(), new Set<string>()];
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, metrics, log);

@@ -4,10 +4,16 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress, splitAddress } from '@ringwright/base/server-address';
 import type { ServerOptions } from './options.ts';
 
-/** Where requests arrive: `--listen`, and the port of the Redis protocol if there is one. */
-export function addressesOf({ listen: address, redisPort }: ServerOptions): string[] {
+/** Where HTTP and messages arrive: of all, and of operators where they have an address of theirs. */
+export function doorsOf({ listen: address, operatorListen }: ServerOptions): string[] {
+  return operatorListen === undefined ? [address] : [address, operatorListen];
+}
+
+/** Those, and the port of the Redis protocol if there is one. */
+export function addressesOf(options: ServerOptions): string[] {
+  const { listen: address, redisPort } = options;
   const redis = redisPort === undefined ? [] : [redisAddress(address, redisPort)];
-  return [address, ...redis];
+  return [...doorsOf(options), ...redis];
 }
 
 export function redisAddress(address: string, port: number): string {

@@ -40,6 +40,9 @@ const sizeField = z.string().transform((text, context) => {
 
 const isAllowedHost = (name: string): boolean => isHost(name.replace(/^\./, ''));
 
+/** Every address of the machine is none that a ring could name a device by. */
+const wildcard = /^(0\.0\.0\.0|\[::\]):/;
+
 const optionsSchema = z.strictObject({
   data: z.string().min(1).describe('data directory of this device'),
   mountCheck: z
@@ -56,6 +59,12 @@ const optionsSchema = z.strictObject({
   advertise: addressField
     .optional()
     .describe('address as the ring names it, where that is not the one to listen on'),
+  operatorListen: addressField
+    .refine((address) => !wildcard.test(address), 'wanted an address that operators can call')
+    .optional()
+    .describe(
+      'address of its own for what needs the role operator, which --listen refuses then; with --token-file or --client-ca',
+    ),
   allowHost: z
     .array(z.string().refine(isAllowedHost, 'is no host name, such as sd1.example or .example'))
     .max(allowedHostsMax)
@@ -139,11 +148,18 @@ const optionsSchema = z.strictObject({
     .describe('least level of log lines'),
 });
 
-/** Every address of the machine is none that a ring could name a device by. */
-const wildcard = /^(0\.0\.0\.0|\[::\]):/;
-
-export const serverOptionsSchema = optionsSchema.refine(
-  ({ listen, advertise }) => advertise !== undefined || !wildcard.test(listen),
-  { path: ['listen'], message: 'needs --advertise IP:PORT too: the address that rings name' },
-);
+export const serverOptionsSchema = optionsSchema
+  .refine(({ listen, advertise }) => advertise !== undefined || !wildcard.test(listen), {
+    path: ['listen'],
+    message: 'needs --advertise IP:PORT too: the address that rings name',
+  })
+  .refine(
+    ({ operatorListen, tokenFile, clientCa }) => {
+      return operatorListen === undefined || (tokenFile ?? clientCa) !== undefined;
+    },
+    {
+      path: ['operatorListen'],
+      message: 'needs --token-file or --client-ca too: without them everybody is an operator',
+    },
+  );
 export type ServerOptions = z.infer<typeof serverOptionsSchema>;

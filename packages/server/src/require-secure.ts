@@ -5,7 +5,8 @@ import { splitAddress } from '@ringwright/base/server-address';
 import type { ServerOptions } from './options.ts';
 
 type Protection = Pick<ServerOptions, 'tls' | 'trust' | 'tokenFile' | 'clientCa'>;
-type Listening = Protection & Pick<ServerOptions, 'listen' | 'data' | 'insecureListen'>;
+type Listening = Protection &
+  Pick<ServerOptions, 'listen' | 'operatorListen' | 'data' | 'insecureListen'>;
 
 /** Whether only programs of this machine reach the address. */
 export function isLoopback(address: string): boolean {
@@ -15,7 +16,8 @@ export function isLoopback(address: string): boolean {
 
 /** Whether it listens to others without what keeps strangers out. */
 export function isInsecure(options: Listening): boolean {
-  return !isLoopback(options.listen) && lackingOf(options).length > 0;
+  const { listen, operatorListen = listen } = options;
+  return !(isLoopback(listen) && isLoopback(operatorListen)) && lackingOf(options).length > 0;
 }
 
 /** Throws INSECURE_LISTEN, with the commands that would set it up. */
@@ -26,7 +28,9 @@ export function requireSecure(options: Listening): void {
   const given = `--data ${data} --listen ${listen}`;
   const token = tokenFile ?? 'peer.token';
   const protection = `--tls ${tls} --trust ${trust[0] ?? 'rings/trust.json'} --token-file ${token}`;
-  const message = `other machines reach ${listen}; missing: ${lacks.join(', ')}`;
+  const { operatorListen = listen } = options;
+  const reached = isLoopback(listen) ? operatorListen : listen;
+  const message = `other machines reach ${reached}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [
       'set it up:',

@@ -1,15 +1,9 @@
 // Starts a server: opens the directory, assembles the parts, listens; and ends it all in order.
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { role } from '@ringwright/access/need';
 import { replicationIntervalMs } from '@ringwright/base/limits';
-import {
-  loopDelayResolutionMs,
-  throttleRoundMs,
-  trashPercentMax,
-  trashTickMs,
-} from '@ringwright/base/limits-copies';
+import { throttleRoundMs, trashPercentMax, trashTickMs } from '@ringwright/base/limits-copies';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
 import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
 import { splitAddress } from '@ringwright/base/server-address';
@@ -22,14 +16,15 @@ import type { Logger } from 'pino';
 import { credentialOf } from './access/credential.ts';
 import { readServerToken } from './access/server-token.ts';
 import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
+import { createThrottle } from './assemble-throttle.ts';
 import { ClientCertificates } from './client-certificates.ts';
-import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
+import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
 import { allowedHosts } from './http/allowed-hosts.ts';
 import { createHttp } from './http/http.ts';
 import { acceptWire } from './http/wire-endpoint.ts';
-import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
+import { addressesOf, doorsOf, listen, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
 import { type DeviceSurroundings, openDevice } from './open-device.ts';
 import type { ServerOptions } from './options.ts';
@@ -121,6 +116,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
     isStrict,
     demandsTls,
     insecure,
+    operatorListen: options.operatorListen ?? null,
   });
   tellTrust(device.trust, parts.rings.list(), log);
   parts.metrics.insecureListen.set(insecure ? 1 : 0);
@@ -138,23 +134,29 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(() => parts.peers.close());
   opened.defer(() => parts.reconciler.close());
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
-  const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
-  opened.defer(() => endHttp(http));
+  const allowsHost = allowedHosts(hostNames(options));
+  const doors = doorsOf(options).map((address) => {
+    return { address, http: createHttp({ ...parts, allowsHost, onBug }) };
+  });
+  opened.defer(async () => void (await Promise.all(doors.map(({ http }) => endHttp(http)))));
   opened.defer(() => security.close());
-  opened.defer(
-    acceptWire(http, {
-      ...parts.answers,
-      onProven: parts.proven.accept.bind(parts.proven),
-      onChannel: showsTo(parts),
-      isKnown: knows(parts),
-    }),
-  );
-  security.guard(http);
+  for (const { http } of doors) {
+    opened.defer(
+      acceptWire(http, {
+        ...parts.answers,
+        onProven: parts.proven.accept.bind(parts.proven),
+        onChannel: showsTo(parts),
+        isKnown: knows(parts),
+      }),
+    );
+    security.guard(http);
+  }
   await parts.meetHolders();
-  await listen(http, options.listen);
+  for (const { http, address } of doors) await listen(http, address);
   const onTrouble = (error: unknown): void =>
     log.warn({ error }, 'server.json not written: inspect will not find this server by itself');
-  opened.defer(await noteListening(options.data, options.listen, onTrouble));
+  const own = options.operatorListen ?? options.listen;
+  opened.defer(await noteListening(options.data, own, onTrouble));
   opened.defer(await openRedis(options, { ...parts, onBug }, { security, log }));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
   rounds.push(...repeatRounds({ ...parts, throttle }));
@@ -208,8 +210,9 @@ function repeatRounds({
 }
 
 /** What this server may be called by whoever asks it over HTTP. */
-function hostNames({ listen: address, advertise, allowHost }: ServerOptions): string[] {
-  const own = [address, advertise ?? address].map((one) => splitAddress(one).ip);
+function hostNames({ listen: address, advertise, allowHost, ...rest }: ServerOptions): string[] {
+  const { operatorListen = address } = rest;
+  const own = [address, advertise ?? address, operatorListen].map((one) => splitAddress(one).ip);
   return [...own, hostname(), ...allowHost];
 }
 
@@ -230,23 +233,6 @@ async function tidy(
   } catch (error) {
     log.warn({ error }, 'trash not looked through');
   }
-}
-
-function createThrottle(store: Store, rate: number | null): AdaptiveThrottle {
-  const delay = monitorEventLoopDelay({ resolution: loopDelayResolutionMs });
-  delay.enable();
-  const loopDelayMs = (): number => {
-    // What it measures is the time between two of its timers.
-    const lateMs = delay.percentile(99) / 1e6 - loopDelayResolutionMs;
-    delay.reset();
-    return lateMs;
-  };
-  const ports = {
-    monotonicMs: () => performance.now(),
-    loopDelayMs,
-    onAllowed: (given: number | null) => store.copies.setRates({ given, taken: given }),
-  };
-  return new AdaptiveThrottle(ports, rate);
 }
 
 /** Files and heads of rings, as far as they are asked for; the function returned ends it. */

@@ -1,4 +1,6 @@
 // One connection of the tool to one server, for as long as some work takes.
+import { CodedError } from '@ringwright/base/coded-error';
+import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { meetServer } from '@ringwright/wire/meet-server';
@@ -6,14 +8,39 @@ import { proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
 
-/** Throws PEER_UNREACHABLE, PEER_UNPROVEN, WIRE_VERSION_UNKNOWN, and whatever `work` throws. */
+/**
+ * Where the server answers operators elsewhere, the work is begun again there: what was refused did
+ * nothing, and every message may be said twice. Throws PEER_UNREACHABLE, PEER_UNPROVEN,
+ * WIRE_VERSION_UNKNOWN, and whatever `work` throws.
+ */
 export async function withServer<Result>(
   address: string,
   nowMs: number,
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
+  try {
+    return await workAt(address, { address, nowMs }, work);
+  } catch (error) {
+    const elsewhere = operatorAddress(error);
+    if (elsewhere === null) throw error;
+    return workAt(elsewhere, { address, nowMs }, work);
+  }
+}
+
+function operatorAddress(error: unknown): string | null {
+  if (!(error instanceof CodedError) || error.code !== 'OPERATOR_ELSEWHERE') return null;
+  const { address } = error.details;
+  return typeof address === 'string' && isWholeAddress(address) ? address : null;
+}
+
+/** `address`: by which rings name the server that listens at `listen`. */
+async function workAt<Result>(
+  listen: string,
+  { address, nowMs }: { readonly address: string; readonly nowMs: number },
+  work: (server: Caller) => Promise<Result>,
+): Promise<Result> {
   const proof = await proofOf(address);
-  const link = new Link(address, {
+  const link = new Link(listen, {
     handlers: new Map(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs,

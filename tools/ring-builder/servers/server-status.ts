@@ -85,7 +85,7 @@ const statusSchema = z.object({
     .optional(),
   /** The roots under which rings must be signed; null: none. */
   trust: z.nullish(z.array(z.object({ cluster: z.string().optional() }))),
-  /** When tokens were last shown there, in ms since 1970: to operators. */
+  /** When tokens were last shown there, in ms since 1970; absent in older releases. */
   tokensUsed: z.record(z.string(), z.number()).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });

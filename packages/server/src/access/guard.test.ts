@@ -21,6 +21,7 @@ function guarded(tokens: readonly GrantedToken[] | null, isStrict = false) {
   const guard = new Guard({
     access: () => held.access,
     isStrict,
+    operatorListen: null,
     certified: () => null,
     nowMs: () => clock.ms,
     onRefusal: (refusal) => refusals.push(refusal),

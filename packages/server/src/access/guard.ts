@@ -10,6 +10,7 @@ import type { Access } from '@ringwright/access/open-access';
 import { permits } from '@ringwright/access/permits';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessTokensMax } from '@ringwright/base/limits-access';
+import { splitAddress } from '@ringwright/base/server-address';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { type Certified, type Credential, credentialFrom } from './credential.ts';
 
@@ -25,6 +26,8 @@ export interface GuardPorts {
   readonly access: () => Access | null;
   /** Whether nobody is let in before the first access document has come. */
   readonly isStrict: boolean;
+  /** The address at which alone the role operator counts; null: it counts everywhere. */
+  readonly operatorListen: string | null;
   /** What a certificate grants that was shown on a connection. */
   readonly certified: (socket: Socket) => Certified | null;
   readonly nowMs: () => number;
@@ -37,17 +40,25 @@ interface Known {
   readonly token: GrantedToken | null;
 }
 
+/** What changes something, or shows records: who may only look is answered everywhere. */
+function isAct(need: Need): boolean {
+  return need.kind === 'role' && need.roles.includes('operator') && !need.roles.includes('metrics');
+}
+
 const peerGrants: readonly Grant[] = [{ role: 'peer' }];
 const noOne = credentialFrom('', null);
 
 export class Guard {
   readonly #ports: GuardPorts;
+  readonly #operatorPort: number | null;
   readonly #shown = new WeakMap<Caller, Credential>();
   readonly #known = new WeakMap<Credential, Known>();
   readonly #lastUse = new Map<string, number>();
 
   constructor(ports: GuardPorts) {
     this.#ports = ports;
+    const address = ports.operatorListen;
+    this.#operatorPort = address === null ? null : splitAddress(address).port;
   }
 
   /** When good tokens were last shown here, in ms since 1970, as long as this process runs. */
@@ -72,14 +83,14 @@ export class Guard {
     return name === undefined ? credential.from : `${name} at ${credential.from}`;
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, OPERATOR_ELSEWHERE. */
   requireOf<Request>(caller: Caller, needs: NeedsOf<Request>, request: Request): void {
     if (!this.demands) return; // before all else: this is on the path of every message
     const credential = this.#shown.get(caller) ?? noOne;
     this.require(credential, typeof needs === 'function' ? needs(request) : needs);
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, OPERATOR_ELSEWHERE. */
   require(credential: Credential, needs: readonly Need[]): void {
     if (!this.demands) return;
     for (const need of needs) {
@@ -113,13 +124,27 @@ export class Guard {
   }
 
   #allows(credential: Credential, need: Need): boolean {
+    return this.#grants(credential, isAct(need) && !this.#isOperators(credential), need);
+  }
+
+  #grants(credential: Credential, isForOthers: boolean, need: Need): boolean {
     if (need.kind === 'nothing') return true;
     if (credential.isPeer() && permits(peerGrants, need)) return true;
+    const counting = (grants: readonly Grant[]): readonly Grant[] =>
+      isForOthers ? grants.filter(({ role }) => role !== 'operator') : grants;
     const certified = this.#certified(credential);
-    if (certified !== null && !this.#hasEnded(certified) && permits(certified.grants, need)) {
-      return true;
+    if (certified !== null && !this.#hasEnded(certified)) {
+      if (permits(counting(certified.grants), need)) return true;
     }
-    return permits(this.#grantedTo(credential)?.grants ?? null, need);
+    const granted = this.#grantedTo(credential);
+    return permits(granted === null ? null : counting(granted.grants), need);
+  }
+
+  /** Whether it came in where operators are answered. */
+  #isOperators({ socket }: Credential): boolean {
+    return (
+      this.#operatorPort === null || socket === null || this.#operatorPort === socket.localPort
+    );
   }
 
   #certified({ socket }: Credential): Certified | null {
@@ -155,6 +180,13 @@ export class Guard {
 
   #refusal(credential: Credential, need: Need): CodedError {
     const needs = needText(need);
+    const { operatorListen: address } = this.#ports;
+    if (this.#grants(credential, false, need)) {
+      return new CodedError('OPERATOR_ELSEWHERE', `operators are answered at ${address}`, {
+        hint: 'ring-builder goes there by itself; anything else has to be sent there',
+        details: { address },
+      });
+    }
     const certified = this.#certified(credential);
     if (credential.token === null && certified !== null && !credential.isPeer()) {
       return this.#certificateRefused(certified, needs);

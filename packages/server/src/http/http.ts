@@ -125,8 +125,7 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     return answerKey(ports, target, exchange);
   }
   const isKnown = ports.guard.allowsTo(credential, role('metrics', 'operator'));
-  const isOperator = ports.guard.allowsTo(credential, role('operator'));
-  return answerService(ports, { ...exchange, path, query, isKnown, isOperator });
+  return answerService(ports, { ...exchange, path, query, isKnown });
 }
 
 /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, KEY_INVALID, NAME_INVALID. */
@@ -159,14 +158,9 @@ function checkReading({ method }: IncomingMessage, path: string): void {
 
 async function answerService(
   ports: HttpPorts,
-  asked: Exchange & {
-    readonly path: string;
-    readonly query: string;
-    readonly isKnown: boolean;
-    readonly isOperator: boolean;
-  },
+  asked: Exchange & { readonly path: string; readonly query: string; readonly isKnown: boolean },
 ): Promise<void> {
-  const { request, response, path, query, isKnown, isOperator } = asked;
+  const { request, response, path, query, isKnown } = asked;
   if (servicePaths.has(path)) checkReading(request, path);
   switch (path) {
     case '/healthz':
@@ -178,10 +172,10 @@ async function answerService(
       return answerJson(response, state.ready ? 200 : 503, told);
     }
     case '/v1/status': {
-      const tokens = isOperator ? { tokensUsed: Object.fromEntries(ports.guard.lastUse) } : {};
+      const tokensUsed = Object.fromEntries(ports.guard.lastUse);
       return answerJson(response, 200, {
         ...(await statusDocument(ports.status, query)),
-        ...tokens,
+        tokensUsed,
       });
     }
     case '/metrics': {

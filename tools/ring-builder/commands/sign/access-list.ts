@@ -56,7 +56,7 @@ async function lastUse(rings: string | null): Promise<LastUse> {
     const status = await statusOrWhyNot(address);
     if (status instanceof CodedError) silent.push(`${address}: ${status.code}: ${status.message}`);
     else if (status.tokensUsed === undefined)
-      silent.push(`${address}: tells it to operators alone`);
+      silent.push(`${address}: an older release, which does not note it`);
     else
       for (const [id, ms] of Object.entries(status.tokensUsed)) {
         used.set(id, Math.max(ms, used.get(id) ?? 0));
