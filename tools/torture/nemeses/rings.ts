@@ -72,10 +72,10 @@ async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
     const until = AbortSignal.any([over.signal, signal]);
     const { promise: armed, resolve: onArmed } = Promise.withResolvers<void>();
     const around = { random, ring, over: until, onArmed };
-    const death = isQuiet ? onArmed() : dieAt(stage, nextDeath(stage, random), around);
+    const death = isQuiet ? onArmed() : dieAt(stage, nextDeath(stage, ring, random), around);
     await Promise.race([armed, death]);
     // A second one may meet the same server: then it comes after the first.
-    const another = isQuiet ? null : dieAt(stage, nextDeath(stage, random), around);
+    const another = isQuiet ? null : dieAt(stage, nextDeath(stage, ring, random), around);
     const rollout = startRollout(stage);
     // With the end of the run it ends in any case.
     signal.addEventListener('abort', rollout.kill);

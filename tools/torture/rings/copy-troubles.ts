@@ -12,7 +12,9 @@ const LOOK_MS = 50;
 const HARMED_MAX = 2;
 /** The joiner has been refused, and a rollout has not given up yet. */
 const NO_ROOM_MS = 3_000;
+/** One joiner in so many is without room, and one in so many until that has happened once. */
 const NO_ROOM_EVERY = 6;
+const NO_ROOM_FIRST = 2;
 const NO_ROOM = 'rings: joiner without room';
 const REFUSED = /bytes are free, \d+ are needed/;
 
@@ -39,7 +41,9 @@ export async function troubleCopies(
   const joiners = joinersOf(stage, ring);
   if (joiners.length === 0) return;
   const joiner = pick(random, joiners);
-  if (random.below(NO_ROOM_EVERY) === 0) return fillUp(stage, joiner, over);
+  const hasHappened = stage.faults.some(({ name }) => name === NO_ROOM);
+  const every = hasHappened ? NO_ROOM_EVERY : NO_ROOM_FIRST;
+  if (random.below(every) === 0) return fillUp(stage, joiner, over);
   for (let harmed = 0; harmed < HARMED_MAX && !over.aborted; harmed += 1) {
     const shape = leastOf(stage, shapes, { nameOf, random });
     await harmOne(stage, joiner, { shape, random, over });

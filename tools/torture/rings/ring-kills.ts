@@ -48,8 +48,6 @@ export const placesOf: Readonly<Record<Role, readonly string[]>> = {
     'load.copied',
     'load.rows',
     'load.before-ready',
-    'fill.rows',
-    'fill.filled',
     'takeover.confirmed',
     'ring.activated',
   ],
@@ -58,17 +56,25 @@ export const placesOf: Readonly<Record<Role, readonly string[]>> = {
 
 const roles = Object.keys(placesOf) as Role[];
 
+/** Only partitions that are split or merged pass these, each on the server that has it. */
+const fillPlaces: readonly string[] = ['fill.rows', 'fill.filled'];
+
 /** Names of the faults that a long run must have met: every place, in one role or another. */
-export const plannedPlaces: readonly string[] = [...new Set(Object.values(placesOf).flat())];
+export const plannedPlaces: readonly string[] = [
+  ...new Set([...Object.values(placesOf).flat(), ...fillPlaces]),
+];
 
 export interface Death {
   readonly role: Role;
   readonly place: string;
 }
 
-/** One of those that happened least, and of these one that was tried least. */
-export function nextDeath(stage: Stage, random: Random): Death {
-  const all = roles.flatMap((role) => placesOf[role].map((place) => ({ role, place })));
+/** Of those that this ring's moves may pass: what happened least, then what was tried least. */
+export function nextDeath(stage: Stage, ring: Ring, random: Random): Death {
+  const fills = ring.reshape?.kind === 'to' ? fillPlaces : [];
+  const all = roles.flatMap((role) =>
+    [...placesOf[role], ...(role === 'joiner' ? fills : [])].map((place) => ({ role, place })),
+  );
   const { faults } = stage;
   const fired = firedOf(stage);
   const score = (death: Death): number => {
