@@ -5,6 +5,7 @@ import { serverAddress } from '@ringwright/base/server-address';
 import { parseSessionToken } from '@ringwright/base/session-token';
 import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-server';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { parsePlace } from '@ringwright/ring/place';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { Client } from './client.ts';
 import { RingFollower } from './ring-follower.ts';
@@ -29,6 +30,8 @@ export interface ConnectOptions {
   readonly ca?: string;
   /** SHA-256 of the public keys of `addresses`, in hex: for servers without an authority. */
   readonly fingerprint?: string | readonly string[];
+  /** Where this client is, such as r1z2 or r1: servers there are asked before others. */
+  readonly near?: string;
 }
 
 /**
@@ -56,7 +59,8 @@ export async function connect(
   const seeds = addresses.map(serverAddress);
   const [token, proof] = [options.token ?? null, proofOf(options)];
   const { identity = null } = options;
-  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof });
+  const near = options.near === undefined ? null : parsePlace(options.near);
+  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof, near });
   let last: unknown = new CodedError('PEER_UNREACHABLE', 'connect() was given no address');
   for (const address of seeds) {
     try {

@@ -6,6 +6,7 @@ import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-serve
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import { distance, type Place } from '@ringwright/ring/place';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
@@ -21,6 +22,8 @@ interface FollowerSettings {
   /** What servers have to prove whose keys no ring names; null: nothing, without TLS. */
   readonly identity: TlsIdentity | null;
   readonly proof: ServerProof | null;
+  /** Where the client is; null: every server is as near. */
+  readonly near: Place | null;
 }
 
 const monotonicMs = (): number => performance.now();
@@ -71,7 +74,8 @@ export class RingFollower {
 
   /** Learns the ring from a server; throws what the server or the connection says. */
   async learn(channel: CallChannel): Promise<void> {
-    const ring = knownRing(await fetchRing(channel, this.#settings.keyspace));
+    const { keyspace, near } = this.#settings;
+    const ring = knownRing(await fetchRing(channel, keyspace), near);
     if (ring.version <= (this.#ring?.version ?? 0)) return;
     this.#ring = ring;
     const wanted = new Set([...ring.addresses, ...this.#seeds]);
@@ -146,9 +150,9 @@ interface KnownRing {
   readonly partitioner: Partitioner;
   readonly reshape?: Ring['reshape'];
   readonly partitionOf: (key: Uint8Array) => number;
-  /** Addresses of the devices that serve a partition's reads, in replica order. */
+  /** Addresses of the devices that serve a partition's reads: near ones first, in replica order. */
   readonly holdersOf: (partition: number) => string[];
-  /** Addresses of all devices. */
+  /** Addresses of all devices, near ones first. */
   readonly addresses: readonly string[];
   /** Ids of the keys that the server at an address has to prove; undefined: it has none. */
   readonly keysAt: (address: string) => ReadonlySet<string> | undefined;
@@ -158,7 +162,7 @@ interface KnownRing {
  * The ring of a ring file. Its signatures are not looked at: a wrong ring makes a client ask the
  * wrong server, which coordinates the request by its own ring all the same.
  */
-function knownRing(file: Uint8Array): KnownRing {
+function knownRing(file: Uint8Array, near: Place | null): KnownRing {
   const { ring } = decodeRing(file);
   const addresses = ring.devices.map((device) => (device === null ? null : addressOf(device)));
   const keys = new Map<string, Set<string>>();
@@ -167,14 +171,18 @@ function knownRing(file: Uint8Array): KnownRing {
     const address = addressOf(device);
     keys.set(address, (keys.get(address) ?? new Set<string>()).add(keyIdOf(device.key)));
   }
+  const far = ring.devices.map((device) =>
+    near === null || device === null ? 0 : distance(near, device),
+  );
+  const nearFirst = (ids: number[]): string[] =>
+    ids.sort((a, b) => (far[a] ?? 0) - (far[b] ?? 0)).flatMap((id) => addresses[id] ?? []);
   return {
     version: ring.version,
     partitioner: ring.partitioner,
     reshape: ring.reshape,
     partitionOf: partitionerOf(ring.partitioner),
-    holdersOf: (partition) =>
-      slotsOf(ring, partition).flatMap(({ device }) => addresses[device] ?? []),
-    addresses: [...new Set(addresses.filter((address) => address !== null))],
+    holdersOf: (partition) => nearFirst(slotsOf(ring, partition).map(({ device }) => device)),
+    addresses: [...new Set(nearFirst([...ring.devices.keys()]))],
     keysAt: (address) => keys.get(address),
   };
 }

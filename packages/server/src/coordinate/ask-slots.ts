@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import { distance } from '@ringwright/ring/place';
 import type { Slot } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type OutdatedRing, outdatedRing, tooFewSlots } from './quorum-write.ts';
@@ -20,13 +21,13 @@ interface Gather<Answer> {
 }
 
 /**
- * Asks `needed` devices, this one first; another for each that fails, all the rest when the hedge
- * time has passed. The first `needed` answers, at once when this device has all of them. Rejects
- * like quorumWrite.
+ * Asks `needed` devices, this one and near ones first; another for each that fails, all the rest
+ * when the hedge time has passed. The first `needed` answers, at once when this device has all of
+ * them. Rejects like quorumWrite.
  */
 export function askSlots<Answer>(gather: Gather<Answer>): MaybePromise<SlotAnswer<Answer>[]> {
   const { active, slots, needed, ask } = gather;
-  const waiting = readOrder(slots, active.self);
+  const waiting = readOrder(slots, active);
   const answers: SlotAnswer<Answer>[] = [];
   const open: Open<Answer>[] = [];
   for (const [place, device] of waiting.splice(0, needed).entries()) {
@@ -94,11 +95,16 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
 
 /**
  * Slots in flight last: what they alone have must be written to their joiners before it is shown.
- * This device before others (no network), then replica order.
+ * This device before others (no network), then those of its zone, of its region, and the rest: a
+ * read whose level the region can give crosses no ocean. Those as near in replica order.
  */
-function readOrder(slots: readonly Slot[], self: number | null): number[] {
-  const rank = ({ device, joiner }: Slot): number =>
-    (joiner === null ? 0 : 2) + (device === self ? 0 : 1);
+function readOrder(slots: readonly Slot[], { self, ring }: ActiveRing): number[] {
+  const here = self === null ? null : (ring.devices[self] ?? null);
+  const rank = ({ device, joiner }: Slot): number => {
+    const there = ring.devices[device] ?? null;
+    const far = here === null || there === null ? 0 : distance(here, there);
+    return (joiner === null ? 0 : 4) + (device === self ? 0 : 1 + far);
+  };
   const order = slots.length > 1 ? slots.toSorted((a, b) => rank(a) - rank(b)) : slots;
   return order.map(({ device }) => device);
 }

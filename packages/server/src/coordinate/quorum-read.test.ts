@@ -3,6 +3,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { parsePlace } from '@ringwright/ring/place';
+import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -118,6 +120,27 @@ test('where holders agree one gives its record and the others their stamps, once
     ]);
     expect(found).toMatchObject({ newest: recordOf(7), holders: expect.arrayContaining(order) });
   }
+});
+
+const placeOf = (written: string): { region: number; zone: number } => {
+  const { region, zone } = parsePlace(written);
+  return { region, zone: zone! };
+};
+
+test('this device is asked first, then its zone, its region and the rest', () => {
+  const plain = servedRing({ devices: 5, replicas: 5, power: 0 });
+  const places = ['r2z1', 'r1z2', 'r2z2', 'r1z1', 'r1z1'];
+  const devices = plain.devices.map((device, id) => ({ ...device!, ...placeOf(places[id]!) }));
+  const ring: Ring = { ...plain, devices };
+  const asked = (self: number, needed: number): number[] => {
+    const holders = new Holders(1, self);
+    const slots = slotsOf(ring, 0);
+    const about = { partition: 0, key: Buffer.from('key'), slots, needed };
+    void quorumRead(holders.caller, { active: activeOn(ring, self), ...about });
+    return holders.calls.map((call) => Number(call.split(' ')[1]));
+  };
+  expect(asked(4, 5)).toEqual([4, 3, 1, 0, 2]);
+  expect(asked(2, 3)).toEqual([2, 0, 1]);
 });
 
 test('the newest is only a stamp: those that answered are read, not a slow one', async () => {

@@ -1,0 +1,28 @@
+// Where somebody stands among the failure domains, and how far a device is from there. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Device } from './device.ts';
+
+export interface Place {
+  readonly region: number;
+  /** Null: anywhere in the region. */
+  readonly zone: number | null;
+}
+
+const PLACE = /^r(\d{1,9})(?:z(\d{1,9}))?$/;
+
+/** A place as selectors write it: `r1z2`, or `r1` for a whole region. Throws USAGE. */
+export function parsePlace(given: string): Place {
+  const [, region, zone] = PLACE.exec(given) ?? [];
+  if (region === undefined) {
+    throw new CodedError('USAGE', `${JSON.stringify(given.slice(0, 64))} is no place`, {
+      hint: 'a zone is written r1z2, a region r1',
+    });
+  }
+  return { region: Number(region), zone: zone === undefined ? null : Number(zone) };
+}
+
+/** 0 in the same zone, 1 in the same region, 2 elsewhere. */
+export function distance(from: Place, { region, zone }: Pick<Device, 'region' | 'zone'>): number {
+  if (region !== from.region) return 2;
+  return from.zone === null || zone === from.zone ? 0 : 1;
+}
