@@ -17,6 +17,11 @@ const SERVERS_MIN = 5;
 /** Of one change; then it goes on in peace, so that moves are finished all the time. */
 const TROUBLES_MAX = 3;
 const ROLLOUT_LIFE_MS_MAX = 6_000;
+/**
+ * Then the rollout begins all the same: a server that was wiped before a ring named it is whole
+ * only when the rollout has pushed one, and until then no other fault has it.
+ */
+const ARMED_MS_MAX = 10_000;
 /** A change in so many, at least, is followed by a device that dies, if enough are left. */
 const DEAD_EVERY = 5;
 const DEVICES_LEFT_MIN = 3;
@@ -73,7 +78,7 @@ async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
     const { promise: armed, resolve: onArmed } = Promise.withResolvers<void>();
     const around = { random, ring, over: until, onArmed };
     const death = isQuiet ? onArmed() : dieAt(stage, nextDeath(stage, ring, random), around);
-    await Promise.race([armed, death]);
+    await Promise.race([armed, death, lasts(ARMED_MS_MAX, until)]);
     // A second one may meet the same server: then it comes after the first.
     const another = isQuiet ? null : dieAt(stage, nextDeath(stage, ring, random), around);
     const rollout = startRollout(stage);
