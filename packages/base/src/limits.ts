@@ -243,6 +243,8 @@ export const httpBatchItemsAtOnce = 128;
 // --- clients -------------------------------------------------------------------
 /** A client's read that waits this long asks a second server: ten times a server's own hedge. */
 export const clientHedgeMs = 150;
+/** A put that waits longer for its turn is one that callers take for lost. EventQL's window. */
+export const clientSmearMsMax = 120_000;
 /** Servers a client tries for one operation before it gives up. */
 export const clientTriesMax = 4;
 /**

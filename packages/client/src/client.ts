@@ -17,6 +17,7 @@ import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { Scan } from './scan.ts';
 import { type ScanOptions, scanSettings } from './scan-options.ts';
+import { smear } from './smear.ts';
 
 /** Text stands for its UTF-8 bytes. */
 export type Bytes = string | Uint8Array;
@@ -45,6 +46,8 @@ export interface WriteOptions extends ReadOptions {
 export interface PutOptions extends WriteOptions {
   /** Milliseconds after which the record counts as deleted; default: never. */
   readonly ttlMs?: number;
+  /** In place of the client's: 0 sends this one at once. */
+  readonly smearMs?: number;
 }
 
 export interface ClientRecord {
@@ -68,6 +71,7 @@ export interface ClientSettings {
   readonly consistency: ConsistencyLevel;
   readonly session: SessionToken | null;
   readonly timeoutMs: number;
+  readonly smearMs: number;
 }
 
 /** Made by connect(); to be closed, best with `await using`. */
@@ -119,8 +123,11 @@ export class Client implements AsyncDisposable {
    * VALUE_OUT_OF_RANGE, CLIENT_CLOSED; with a condition also PRECONDITION_FAILED, KEY_CONTENDED and
    * KEY_OVERTAKEN.
    */
-  put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
-    return this.#write(keyBytes(key), valueBytes(value), options);
+  async put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
+    const stored = [keyBytes(key), valueBytes(value)] as const;
+    const smearMs = options.smearMs ?? this.#settings.smearMs;
+    if (smearMs !== 0) await smear(smearMs);
+    return this.#write(...stored, options);
   }
 
   /** Removes a key, whether it is there or not; as `put`. */

@@ -32,6 +32,11 @@ export interface ConnectOptions {
   readonly fingerprint?: string | readonly string[];
   /** Where this client is, such as r1z2 or r1: servers there are asked before others. */
   readonly near?: string;
+  /**
+   * Each put waits first for a random part of so many ms: where keys begin with the time, the first
+   * writes of a period do not all meet one partition at once. Default: 0.
+   */
+  readonly smearMs?: number;
 }
 
 /**
@@ -52,7 +57,7 @@ export async function connect(
   addresses: readonly string[],
   options: ConnectOptions,
 ): Promise<Client> {
-  const { consistency = 'quorum', timeoutMs = clientCallTimeoutMs } = options;
+  const { consistency = 'quorum', timeoutMs = clientCallTimeoutMs, smearMs = 0 } = options;
   const keyspace = checkKeyspaceName(options.keyspace);
   const seen = options.session ?? null;
   const session = seen === null ? null : parseSessionToken(seen);
@@ -65,7 +70,7 @@ export async function connect(
   for (const address of seeds) {
     try {
       await follower.learn(await follower.open(address));
-      return new Client(follower, { keyspace, consistency, session, timeoutMs });
+      return new Client(follower, { keyspace, consistency, session, timeoutMs, smearMs });
     } catch (error) {
       last = error;
     }

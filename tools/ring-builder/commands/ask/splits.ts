@@ -16,15 +16,23 @@ import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { mergeIntervals } from '@ringwright/ring/partitioner/reshape';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
-import { flag, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  text,
+  usage,
+} from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
-import type { Verb } from '../../cli/verb.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { serverStatus } from '../../servers/server-status.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
+import { type FoundSplits, splitsAhead } from './splits-ahead.ts';
 
 interface Head {
   readonly ring: Ring;
@@ -45,14 +53,23 @@ export const verb: Verb = {
     'split-above': textOption('a partition whose values have more is split', { default: '512MiB' }),
     'merge-below': textOption('two neighbours that have less are merged (an eighth of that)'),
     most: textOption(`so many at once (default ${splitsProposedMax})`),
+    ahead: textOption('cuts for keys that grow with time: one at each 30m, 4h, 1d …, from now on'),
+    until: textOption('with --ahead: no cut at this time or later, such as 2026-12-01'),
+    keys: textOption('with --ahead: what keys look like; {iso}, {unix} or {unix-ms} is the time', {
+      default: '{iso}',
+    }),
     stage: flagOption('stages them; those that have to come together first are left out'),
   },
   examples: [
     ['$0 splits events', 'what is too large or too small, why, and what to type'],
     ['$0 splits events --split-above 2GiB --stage', 'and stages it'],
+    ['$0 splits events --ahead 1d --until 2026-12-24 --stage', 'a partition for each day to come'],
   ],
   run: async (args, context) => {
     const name = text(args, 'ring');
+    const ahead = optionalText(args, 'ahead');
+    if (ahead !== undefined)
+      return answerOf(args, context, await splitsAhead(args, context, ahead));
     const above = parseBytes(optionalText(args, 'split-above') ?? '', '--split-above');
     const below = belowOf(optionalText(args, 'merge-below'), above);
     const limits = { above, below, most: optionalNumber(args, 'most') ?? splitsProposedMax };
@@ -76,15 +93,21 @@ export const verb: Verb = {
     const shown = proposals.map(({ proposal, why, command }) => ({ ...proposal, why, command }));
     const { asked, answered } = known;
     const json = { ring: name, ...limits, asked, answered, proposals: shown };
-    if (!flag(args, 'stage') || changes.length === 0) {
-      const next = changes.length > 0 ? `splits ${name} --stage` : `status ${name}`;
-      return { json: { ...json, changed: false }, lines, next: context.next(next) };
-    }
-    const answer = await stageAndAnswer(context, name, () => changes);
-    const staged = answer.json as Readonly<Record<string, unknown>>;
-    return { ...answer, json: { ...json, ...staged }, lines: [...lines, ...answer.lines] };
+    return answerOf(args, context, { changes, json, lines, staging: `splits ${name} --stage` });
   },
 };
+
+async function answerOf(args: Arguments, context: Context, found: FoundSplits): Promise<Answer> {
+  const { changes, json, lines, staging } = found;
+  const ring = text(args, 'ring');
+  if (!flag(args, 'stage') || changes.length === 0) {
+    const next = context.next(changes.length > 0 ? staging : `status ${ring}`);
+    return { json: { ...json, changed: false }, lines, next };
+  }
+  const answer = await stageAndAnswer(context, ring, () => changes);
+  const staged = answer.json as Readonly<Record<string, unknown>>;
+  return { ...answer, json: { ...json, ...staged }, lines: [...lines, ...answer.lines] };
+}
 
 function intervalsIn({ ring, state }: Head): IntervalPartitioner {
   return requireIntervals({ ...state, partitioner: ring.partitioner });

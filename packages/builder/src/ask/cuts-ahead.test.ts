@@ -1,0 +1,23 @@
+import type {
+  IntervalPartitioner,
+  RangesPartitioner,
+} from '@ringwright/ring/partitioner/partitioner';
+import { splitInterval } from '@ringwright/ring/partitioner/reshape';
+import { expect, test } from 'vitest';
+import { cutsAhead } from './cuts-ahead.ts';
+
+const start: RangesPartitioner = { kind: 'ranges', partitions: 2, starts: ['2026-12'] };
+const keys = ['2026-11-24', '2026-12', '2026-12-01', '2026-11-25', '2026-11-24'];
+
+test('each key that is no border yet cuts the partition that it lies in, once', () => {
+  expect(cutsAhead(start, keys)).toEqual([
+    { partition: 0, at: ['2026-11-24', '2026-11-25'] },
+    { partition: 1, at: ['2026-12-01'] },
+  ]);
+});
+
+test('what was cut is not cut again', () => {
+  let cut: IntervalPartitioner = start;
+  for (const { partition, at } of cutsAhead(start, keys)) cut = splitInterval(cut, partition, at);
+  expect(cutsAhead(cut as RangesPartitioner, keys)).toEqual([]);
+});
