@@ -117,6 +117,26 @@ test('an address that others reach: exit 5 with commands to type, a line each', 
   await expect(fs.stat(data)).rejects.toThrow('ENOENT');
 });
 
+test('--insecure-listen is shown in status, metrics, and by commands that ask', async () => {
+  const { port } = running.place;
+  await running.stop();
+  const open = ['--listen', `0.0.0.0:${port}`, '--advertise', `127.0.0.1:${port}`];
+  await running.start([...open, '--insecure-listen']);
+  const { bytes } = await askServer(port, { path: '/v1/status' });
+  expect(JSON.parse(bytes.toString())).toMatchObject({ insecure: true });
+  const metrics = await askServer(port, { path: '/metrics' });
+  expect(metrics.bytes.toString()).toMatch(/^ringwright_insecure_listen 1$/m);
+  const unprotected = 'unprotected (--insecure-listen): whoever reaches 127.0.0.1:';
+  for (const typed of [['servers', '--json'], ['push'], ['rollout'], ['splits'], ['reconcile']]) {
+    const [verb = '', ...options] = typed;
+    const { stderr } = await cluster.builder.run([verb, keyspace, ...options]);
+    expect(stderr, verb).toContain(unprotected);
+  }
+  await running.stop();
+  await cluster.restart(running);
+  expect((await cluster.builder.run(['servers', keyspace])).stderr).not.toContain('unprotected');
+});
+
 test('SIGTERM under load ends with 0 and no line of trouble; no record is lost', async () => {
   const asking = Array.from({ length: 50 }, (_, index) => put(`value ${index}`).catch(() => 0));
   const before = running.logText().length;

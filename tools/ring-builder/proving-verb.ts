@@ -17,7 +17,7 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
       const bundle = optionalText(args, 'client-cert') ?? env['RINGWRIGHT_CLIENT_CERT'];
       const identity = await identityToShow(bundle);
       const trusted = { rings: context.rings, ca, fingerprint, token, identity };
-      return withProofs(trusted, () => verb.run(args, context));
+      return withProofs(trusted, context, () => verb.run(args, context));
     },
   };
 }

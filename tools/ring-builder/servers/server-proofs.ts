@@ -16,7 +16,7 @@ import { listRings } from '@ringwright/repository/folder/list-rings';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
-import type { Answer } from '../cli/verb.ts';
+import type { Answer, Context } from '../cli/verb.ts';
 
 export interface Trusted {
   /** The folder of rings. */
@@ -43,14 +43,22 @@ interface Proofs {
 
 const current = new AsyncLocalStorage<Proofs>();
 
-/** Runs the work of a command: what it asks of servers asks for these proofs. */
-export async function withProofs(trusted: Trusted, work: () => Promise<Answer>): Promise<Answer> {
+/**
+ * Runs the work of a command: what it asks of servers asks for these proofs. Tells which servers
+ * ask for none, also where the work fails.
+ */
+export async function withProofs(
+  trusted: Trusted,
+  { tell }: Pick<Context, 'tell'>,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
   const insecure = new Set<string>();
-  const answer = await current.run({ trusted, keys: null, insecure }, work);
-  if (insecure.size === 0) return answer;
-  const servers = [...insecure].sort().join(', ');
-  const warning = `unprotected (--insecure-listen): whoever reaches ${servers} may do all`;
-  return { ...answer, lines: [...answer.lines, warning] };
+  try {
+    return await current.run({ trusted, keys: null, insecure }, work);
+  } finally {
+    const servers = [...insecure].sort().join(', ');
+    if (servers) tell(`unprotected (--insecure-listen): whoever reaches ${servers} may do all`);
+  }
 }
 
 /** A server said that it was started with --insecure-listen. */
