@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { auditFolder, listAuditFiles } from '@ringwright/server/audit/audit-files';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
@@ -16,14 +17,18 @@ interface Inspected {
   readonly newest?: readonly { key: string; valueBytes: number | null; time: string }[];
 }
 
+type Ended = Promise<{ exit: number; stdout: string; stderr: string }>;
+
 /** In a process of its own; the servers of the test go on meanwhile. */
-function run(...args: string[]): Promise<{ exit: number; stdout: string; stderr: string }> {
+function ringServer(...args: string[]): Ended {
   return new Promise((resolve) => {
-    execFile(process.execPath, [serverProgram, 'inspect', ...args], (error, stdout, stderr) => {
+    execFile(process.execPath, [serverProgram, ...args], (error, stdout, stderr) => {
       resolve({ exit: Number(error?.code ?? 0), stdout, stderr });
     });
   });
 }
+
+const run = (...args: string[]): Ended => ringServer('inspect', ...args);
 
 async function inspected(...args: string[]): Promise<Inspected> {
   const { exit, stdout, stderr } = await run(...args, '--json');
@@ -86,6 +91,36 @@ test('beside its server, after a crash, and at rest', { timeout: 120_000 }, asyn
   expect(await inspected(data)).toMatchObject({ server: null, logBytes: 0, rings: [counts] });
   expect((await inspected(data, keyspace, '0')).newest).toEqual(one.newest);
   expect(await filesOf(data)).toEqual(resting);
+  await cluster.restart(server);
+});
+
+test('check: an audit log that somebody edited is found, and what is sound is said', async () => {
+  const cluster = await clusterForTest({ servers: 1, partitions: 2, replicas: 1 });
+  const server = cluster.servers[0]!;
+  const { data } = server.place;
+  expect(await server.stop()).toBe(0);
+  expect(await ringServer('check', data)).toMatchObject({
+    exit: 0,
+    stdout: expect.stringContaining('is sound'),
+  });
+  const [file = ''] = await listAuditFiles(auditFolder(data));
+  const text = await fs.readFile(file, 'utf8');
+  const [first = '', second = '', ...others] = text.split('\n');
+
+  const altered = first.replace(/"who":"/, '"who":"x');
+  for (const lines of [
+    [altered, second, ...others],
+    [first, ...others],
+  ]) {
+    const edited = lines.join('\n');
+    expect(edited).not.toBe(text);
+    await fs.writeFile(file, edited);
+    const { exit, stdout } = await ringServer('check', data, '--json');
+    const findings = [expect.objectContaining({ code: 'AUDIT_LOG_BROKEN' })];
+    expect(JSON.parse(stdout)).toMatchObject({ findings });
+    expect(exit).toBe(1);
+  }
+  await fs.writeFile(file, text);
   await cluster.restart(server);
 });
 
