@@ -62,8 +62,8 @@ export const copyConnectMsMax = 5_000;
 export const copyListenMsMax = 5_000;
 /** Whoever connects brings a ticket by then. */
 export const copyGreetMsMax = 5_000;
-/** Connections to the process of a source: each copy that it gives has one, and strangers few. */
-export const copyConnectionsMax = 64;
+/** Connections to the process of a source that have brought no ticket yet: the oldest one goes. */
+export const copyGreetingsMax = 32;
 /** A connection on which nothing comes or leaves for so long is broken; it is made again. */
 export const copySilenceMsMax = 20_000;
 /** So long a file is read where it lies. Then it is copied first: its checkpoints hold up the log. */

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
-  copyConnectionsMax,
+  copyGreetingsMax,
   copyGreetMsMax,
   copyHoldLookMs,
   copyListenMsMax,
@@ -45,6 +45,8 @@ export class GiveFiles {
   readonly #rate: RateGate;
   readonly #given = new Map<number, Given>();
   readonly #admitted = new Map<string, Admission>();
+  /** Have brought no ticket yet; the oldest first. */
+  readonly #greeting = new Set<Socket>();
 
   constructor(tell: (answer: CopyAnswer) => void, rate: RateGate) {
     this.#tell = tell;
@@ -54,7 +56,6 @@ export class GiveFiles {
   /** The process of a server that was killed may have the port for a moment yet. */
   listen(order: Order<'listen'>, untilMs = performance.now() + copyListenMsMax): void {
     const server = createServer((socket) => this.#greet(socket));
-    server.maxConnections = copyConnectionsMax;
     server.on('error', ({ message }) => {
       const isLate = performance.now() > untilMs;
       if (isLate) this.#tell({ kind: 'not-listening', message });
@@ -110,8 +111,15 @@ export class GiveFiles {
     void given.files.close();
   }
 
-  /** A connection that does not bring a ticket soon goes. */
+  /**
+   * A connection that does not bring a ticket soon goes, at once when too many others wait. Those
+   * that brought one are as many as copies are given, and nobody else takes a place from them.
+   */
   #greet(socket: Socket): void {
+    const [oldest] = this.#greeting;
+    if (this.#greeting.size >= copyGreetingsMax) oldest?.destroy();
+    this.#greeting.add(socket);
+    socket.on('close', () => this.#greeting.delete(socket));
     socket.on('error', () => undefined); // 'close' follows
     socket.setTimeout(copyGreetMsMax, () => socket.destroy());
     let came = Buffer.alloc(0);
@@ -119,6 +127,7 @@ export class GiveFiles {
       came = Buffer.concat([came, bytes]);
       if (came.length < greetingBytes) return;
       socket.off('data', take);
+      this.#greeting.delete(socket);
       const admission = this.#useTicket(came);
       if (admission === null) socket.destroy();
       else void this.#give(admission, socket);

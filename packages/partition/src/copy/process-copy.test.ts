@@ -1,5 +1,7 @@
 // Copies from process to process: what arrives, what does not, and what holds nothing up.
+import { once } from 'node:events';
 import net from 'node:net';
+import { copyGreetingsMax } from '@ringwright/base/limits-copies';
 import { expect, test, vi } from 'vitest';
 import { copyProxy } from '../../../../test/support/copy-proxy.ts';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
@@ -149,6 +151,25 @@ test('a ticket is good once; others get nothing', async () => {
   await given.release();
   expect(await answerTo(port, packGreeting(second.ticket)), 'released').toBe(0);
   expect(await half, 'who does not go on is not waited for').toBe(0);
+});
+
+test('unknown peers that hold connections keep nobody from a copy', async () => {
+  await using place = await stores(100, 1_000);
+  const given = place.source.copies.give(place0, false);
+  const { port, ticket } = await given.door(0);
+  let gone = 0;
+  const unknown = await Promise.all(
+    Array.from({ length: 4 * copyGreetingsMax }, async () => {
+      const socket = net.connect(port, host).on('close', () => (gone += 1));
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  expect(await answerTo(port, packGreeting(ticket))).toBe(given.description.bytes + 12);
+  await vi.waitFor(() => expect(gone).toBeGreaterThanOrEqual(3 * copyGreetingsMax));
+  for (const socket of unknown) socket.destroy();
+  await given.release();
 });
 
 test('a rate is kept to at either end', async () => {
