@@ -4,7 +4,7 @@
 export interface Stamp {
   /** Milliseconds since 1970 of the hybrid clock. */
   readonly ms: number;
-  /** counter * 2^24 + device: orders stamps of one millisecond, and never equal on two devices. */
+  /** counter * 2^24 + a number of the device: orders stamps of one millisecond, never equal on two. */
   readonly tie: number;
 }
 

@@ -45,7 +45,19 @@ test('stamps made outside the ring never tie with those of its devices', () => {
     expect(tie).toBeGreaterThanOrEqual(2 ** 23);
     expect(tie).toBeLessThan(2 ** 24);
   }
-  expect(activeOn(base, 2).tieDevice).toBe(2);
+});
+
+test('stamps of two devices never tie, and seldom those of a device that was wiped', () => {
+  const given = { ring: base, id: idOf(base), bytes: Buffer.alloc(0) };
+  const tieOf = (id: number, born: string): number => {
+    const { ip, port, device } = base.devices[id]!;
+    return activeRing(given, { name: device, address: { ip, port }, born }, 0).tieDevice;
+  };
+  const disks = Array.from({ length: 400 }, (_, index) => `disk ${index}`);
+  const [ofOne, ofTwo] = [1, 2].map((id) => new Set(disks.map((born) => tieOf(id, born))));
+  expect(ofOne!.intersection(ofTwo!).size).toBe(0);
+  expect(ofTwo!.size).toBe(64);
+  expect(Math.max(...ofTwo!)).toBeLessThan(2 ** 23);
 });
 
 test('the head names what is active', () => {

@@ -1,5 +1,7 @@
 // A ring as a server uses it: decoded, with the bytes to relay and this device's id in it. Pure.
 import { createHash } from 'node:crypto';
+import { assert } from '@ringwright/base/assert';
+import { deviceCountMax } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Device } from '@ringwright/ring/device';
 import type { Signing } from '@ringwright/ring/file/ring-manifest';
@@ -16,7 +18,7 @@ export interface ActiveRing {
   readonly signing?: Signing | null;
   /** This device's id in the ring; null when the ring does not name it. */
   readonly self: number | null;
-  /** Tie-break for stamps made here: the device id, or a number no device has. */
+  /** Tie-break for stamps made here: of the device id and its data directory, see tieOf. */
   readonly tieDevice: number;
   readonly partitionOf: (key: Uint8Array) => number;
   readonly activatedMs: number;
@@ -24,6 +26,10 @@ export interface ActiveRing {
 
 /** Stamps of coordinators outside the ring use the upper half of the 24-bit tie-break. */
 const UNKNOWN_DEVICE_BASE = 2 ** 23;
+/** Devices use the lower half: their id in these low bits, and above them a mark of their disk. */
+const ID_SPAN = 2 ** 17;
+const MARKS = UNKNOWN_DEVICE_BASE / ID_SPAN;
+assert(deviceCountMax <= ID_SPAN, 'ids of devices fit the tie-break');
 
 export function activeRing(
   decoded: Pick<ActiveRing, 'ring' | 'id' | 'bytes' | 'signing'>,
@@ -31,7 +37,7 @@ export function activeRing(
   nowMs: number,
 ): ActiveRing {
   const self = findSelf(decoded.ring.devices, identity);
-  const tieDevice = self ?? UNKNOWN_DEVICE_BASE + (hash32(identity.born) % UNKNOWN_DEVICE_BASE);
+  const tieDevice = tieOf(self, identity);
   const partitionOf = partitionerOf(decoded.ring.partitioner);
   return { ...decoded, self, tieDevice, partitionOf, activatedMs: nowMs };
 }
@@ -54,6 +60,17 @@ function findSelf(devices: Ring['devices'], { name, address }: DeviceIdentity): 
     (name === null || device.device === name);
   const found = devices.find(isSelf);
   return found?.id ?? null;
+}
+
+/**
+ * Never equal on two devices. A device that was wiped has forgotten which stamps it gave, and some
+ * may lie ahead of its clock: so that it does not give one again, its new disk has another mark, in
+ * 63 of 64 cases.
+ */
+function tieOf(self: number | null, { born }: DeviceIdentity): number {
+  const mark = hash32(born);
+  if (self === null) return UNKNOWN_DEVICE_BASE + (mark % UNKNOWN_DEVICE_BASE);
+  return ID_SPAN * (mark % MARKS) + self;
 }
 
 function hash32(text: string): number {
