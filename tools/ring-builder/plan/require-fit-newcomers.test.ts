@@ -25,9 +25,18 @@ async function serverWith(said: () => object): Promise<number> {
   return (server.address() as AddressInfo).port; // it listens
 }
 
-test('plan and commit refuse a newcomer that says it is another, and change nothing', async () => {
-  let said: object = {};
-  const [old, joins] = [await serverWith(() => ({ nowMs })), await serverWith(() => said)];
+const unfit = [
+  [{ device: 'c' }, 'NEWCOMER_UNFIT'],
+  [{ trust: [{ cluster: 'another' }] }, 'NEWCOMER_UNFIT'],
+  [{ nowMs: nowMs + 61_000 }, 'NEWCOMER_UNFIT'],
+  [{ nowMs: nowMs - 61_000 }, 'NEWCOMER_UNFIT'],
+  [{ wireVersion: wireVersion + 1 }, 'WIRE_VERSION_UNKNOWN'],
+] as const;
+
+/** A ring of one server that was pushed, and another server that may say anything. */
+async function ringAndNewcomer() {
+  const news: { said: object } = { said: {} };
+  const [old, joins] = [await serverWith(() => ({ nowMs })), await serverWith(() => news.said)];
   const { folder, json, refusal } = await ringBuilderHere();
   onTestFinished(() => rm(folder, { recursive: true }));
   const rings = `${folder}/rings`;
@@ -38,27 +47,36 @@ test('plan and commit refuse a newcomer that says it is another, and change noth
   const pushed = { version: ring.version, id };
   const entry = { time, user: 'ada', message: 'pushed', details: {} };
   await appendPush({ rings, ring: 'cities' }, pushed, entry);
-  await json(`add cities r1z2-127.0.0.1:${joins}/b 1`);
+  return { news, rings, ring, json, refusal, add: `add cities r1z2-127.0.0.1:${joins}/b 1` };
+}
 
-  const unfit = [
-    [{ device: 'c' }, 'NEWCOMER_UNFIT'],
-    [{ trust: [{ cluster: 'another' }] }, 'NEWCOMER_UNFIT'],
-    [{ nowMs: nowMs + 61_000 }, 'NEWCOMER_UNFIT'],
-    [{ nowMs: nowMs - 61_000 }, 'NEWCOMER_UNFIT'],
-    [{ wireVersion: wireVersion + 1 }, 'WIRE_VERSION_UNKNOWN'],
-  ] as const;
+test('add refuses a newcomer that says it is another, and stages nothing', async () => {
+  const { news, json, refusal, add } = await ringAndNewcomer();
   for (const [answer, code] of unfit) {
-    said = answer;
+    news.said = answer;
+    const refused = await refusal(add);
+    expect({ answer, code: refused.code }).toEqual({ answer, code });
+  }
+  expect(await json('status cities')).toMatchObject({ staged: [] });
+  news.said = { device: 'c' };
+  expect(await json(`${add} --yes`)).toMatchObject({ changes: 1 });
+});
+
+test('plan and commit refuse a newcomer that says it is another, and change nothing', async () => {
+  const { news, rings, ring, json, refusal, add } = await ringAndNewcomer();
+  await json(add);
+  for (const [answer, code] of unfit) {
+    news.said = answer;
     for (const command of ['plan cities', 'commit cities -m joins']) {
       const refused = await refusal(command);
       expect({ answer, code: refused.code }).toEqual({ answer, code });
     }
   }
   expect((await readVersion(rings, 'cities', 'head')).ring.version).toBe(1);
-  said = { device: 'c' };
+  news.said = { device: 'c' };
   await json('plan cities --offline');
   await json('plan cities --yes');
   const { cluster } = ring;
-  said = { device: 'b', trust: [{ cluster }], nowMs: nowMs + 59_000, wireVersion };
+  news.said = { device: 'b', trust: [{ cluster }], nowMs: nowMs + 59_000, wireVersion };
   expect(await json('commit cities -m joins')).toMatchObject({ version: 2 });
 });

@@ -22,13 +22,20 @@ export function requireFitNewcomers(
   const newcomers = state.devices.filter((device) => device !== null).filter(isNew);
   const addresses = new Set(newcomers.map(formatAddress));
   const others = [...sizes.statuses].filter(([address]) => !addresses.has(address));
-  const times = others.flatMap(([, { nowMs }]) => nowMs ?? []).sort((a, b) => a - b);
-  const place = { ring: plan.ring, cluster: head.ring.cluster };
+  const nowMs = middleClock(others.map(([, status]) => status));
+  const place = { ring: plan.ring, cluster: head.ring.cluster, nowMs };
   for (const device of newcomers) {
     const status = sizes.statuses.get(formatAddress(device));
     if (status === undefined) continue;
-    requireFit(device, status, { ...place, nowMs: times[times.length >> 1] });
+    const rename = `ring-builder set-device ${plan.ring} d${device.id} --name ${status.device}`;
+    requireFit(device, status, { ...place, rename });
   }
+}
+
+/** The middle one of the clocks of servers; undefined: none of them told. */
+export function middleClock(statuses: readonly (ServerStatus | null)[]): number | undefined {
+  const times = statuses.flatMap((status) => status?.nowMs ?? []).sort((a, b) => a - b);
+  return times[times.length >> 1];
 }
 
 interface Place {
@@ -36,20 +43,26 @@ interface Place {
   readonly cluster: string;
   /** The middle one of the clocks of servers that are in the ring. */
   readonly nowMs: number | undefined;
+  /** What helps where the server has another name. */
+  readonly rename: string;
 }
 
-function requireFit(device: Device, status: ServerStatus, { ring, cluster, nowMs }: Place): void {
+/** Throws NEWCOMER_UNFIT and WIRE_VERSION_UNKNOWN. */
+export function requireFit(
+  device: Pick<Device, 'ip' | 'port' | 'device'>,
+  status: ServerStatus,
+  { ring, cluster, nowMs, rename }: Place,
+): void {
   const address = formatAddress(device);
   const unfit = (what: string, help: string): CodedError =>
-    new CodedError('NEWCOMER_UNFIT', `d${device.id} at ${address}: ${what}`, {
+    new CodedError('NEWCOMER_UNFIT', `${device.device} at ${address}: ${what}`, {
       hint: `${help}; or add --yes when that is known`,
-      details: { ring, device: device.id, address },
+      details: { ring, device: device.device, address },
     });
   if (status.wireVersion !== undefined) commonWireVersion(status.wireVersion, address);
   const name = status.device ?? null;
   if (name !== null && name !== device.device) {
-    const help = `ring-builder set-device ${ring} d${device.id} --name ${name}`;
-    throw unfit(`the ring names it ${device.device}, its server was started as ${name}`, help);
+    throw unfit(`the ring names it ${device.device}, its server was started as ${name}`, rename);
   }
   const clusters = status.trust?.flatMap((root) => root.cluster ?? []) ?? [];
   if (clusters.length > 0 && !clusters.includes(cluster)) {

@@ -15,6 +15,7 @@ import {
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { askNewcomers } from '../../plan/ask-newcomers.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { checkDevice, devicesOfFile, devicesOfPairs, type NewDevice } from './read-devices.ts';
@@ -48,6 +49,7 @@ export const verb: Verb = {
       throw usage(`--tokens are of one device, given ${devices.length}`);
     }
     const ring = text(args, 'ring');
+    const heard = context.yes ? [] : await askNewcomers(context, ring, devices);
     const answer = await stageAndAnswer(context, ring, (state) => {
       requireKeys(ring, state.devices, devices);
       return devices.map((device, at): Change => {
@@ -55,7 +57,7 @@ export const verb: Verb = {
         return { kind: 'add', device: { id, ...device }, ...(tokens && { tokens }) };
       });
     });
-    return withFingerprints(answer, devices);
+    return withFingerprints({ ...answer, lines: [...answer.lines, ...heard] }, devices);
   },
 };
 
