@@ -123,11 +123,11 @@ export class Client implements AsyncDisposable {
    * VALUE_OUT_OF_RANGE, CLIENT_CLOSED; with a condition also PRECONDITION_FAILED, KEY_CONTENDED and
    * KEY_OVERTAKEN.
    */
-  async put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
+  put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
     const stored = [keyBytes(key), valueBytes(value)] as const;
     const smearMs = options.smearMs ?? this.#settings.smearMs;
-    if (smearMs !== 0) await smear(smearMs);
-    return this.#write(...stored, options);
+    if (smearMs === 0) return this.#write(...stored, options);
+    return smear(smearMs).then(() => this.#write(...stored, options));
   }
 
   /** Removes a key, whether it is there or not; as `put`. */

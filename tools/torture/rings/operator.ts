@@ -34,7 +34,8 @@ export function headOf(stage: Stage): Promise<StoredVersion> {
 
 /** A command that must end well. Throws with what it said otherwise. */
 export async function type(stage: Stage, verb: string, ...args: string[]): Promise<void> {
-  const added = verb === 'add' ? stage.addOptions : [];
+  // Wrong clocks are among the faults.
+  const added = verb === 'add' ? [...stage.addOptions, '--yes'] : [];
   const words = [verb, keyspace, ...args, ...added, '--json'];
   const { exit, stderr } = await stage.builder.run(words);
   if (exit !== 0) throw new Error(`${verb} ${args.join(' ')} ended with ${exit}: ${stderr}`);
