@@ -22,6 +22,7 @@ import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { deviceStandings, drainedLines } from '../../versions/device-standings.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
+import { followRollout, type RolledOut } from './follow-rollout.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from './roll-out.ts';
 
 /** A server that restarts and replays its log is back within this time. */
@@ -48,6 +49,7 @@ export const verb: Verb = {
       `seconds without any progress after which it gives up (default ${STALL_SECONDS})`,
     ),
     override: textOption('why a later wave that the change guard stops is right; logged'),
+    follow: flagOption('take the steps of ramps too, one after the other, while all is well'),
     'skip-down': flagOption(
       'go on without servers that cannot be reached; they are fenced until they catch up',
     ),
@@ -57,6 +59,7 @@ export const verb: Verb = {
     ['$0 rollout cities --step', 'one version further, each time it is typed'],
     ['$0 rollout cities --rate 50MB/s', 'copies leave the disks and the network to others'],
     ['$0 rollout cities --max-moves 8 --window 22-6', 'eight at once, and only at night'],
+    ['$0 rollout cities --follow --window 22-6', 'a ramp to its end, a step after the other'],
   ],
   run: async (args, context) => {
     const options: RolloutOptions = {
@@ -70,23 +73,35 @@ export const verb: Verb = {
       window: windowOf(args),
       override: optionalText(args, 'override') ?? null,
     };
-    const outcome = await rollOut(context, text(args, 'ring'), options);
-    const { head, drains } = outcome;
-    const entries = await readLog(context.rings, head.ring.keyspace);
-    const plights = drains.left.flatMap(({ address, devices, code }) =>
-      code === undefined ? [] : [{ address, devices, code }],
-    );
-    return rolloutAnswer(context, outcome, {
-      again: givenOptions(args),
-      standing: head.state === null ? [] : standingLines(context, head, head.state),
-      isRampDue:
-        head.state !== null &&
-        rampRows(head.state, context.nowMs()).some(({ phase }) => phase === 'due'),
-      waits: wavesLeft(head, entries, context.nowMs()),
-      advice: adviceOn(await situationOf(context, head), plights),
-    });
+    const rolled = () => rollOutOnce(args, context, options);
+    return flag(args, 'follow')
+      ? followRollout(context, text(args, 'ring'), rolled)
+      : (await rolled()).answer;
   },
 };
+
+async function rollOutOnce(
+  args: Arguments,
+  context: Context,
+  options: RolloutOptions,
+): Promise<RolledOut> {
+  const outcome = await rollOut(context, text(args, 'ring'), options);
+  const { head, drains, end } = outcome;
+  const entries = await readLog(context.rings, head.ring.keyspace);
+  const plights = drains.left.flatMap(({ address, devices, code }) =>
+    code === undefined ? [] : [{ address, devices, code }],
+  );
+  const ramps = head.state === null ? [] : rampRows(head.state, context.nowMs());
+  const waits = wavesLeft(head, entries, context.nowMs());
+  const answer = rolloutAnswer(context, outcome, {
+    again: givenOptions(args),
+    standing: head.state === null ? [] : standingLines(context, head, head.state),
+    isRampDue: ramps.some(({ phase }) => phase === 'due'),
+    waits,
+    advice: adviceOn(await situationOf(context, head), plights),
+  });
+  return { answer, left: end === 'done' ? { ramps, restsUntil: waits.restsUntil } : null };
+}
 
 function rateOf(args: Arguments): number | null {
   const given = optionalText(args, 'rate');

@@ -36,6 +36,8 @@ export const verb: Verb = {
                ring-builder commit cities -m 'd3 is drained'          (nothing moves yet)
   each night:  ring-builder commit cities -m 'd3, next step' --step-ramps
                ring-builder rollout cities --window 22-6 --rate 50MB/s
+  or, in place of the nights: ring-builder rollout cities --follow --window 22-6
+               takes step after step by itself, as long as health finds nothing wrong
   in the end:  status says that d3 is drained; then remove cities d3, commit and rollout.
 If the window closes too early, the weight stays; ramp again opens another.`,
   examples: [

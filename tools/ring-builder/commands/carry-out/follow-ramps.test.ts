@@ -1,0 +1,77 @@
+// When the next step of a ramp is taken, and when no more.
+import { expect, test } from 'vitest';
+import type { Trouble } from '../../health/trouble.ts';
+import type { RampRow } from '../../versions/ramps.ts';
+import { followRamps, type LeftToFollow } from './follow-ramps.ts';
+
+const hourMs = 3_600_000;
+const iso = (ms: number): string => new Date(ms).toISOString();
+const row = (phase: RampRow['phase'], from = 0): RampRow => ({
+  ...{ id: 3, weight: 1, target: 0, step: 0.25 },
+  ...{ from: iso(from), until: iso(100 * hourMs), phase },
+});
+const down: Trouble = {
+  ring: 'r',
+  address: 'a',
+  kind: 'down',
+  why: 'no answer',
+  command: 'servers r',
+};
+
+/** What was done, in order, when rollouts leave these behind. */
+async function story(
+  lefts: readonly (LeftToFollow | null)[],
+  {
+    troubleAt = -1,
+    changes = true,
+  }: { readonly troubleAt?: number; readonly changes?: boolean } = {},
+) {
+  const told: string[] = [];
+  let [rollouts, looks, clock] = [0, 0, hourMs];
+  const { ended, steps, troubles } = await followRamps({
+    nowMs: () => clock,
+    rollOut: () => {
+      told.push('rollout');
+      rollouts += 1;
+      return Promise.resolve({ left: lefts[rollouts - 1] ?? null });
+    },
+    troubles: () => {
+      looks += 1;
+      return Promise.resolve(looks - 1 === troubleAt ? [down] : []);
+    },
+    takeStep: () => {
+      told.push('step');
+      return Promise.resolve(changes);
+    },
+    waitUntil: (ms) => {
+      told.push(`wait ${ms / hourMs}`);
+      clock = ms;
+      return Promise.resolve();
+    },
+  });
+  expect(ended.left).toBe(lefts[rollouts - 1] ?? null);
+  return { told: told.join(', '), steps, troubles };
+}
+
+const due = { ramps: [row('due')], restsUntil: null };
+const over = { ramps: [row('over')], restsUntil: null };
+
+test('steps are taken until no ramp is left', async () => {
+  const whole = await story([due, due, { ramps: [], restsUntil: null }]);
+  expect(whole).toEqual({ told: 'rollout, step, rollout, step, rollout', steps: 2, troubles: [] });
+  expect((await story([over])).told).toBe('rollout');
+});
+
+test('a window that opens later, and partitions that rest, are waited for', async () => {
+  const later = { ramps: [row('before', 9 * hourMs), row('before', 7 * hourMs)], restsUntil: null };
+  expect((await story([later, over])).told).toBe('rollout, wait 7, step, rollout');
+  const resting = { ramps: [row('due')], restsUntil: iso(5 * hourMs) };
+  expect((await story([resting, over])).told).toBe('rollout, wait 5, step, rollout');
+});
+
+test('no step while something is wrong, or after a rollout that stopped', async () => {
+  const sick = await story([due, due], { troubleAt: 1 });
+  expect(sick).toEqual({ told: 'rollout, step, rollout', steps: 1, troubles: [down] });
+  expect((await story([due, null])).told).toBe('rollout, step, rollout');
+  expect(await story([due], { changes: false })).toMatchObject({ told: 'rollout, step', steps: 0 });
+});

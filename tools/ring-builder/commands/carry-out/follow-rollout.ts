@@ -1,0 +1,76 @@
+// rollout --follow: its waits, its look at the health of the ring, and the commits of its steps.
+import { setTimeout as delay } from 'node:timers/promises';
+import { counted } from '@ringwright/base/counted';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { checkRings } from '../../health/check-rings.ts';
+import { byWeight, exitOf, type Trouble } from '../../health/trouble.ts';
+import { waitUntil } from '../../servers/wait-until.ts';
+import { verb as commit } from './commit.ts';
+import { followRamps, type LeftToFollow } from './follow-ramps.ts';
+
+export interface RolledOut {
+  readonly answer: Answer;
+  /** Null: it stopped before its end. */
+  readonly left: LeftToFollow | null;
+}
+
+/** A server that has just taken over, or restarts, is well again within this time. */
+const RECOVERY_MS = 60_000;
+const LOOK_MS = 1_000;
+
+export async function followRollout(
+  context: Context,
+  ring: string,
+  rollOut: () => Promise<RolledOut>,
+): Promise<Answer> {
+  const { ended, steps, troubles } = await followRamps({
+    nowMs: context.nowMs,
+    rollOut,
+    troubles: () => lastingTroubles(context, ring),
+    takeStep: () => takeStep(context, ring),
+    waitUntil: (ms) => sleepUntil(context, ring, ms),
+  });
+  const { answer } = ended;
+  const taken = `${counted(steps, 'step')} of ramps taken`;
+  const followed = {
+    ...answer,
+    json: { ...(answer.json as object), steps },
+    lines: [...answer.lines, taken],
+  };
+  const [worst] = byWeight(troubles);
+  if (worst === undefined) return followed;
+  const why = `no further step while ${worst.kind}: ${worst.why}`;
+  return {
+    ...followed,
+    json: { ...followed.json, troubles },
+    lines: [...followed.lines, why],
+    next: context.next(worst.command),
+    exit: exitOf(troubles),
+  };
+}
+
+async function lastingTroubles(context: Context, ring: string): Promise<readonly Trouble[]> {
+  const { answer } = await waitUntil({
+    ask: async () => (await checkRings(context, [ring])).flatMap(({ troubles }) => troubles),
+    isDone: (troubles) => troubles.length === 0,
+    progressOf: (troubles) => troubles.map(({ kind }) => kind).join(', '),
+    stallMs: RECOVERY_MS,
+    nowMs: context.nowMs,
+    tell: (progress) => context.tell(`${ring}: the next step waits: ${progress}`),
+  });
+  return answer;
+}
+
+async function takeStep(context: Context, ring: string): Promise<boolean> {
+  const message = 'the next step of its ramps (rollout --follow)';
+  const args = { ring, message, 'step-ramps': true };
+  const { json, lines } = await commit.run(args, context);
+  for (const line of lines) context.tell(line);
+  return (json as { readonly changed: boolean }).changed;
+}
+
+async function sleepUntil(context: Context, ring: string, ms: number): Promise<void> {
+  const when = `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  context.tell(`${ring}: the next step is taken at ${when}`);
+  while (context.nowMs() < ms) await delay(Math.min(LOOK_MS, ms - context.nowMs()));
+}
