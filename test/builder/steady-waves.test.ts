@@ -51,7 +51,8 @@ test('nor do the steps of a rollout in which few moves copy at once', () => {
     let moves = plan.moves.map((move, assignment) => ({ ...move, assignment }));
     while (moves.length > 0) {
       const proposed = moves.map((move) => ({ ...move, state: 'PROPOSED' as const }));
-      const step = nextRolloutStep({ moves: proposed }, 1 + (seed % 9));
+      const limits = { moves: 1 + (seed % 9), bytes: Number.POSITIVE_INFINITY, bytesOf: () => 0 };
+      const step = nextRolloutStep({ moves: proposed }, limits);
       if (step.kind === 'drain') throw new Error('moves are left');
       const done = new Set(step.moves.map(({ assignment }) => assignment));
       steps.push(moves.filter(({ assignment }) => done.has(assignment)));

@@ -19,6 +19,7 @@ import { awayLine } from '../../plan/away-holders.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
+import { askCopyLimits } from './ask-copy-limits.ts';
 import { dropGoneDevices } from './drop-gone-devices.ts';
 import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
 import { pushToAll } from './push-to-all.ts';
@@ -42,6 +43,8 @@ export interface RolloutOptions {
   readonly step: boolean;
   /** Moves that may copy at once. */
   readonly movesMax: number;
+  /** Bytes of partitions that may copy at once. */
+  readonly bytesMax: number;
   /** Versions that finalize moves before it stops. */
   readonly wavesMax: number;
   /** Bytes a second that each server may give, and take; null: as it was told before. */
@@ -152,7 +155,7 @@ type Ended = Pick<RolloutOutcome, 'end'> & Partial<Pick<RolloutOutcome, 'drains'
 /** One version further; null when it is to go on. */
 async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, totals } = rollout;
-  const step = nextRolloutStep(head.ring, options.movesMax);
+  const step = nextRolloutStep(head.ring, await askCopyLimits(head, options));
   const isOver = step.kind === 'drain' ? null : whyStop(rollout, step);
   if (isOver !== null) return { end: isOver };
   if (step.kind === 'initialize' && (await waitForHours(rollout, head))) return null;

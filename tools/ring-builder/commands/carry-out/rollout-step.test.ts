@@ -12,7 +12,8 @@ const copying = [5, 6].map((id) => move(id, 'INITIALIZING'));
 const fresh = [7, 8, 9].map((id) => move(id, 'PROPOSED', null));
 
 const stepOf = (moves: readonly Move[], most: number): string => {
-  const step = nextRolloutStep({ moves }, most);
+  const limits = { moves: most, bytes: Number.POSITIVE_INFINITY, bytesOf: () => 1 };
+  const step = nextRolloutStep({ moves }, limits);
   return step.kind === 'drain' ? 'drain' : `${step.kind} ${step.moves.length}`;
 };
 
@@ -27,4 +28,20 @@ test.each<[string, readonly Move[], number, string]>([
   ['and take nobody else a place', [...fresh, ...proposed], 2, 'initialize 5'],
 ])('%s', (...[, moves, most, wanted]) => {
   expect(stepOf(moves, most)).toBe(wanted);
+});
+
+test('no more bytes at once than asked for, except those of one move', () => {
+  const sizes = new Map(proposed.map(({ partition }) => [partition, 10 * partition]));
+  const begun = (moves: readonly Move[], bytes: number): string => {
+    const bytesOf = (partition: number): number => sizes.get(partition) ?? 25;
+    const step = nextRolloutStep({ moves }, { moves: 9, bytes, bytesOf });
+    const ids = step.kind === 'drain' ? [] : step.moves.map(({ assignment }) => assignment);
+    return `${step.kind} ${ids.join(' ')}`;
+  };
+  expect(begun(proposed, 60)).toBe('initialize 1 2 3');
+  expect(begun(proposed, 55)).toBe('initialize 1 2');
+  expect(begun(proposed, 5)).toBe('initialize 1');
+  expect(begun([...copying, ...proposed], 65)).toBe('initialize 1');
+  expect(begun([...copying, ...proposed], 50)).toBe('finalize 5 6');
+  expect(begun([...fresh, ...proposed], 5)).toBe('initialize 7 8 9 1');
 });
