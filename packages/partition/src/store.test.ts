@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { copyPartition, logFiles, scratch, textOf, write } from '../test/support/scratch-store.ts';
 
@@ -108,6 +109,31 @@ test('a caller may reuse its arrays as soon as write was called', async () => {
   mine.value?.fill(0);
   await written;
   expect(textOf(store, 'key')).toBe('value');
+});
+
+test('long values that were read stay as they are, whatever becomes of their rows', async () => {
+  await using place = scratch();
+  const store = await place.open({ memtableRowsMax: 24 });
+  await store.create('test', 0, 'ready');
+  const random = seededRandom(7);
+  const kept: { readonly value: Buffer; readonly text: string }[] = [];
+  const newest = new Map<string, string>();
+  for (let ms = 1; ms <= 300; ms += 1) {
+    const key = `k${random.below(20)}`;
+    const text = `${ms} `.repeat(random.below(2) === 0 ? 10 : 8_000);
+    await store.write([write(key, text, ms)]);
+    newest.set(key, text);
+    const pages =
+      random.below(20) === 0
+        ? store.rowsSince('test', 0, 0, { rowsMax: 9, bytesMax: 1e6 }).rows
+        : [];
+    const row = random.below(3) === 0 ? store.read('test', 0, Buffer.from(key)) : null;
+    for (const { value } of row === null ? pages : [row, ...pages]) {
+      if (value !== null) kept.push({ value, text: value.toString() });
+    }
+  }
+  for (const [key, text] of newest) expect(textOf(store, key) === text, key).toBe(true);
+  for (const { value, text } of kept) expect(value.toString() === text).toBe(true);
 });
 
 test('a second store on the directory is refused, here and in another process', async () => {

@@ -1,5 +1,6 @@
 // The rows of one partition that are durable in the log and not yet in its file, by key.
 import { asBuffer } from '@ringwright/base/as-buffer';
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { StoredRecord } from './record.ts';
 import type { RecordContent } from './record-bytes.ts';
@@ -12,6 +13,8 @@ export interface HashedRecord extends RecordContent {
   readonly hash: Buffer;
   /** No record: Write.isPromise. */
   readonly isPromise: boolean;
+  /** Whether the value is long and nobody else sees its memory: that may go with the row. */
+  readonly isFreed?: boolean;
 }
 
 /** What `apply` needs to know of the row that a key has now. */
@@ -23,7 +26,10 @@ export interface HeldRow extends Stamp {
 }
 
 /** A row as memory holds it: nobody writes to its bytes any more. */
-export interface PendingRow extends StoredRecord, HeldRow {}
+export interface PendingRow extends StoredRecord, HeldRow {
+  /** HashedRecord.isFreed, until somebody has been given the row. */
+  isFreed: boolean;
+}
 
 /** What a row takes besides its bytes: the objects, their place in the map, the hash. */
 const ROW_OVERHEAD_BYTES = 700;
@@ -44,9 +50,17 @@ export class Memtable {
     return this.#bytes;
   }
 
-  /** By rowName of the key. */
-  find(name: string): PendingRow | undefined {
+  /** By rowName of the key; its value is not looked at. */
+  find(name: string): HeldRow | undefined {
     return this.#rows.size === 0 ? undefined : this.#rows.get(name);
+  }
+
+  /** By rowName of the key. Whoever is given it may keep it: only the collector frees its value. */
+  lend(name: string): PendingRow | undefined {
+    if (this.#rows.size === 0) return undefined;
+    const row = this.#rows.get(name);
+    if (row !== undefined) row.isFreed = false;
+    return row;
   }
 
   /** Puts a row in the place of the one with its key. */
@@ -56,23 +70,31 @@ export class Memtable {
       // Where a Map keeps the place of a key, it costs half of moving it to the end.
       this.#isOrdered = false;
       this.#bytes -= bytesOf(held);
+      free(held);
     }
     this.#rows.set(name, row);
     this.#bytes += bytesOf(row);
   }
 
-  /** In the order of their numbers. */
+  /** In the order of their numbers; nobody keeps their values. */
   values(): Iterable<PendingRow> {
-    return this.#isOrdered ? this.#rows.values() : this.since(0);
+    return this.#isOrdered ? this.#rows.values() : this.#above(0);
   }
 
-  /** Those numbered above `seq`, in that order. */
-  since(seq: number): PendingRow[] {
+  /** Those numbered above `seq`, in that order, lent. */
+  lendSince(seq: number): PendingRow[] {
+    const rows = this.#above(seq);
+    for (const row of rows) row.isFreed = false;
+    return rows;
+  }
+
+  #above(seq: number): PendingRow[] {
     const rows = [...this.#rows.values()].filter((row) => row.seq > seq);
     return this.#isOrdered ? rows : rows.sort((a, b) => a.seq - b.seq);
   }
 
   clear(): void {
+    for (const row of this.#rows.values()) free(row);
     this.#rows.clear();
     this.#bytes = 0;
     this.#isOrdered = true;
@@ -83,10 +105,15 @@ export function pendingRow(
   row: HashedRecord,
   { seq, held }: { readonly seq: number; readonly held: HeldRow | null },
 ): PendingRow {
-  const { key, value, ms, tie, expiresMs, origin, hash } = row;
+  const { key, value, ms, tie, expiresMs, origin, hash, isFreed = false } = row;
   const valueBytes = value?.length ?? null;
   const replaces = held?.replaces ?? null;
-  return { key, value, ms, tie, expiresMs, origin, hash, valueBytes, seq, replaces };
+  return { key, value, ms, tie, expiresMs, origin, hash, valueBytes, seq, replaces, isFreed };
+}
+
+/** Nobody finds the row any more: its value would only make the collector run. */
+function free({ value, isFreed }: PendingRow): void {
+  if (isFreed && value !== null) freeOwnBytes(value);
 }
 
 /** What rows are found by. */

@@ -98,13 +98,13 @@ export class PartitionFile {
 
   /** The row of a key that waits to be stored. */
   pendingRow(key: Uint8Array): PendingRow | undefined {
-    return this.#pending.find(rowName(key));
+    return this.#pending.lend(rowName(key));
   }
 
   /** Rows numbered above `seq`, in that order; null when the file has some of them. */
   pendingSince(seq: number): PendingRow[] | null {
     if (this.#meta.seq > seq) return null;
-    return this.#pending.since(seq);
+    return this.#pending.lendSince(seq);
   }
 
   /** The row of a key as the file has it; a pending one is newer. */

@@ -93,23 +93,30 @@ export function addToBatch(
   batch.entries.push(queuedWrite(entry, place, hashRecordBytes(buffer.subarray(start, end))));
 }
 
+/** From here on a value has memory of its own, which goes with its row. */
+const FREED_BYTES_MIN = 16 * 1024;
+
 /** With bytes of its own: those of the caller may be used again, and so is the batch's buffer. */
 function queuedWrite(write: Write, { partition, call, index }: Queued, hash: Buffer): QueuedWrite {
   const { key, value, ms, tie, expiresMs = 0, origin = null, isPromise = false } = write;
-  const bytes = Buffer.allocUnsafe(key.length + (value?.length ?? 0));
+  const valueBytes = value?.length ?? 0;
+  const isFreed = valueBytes >= FREED_BYTES_MIN;
+  const bytes = Buffer.allocUnsafe(isFreed ? key.length : key.length + valueBytes);
   bytes.set(key, 0);
-  if (value !== null) bytes.set(value, key.length);
+  const copied = isFreed ? Buffer.allocUnsafeSlow(valueBytes) : bytes.subarray(key.length);
+  if (value !== null) copied.set(value, 0);
   return {
     partition,
     call,
     index,
     key: bytes.subarray(0, key.length),
-    value: value === null ? null : bytes.subarray(key.length),
+    value: value === null ? null : copied,
     ms,
     tie,
     expiresMs,
     origin,
     isPromise,
     hash,
+    isFreed,
   };
 }

@@ -34,10 +34,14 @@ function readAll(pieces: readonly Buffer[]): string[][] {
   return found.map((request) => request.map(byteText));
 }
 
-/** Copies: a socket gives every chunk memory of its own. */
+/** A socket gives every chunk memory of its own. */
 function cut(stream: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set([...places, stream.length])].sort((a, b) => a - b);
-  return ends.map((end, index) => Buffer.from(stream.subarray(ends[index - 1] ?? 0, end)));
+  return ends.map((end, index) => Buffer.from(ownBytes(stream, ends[index - 1] ?? 0, end)));
+}
+
+function ownBytes(stream: Buffer, start: number, end: number): ArrayBuffer {
+  return Uint8Array.from(stream.subarray(start, end)).buffer;
 }
 
 describe('any split of the stream gives the same requests', () => {
@@ -71,6 +75,22 @@ describe('any split of the stream gives the same requests', () => {
       }),
     );
   });
+});
+
+test('words given before a long one, and those beside it, outlive what the socket read', () => {
+  const sizes = [0, 3, 2_000, 3_000, 16_384, 40_000];
+  for (let seed = 0; seed < 300; seed += 1) {
+    const random = seededRandom(seed);
+    const word = (): Buffer =>
+      Buffer.alloc(sizes[random.below(sizes.length)]!, 97 + random.below(26));
+    const requests = Array.from({ length: 1 + random.below(4) }, () =>
+      Array.from({ length: 1 + random.below(4) }, word),
+    );
+    const stream = Buffer.concat(requests.map(encode));
+    const places = Array.from({ length: random.below(6) }, () => 1 + random.below(stream.length));
+    const wanted = requests.map((request) => request.map(byteText));
+    expect(readAll(cut(stream, places)), `seed ${seed}`).toEqual(wanted);
+  }
 });
 
 describe('bytes that are no request', () => {

@@ -1,4 +1,5 @@
 // Requests of the Redis protocol out of a stream of bytes: arrays of bulk strings, or inline lines.
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
   redisArgumentsMax,
   redisBulkBytesMax,
@@ -24,6 +25,11 @@ const ZERO = 0x30;
 /** `*` or `$` with a number: longer lines are no header. */
 const HEADER_BYTES_MAX = 32;
 
+/** From here on a word arrives in several pieces. */
+const LONG_WORD_BYTES_MIN = 16 * 1024;
+/** Of the words before a long one, where they are copied: a key and a name. */
+const OTHER_WORDS_BYTES_MAX = 2 * 1024;
+
 /** Holds the bytes of the request that is not whole yet; ends with its connection. */
 export class RespRequests {
   #bytes: Buffer = Buffer.alloc(0);
@@ -37,6 +43,8 @@ export class RespRequests {
   #requestBytes = 0;
   /** Length of the word under way, or -1 while its header is awaited. */
   #bulkBytes = -1;
+  /** A request that was given is a view of the bytes. */
+  #areGiven = false;
 
   /** Bytes given that no request has used yet. */
   get heldBytes(): number {
@@ -49,12 +57,13 @@ export class RespRequests {
   }
 
   /**
-   * Takes the next bytes of the stream. Requests read from them are views of `chunk` or of memory
-   * that is written once: they stay as they are.
+   * Takes the next bytes of the stream, in memory that nobody else uses. Requests read from them are
+   * views of `chunk` or of memory that is written once: they stay as they are.
    */
   push(chunk: Buffer): void {
     const held = this.heldBytes;
     if (held === 0) {
+      this.#areGiven = false;
       this.#bytes = chunk;
       this.#start = 0;
       this.#end = chunk.length;
@@ -73,23 +82,37 @@ export class RespRequests {
         if (!this.#readArgs()) return null;
         const args = this.#args;
         this.#args = [];
+        this.#areGiven = true;
         return args;
       }
       if (this.heldBytes === 0) return null;
       const request = this.#bytes[this.#start] === ASTERISK ? this.#readCount() : this.#readLine();
       if (request === 'more') return null;
-      if (request.length > 0) return request;
+      if (request.length === 0) continue;
+      this.#areGiven = true;
+      return request;
     }
   }
 
-  /** Twice what is needed: bytes that arrive one by one are copied only a few times each. */
+  /**
+   * Twice what is needed: bytes that arrive one by one are copied only a few times each. A long word
+   * gets what it needs at once, and what the socket read of it goes: dead bytes make V8 collect.
+   */
   #grow(needed: number): void {
-    const grown = Buffer.allocUnsafeSlow(2 * needed);
-    this.#bytes.copy(grown, 0, this.#start, this.#end);
+    const isLong = this.#bulkBytes >= LONG_WORD_BYTES_MIN;
+    const length = isLong ? Math.max(needed, this.#bulkBytes + 2) : 2 * needed;
+    const grown = Buffer.allocUnsafeSlow(length);
+    const before = this.#bytes;
+    before.copy(grown, 0, this.#start, this.#end);
     this.#searched -= this.#start;
     this.#end -= this.#start;
     this.#start = 0;
     this.#bytes = grown;
+    const areSeen = this.#areGiven || this.#requestBytes - this.#bulkBytes > OTHER_WORDS_BYTES_MAX;
+    this.#areGiven = false;
+    if (!isLong || areSeen) return;
+    this.#args = this.#args.map((word) => Buffer.from(word));
+    freeOwnBytes(before);
   }
 
   /** Begins a request; an empty or absent array is passed over, as Redis does. */
