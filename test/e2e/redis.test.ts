@@ -209,14 +209,15 @@ describe('ioredis', () => {
     expect(await client.getBuffer('binary')).toEqual(value);
     await client.mset({ a: '1', b: '2', ü: 'ö' });
     expect(await client.mget('a', 'ü', 'none')).toEqual(['1', 'ö', null]);
+    const valueOf = (index: number) => `${index % 10 === 3 ? 'long '.repeat(5_000) : ''}${index}`;
     const pipeline = client.pipeline();
     for (let index = 0; index < 1_000; index += 1) {
-      pipeline.set(`p${index % 10}`, index).get(`p${index % 10}`);
+      pipeline.set(`p${index % 10}`, valueOf(index)).get(`p${index % 10}`);
     }
     const answers = (await pipeline.exec()) ?? [];
     for (let index = 0; index < 1_000; index += 1) {
       expect(answers[2 * index]).toEqual([null, 'OK']);
-      expect(answers[2 * index + 1]).toEqual([null, String(index)]);
+      expect(answers[2 * index + 1]).toEqual([null, valueOf(index)]);
     }
     expect(await client.type('a')).toBe('string');
     expect(await client.del('a', 'a', 'b', 'none')).toBe(2);

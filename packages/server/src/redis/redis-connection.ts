@@ -19,7 +19,7 @@ import {
 import { type FoundCommand, findCommand } from './redis-commands.ts';
 import { failureReply } from './redis-errors.ts';
 import { requireCommand } from './redis-needs.ts';
-import { encodeReply, errorReply, okReply, type RespReply } from './resp-reply.ts';
+import { encodeReply, errorReply, longBulk, okReply, type RespReply } from './resp-reply.ts';
 import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';
 
 export interface ConnectionPorts extends RedisPorts {
@@ -40,6 +40,8 @@ export interface RedisShare {
 interface Answer {
   /** Null until it is there. */
   bytes: Buffer | null;
+  /** Of a long value, which leaves as it is: what comes behind `bytes`. */
+  rest: readonly Uint8Array[] | null;
   readonly name: string;
   readonly startMs: number;
 }
@@ -212,7 +214,7 @@ export class RedisConnection {
   }
 
   #placeOf(name: string): Answer {
-    const answer = { bytes: null, name, startMs: this.#nowMs() };
+    const answer = { bytes: null, rest: null, name, startMs: this.#nowMs() };
     this.#answers.push(answer);
     return answer;
   }
@@ -239,7 +241,9 @@ export class RedisConnection {
   }
 
   #answered(answer: Answer, reply: RespReply, protocol = this.#client.protocol): void {
-    answer.bytes = encodeReply(reply, protocol);
+    const long = longBulk(reply);
+    answer.bytes = long?.head ?? encodeReply(reply, protocol);
+    answer.rest = long?.rest ?? null;
     this.#ports.onCommand(answer.name, (this.#nowMs() - answer.startMs) / 1000);
     if (!this.#isPumping) this.#flushSoon();
   }
@@ -260,18 +264,33 @@ export class RedisConnection {
     let ready = 0;
     while (ready < this.#answers.length && this.#answers[ready]?.bytes !== null) ready += 1;
     if (ready > 0) {
-      const leaving = this.#answers.slice(0, ready).map(({ bytes }) => bytes ?? Buffer.alloc(0));
+      const leaving = this.#answers.slice(0, ready);
       this.#answers = ready === this.#answers.length ? [] : this.#answers.slice(ready);
-      const [first] = leaving;
-      if (!this.#socket.destroyed && first !== undefined) {
-        this.#write(leaving.length === 1 ? first : Buffer.concat(leaving));
-      }
+      if (!this.#socket.destroyed) this.#write(leaving);
     }
     if (this.#ending && this.#answers.length === 0) this.#socket.end();
   }
 
-  #write(bytes: Buffer): void {
+  #write(leaving: readonly Answer[]): void {
+    const pieces = leaving.map(({ bytes }) => bytes ?? Buffer.alloc(0));
+    const [first] = pieces;
+    if (leaving.some(({ rest }) => rest !== null)) this.#writeLong(leaving);
+    else if (first !== undefined)
+      this.#writeOne(pieces.length === 1 ? first : Buffer.concat(pieces));
+  }
+
+  #writeOne(bytes: Buffer): void {
     if (bytes.length < FREED_BYTES_MIN) this.#socket.write(bytes);
     else this.#socket.write(bytes, () => freeOwnBytes(bytes));
+  }
+
+  /** In one call of the system, too. */
+  #writeLong(leaving: readonly Answer[]): void {
+    this.#socket.cork();
+    for (const { bytes, rest } of leaving) {
+      if (bytes !== null) this.#socket.write(bytes);
+      for (const piece of rest ?? []) this.#socket.write(piece);
+    }
+    this.#socket.uncork();
   }
 }

@@ -14,6 +14,7 @@ export type RespVersion = 2 | 3;
 
 export const okReply: RespReply = { kind: 'simple', text: 'OK' };
 const okBytes = Buffer.from('+OK\r\n');
+const lineEnd = Buffer.from('\r\n');
 export const nullReply: RespReply = { kind: 'null' };
 
 export function errorReply(text: string): RespReply {
@@ -38,6 +39,17 @@ export function arrayReply(items: readonly RespReply[]): RespReply {
 
 /** Pieces of one reply: texts of one byte a character, and bytes as they are. */
 type Piece = string | Uint8Array;
+
+/** From here on a value is not copied beside its length. */
+const LONG_VALUE_BYTES_MIN = 16 * 1024;
+
+/** The pieces of a reply that is one long value; null of all others. */
+export function longBulk(
+  reply: RespReply,
+): { readonly head: Buffer; readonly rest: readonly Uint8Array[] } | null {
+  if (reply.kind !== 'bulk' || reply.bytes.length < LONG_VALUE_BYTES_MIN) return null;
+  return { head: Buffer.from(`$${reply.bytes.length}\r\n`), rest: [reply.bytes, lineEnd] };
+}
 
 /** One reply as bytes. */
 export function encodeReply(reply: RespReply, version: RespVersion): Buffer {

@@ -57,8 +57,8 @@ export class RespRequests {
   }
 
   /**
-   * Takes the next bytes of the stream, in memory that nobody else uses. Requests read from them are
-   * views of `chunk` or of memory that is written once: they stay as they are.
+   * Takes the next bytes of the stream, in memory that nobody else uses. Requests read from them
+   * are views of `chunk` or of memory that is written once: they stay as they are.
    */
   push(chunk: Buffer): void {
     const held = this.heldBytes;
@@ -95,8 +95,9 @@ export class RespRequests {
   }
 
   /**
-   * Twice what is needed: bytes that arrive one by one are copied only a few times each. A long word
-   * gets what it needs at once, and what the socket read of it goes: dead bytes make V8 collect.
+   * Twice what is needed: bytes that arrive one by one are copied only a few times each. A long
+   * word gets what it needs at once, and what the socket read of it goes: dead bytes make V8
+   * collect.
    */
   #grow(needed: number): void {
     const isLong = this.#bulkBytes >= LONG_WORD_BYTES_MIN;
