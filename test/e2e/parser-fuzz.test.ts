@@ -42,12 +42,14 @@ beforeAll(async () => {
   const extra = () => ['--redis-port', String(redisPort)];
   cluster = await startCluster({ servers: 1, replicas: 1, partitions: 8, extra });
   [port = 0] = cluster.ports();
-  await askServer(port, { method: 'PUT', path: there, body: 'before' });
+  await askServer(port, { method: 'PUT', path: kept, body: 'before' });
   residentBefore = await resident();
 });
 afterAll(() => endCluster(cluster));
 
+/** What requests are about: some of those that are made up are sound, and change it. */
 const there = `/v1/${keyspace}/there`;
+const kept = `/v1/${keyspace}/kept`;
 
 async function resident(): Promise<number> {
   const { bytes } = await askServer(port, { path: '/metrics' });
@@ -56,9 +58,9 @@ async function resident(): Promise<number> {
 
 /** The process is the same, reads and writes, has the ring it had, and keeps nothing it was sent. */
 async function isWell(): Promise<void> {
-  const read = await askServer(port, { path: there });
+  const read = await askServer(port, { path: kept });
   expect(`${read.status} ${read.bytes.toString()}`).toBe('200 before');
-  const written = await askServer(port, { method: 'PUT', path: `${there}-${seed}`, body: 'x' });
+  const written = await askServer(port, { method: 'PUT', path: `${kept}-${seed}`, body: 'x' });
   expect(written.status).toBe(204);
   const status = await cluster.servers[0]!.status();
   expect(status.rings).toMatchObject([{ version: 1 }]);
