@@ -4,10 +4,11 @@ import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { askRecord } from '../../test/support/ask-record.ts';
+import { askRecord, type Told } from '../../test/support/ask-record.ts';
 import type { Operation } from '../../test/support/history.ts';
 import { packageClient } from './clients/package-client.ts';
 import { redisClient } from './clients/redis-client.ts';
+import { scanPrefix } from './clients/scan-prefix.ts';
 import type { WorkerClient } from './clients/worker-client.ts';
 import { pick } from './nemesis.ts';
 import { noted } from './noted.ts';
@@ -25,6 +26,8 @@ const DOUBTFUL_KEYS = 4;
 /** One value in so many is large: the log and the WALs turn over. */
 const LARGE_EVERY = 16;
 const LARGE_CHARACTERS = 24_000;
+/** Scans of the hot keys, one after the other: a page asks every partition. */
+const SCAN_PAUSE_MS = 400;
 /** After it, the hot keys are others: histories of one key stay short. */
 const EPOCH_MS = 30_000;
 
@@ -62,6 +65,7 @@ export class Workload {
       workload.#clients.push(client);
       workload.#workers.push(workload.#work(client, random(index)));
     }
+    workload.#workers.push(workload.#scan(random(16)));
     return workload;
   }
 
@@ -79,13 +83,37 @@ export class Workload {
     }
   }
 
+  /** What a scan gives, or leaves out, is a read at quorum of each key. */
+  async #scan(random: Random): Promise<void> {
+    const agent = new (this.#stage.secured === null ? http : https).Agent({ keepAlive: true });
+    while (!this.#isStopped) {
+      const prefix = this.#hotPrefix();
+      const told = scanPrefix(this.#stage, prefix, { random, agent });
+      const keys = Array.from({ length: HOT_KEYS }, (_, index) => `${prefix}${index}`);
+      const reads = keys.map((key) =>
+        noted(this.#stage.history, { kind: 'read', key, value: null, level: 'quorum' }, () =>
+          told.then(
+            (found) => ({ ...scanned(found.get(key)), port: 0 }),
+            (error) => ({ outcome: 'rejected', stamp: null, reason: String(error), port: 0 }),
+          ),
+        ),
+      );
+      await Promise.all(reads);
+      await delay(SCAN_PAUSE_MS);
+    }
+    agent.destroy();
+  }
+
+  #hotPrefix(): string {
+    return `hot/${Math.floor((performance.now() - this.#begunMs) / EPOCH_MS)}/`;
+  }
+
   #key(random: Random): string {
     const draw = random.below(4);
     const doubtful = this.#doubtful[random.below(DOUBTFUL_KEYS)];
     if (draw === 0 && doubtful !== undefined) return doubtful;
     if (draw < 2) return `warm/${random.below(WARM_KEYS)}`;
-    const epoch = Math.floor((performance.now() - this.#begunMs) / EPOCH_MS);
-    return `hot/${epoch}/${random.below(HOT_KEYS)}`;
+    return `${this.#hotPrefix()}${random.below(HOT_KEYS)}`;
   }
 
   async #operate(
@@ -139,6 +167,11 @@ export class Workload {
       client.close();
     }
   }
+}
+
+function scanned(found: Told | undefined): Told {
+  if (found === undefined) return { outcome: 'acked', stamp: null, value: null };
+  return { ...found, value: withoutFiller(found.value ?? null) };
 }
 
 /** The name of a value whose filler is whole; otherwise all of it, which nobody has written. */

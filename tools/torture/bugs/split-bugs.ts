@@ -1,10 +1,25 @@
 // Bugs of splits and merges: what a child has to hear of, and when. Pure.
+
+import { kill } from '../nemeses/kill.ts';
 import { splitsAndMerges } from '../nemeses/ring-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const fillChild = 'packages/server/src/moves/fill-child.ts';
 
 export const splitBugs: readonly SeededBug[] = [
+  {
+    name: 'scan-skips-at-a-boundary',
+    about: 'a page that ends with a partition goes on behind the next one',
+    nemeses: [kill],
+    patches: [
+      {
+        file: 'packages/server/src/coordinate/scan-keyspace.ts',
+        find: 'else place = only === null ? placeAfter(scanned, place) : null;',
+        replace:
+          'else { place = placeAfter(scanned, place); if (looked >= limit && place !== null) place = placeAfter(scanned, place); }',
+      },
+    ],
+  },
   {
     name: 'written-only-to-parent',
     about: 'writes that come while a partition is split go to the parent alone',

@@ -1,0 +1,49 @@
+// Reads a prefix in order over HTTP, a short page from any server each: cursors cross boundaries of
+// partitions, changes of the ring and restarts.
+import type http from 'node:http';
+import type { Random } from '@ringwright/base/random';
+import { parseStamp } from '@ringwright/base/stamp';
+import type { Told } from '../../../test/support/ask-record.ts';
+import { askServer } from '../../../test/support/ask-server.ts';
+import { pick } from '../nemesis.ts';
+import { keyspace, type Stage } from '../stage.ts';
+
+/** Records in a page: so a scan of a few keys takes several. */
+const PAGE_ROWS = 2;
+const PAGES_MAX = 500;
+
+interface Page {
+  readonly items: readonly {
+    readonly key: string;
+    readonly value: string;
+    readonly etag: string;
+  }[];
+  readonly cursor: string | null;
+}
+
+/** What it told of each key; a key that is not in it was not given. Rejects when a page fails. */
+export async function scanPrefix(
+  stage: Stage,
+  prefix: string,
+  { random, agent }: { readonly random: Random; readonly agent: http.Agent },
+): Promise<ReadonlyMap<string, Told>> {
+  const found = new Map<string, Told>();
+  const shown = stage.secured?.worker ?? null;
+  let cursor: string | null = null;
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+    const { port } = pick(random, stage.victims).place;
+    const asked = { prefix, limit: String(PAGE_ROWS), ...(cursor !== null && { cursor }) };
+    const path = `/v1/_scan/${keyspace}?${String(new URLSearchParams(asked))}`;
+    const response = await askServer(port, { path, agent, shown });
+    if (response.status !== 200) throw new Error(`a page: ${response.status}`);
+    const page = JSON.parse(response.bytes.toString()) as Page;
+    for (const { key, value, etag } of page.items) {
+      const stamp = parseStamp(etag.replaceAll('"', ''));
+      const isTwice = found.has(key);
+      found.set(key, { outcome: 'acked', stamp, value: isTwice ? `twice: ${value}` : value });
+    }
+    cursor = page.cursor;
+    if (cursor === null) return found;
+  }
+  throw new Error(`no end after ${PAGES_MAX} pages`);
+}
