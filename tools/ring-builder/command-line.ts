@@ -130,6 +130,7 @@ export async function parseCommandLine(
 }
 
 function newParser(argv: readonly string[], columns: number): Argv {
+  const isHelp = argv.length === 0 || argv.some((word) => /^-*h(elp)?\b/.test(word));
   return (
     yargs()
       .scriptName('ring-builder')
@@ -154,7 +155,8 @@ function newParser(argv: readonly string[], columns: number): Argv {
       .help()
       .alias('help', 'h')
       .version(false)
-      .wrap(Math.max(columnsMin, Math.min(columns, columnsMax)))
+      // yargs writes the help of every command that it runs; wrapping is most of that work.
+      .wrap(isHelp ? Math.max(columnsMin, Math.min(columns, columnsMax)) : null)
       .epilogue(exitCodes)
       .fail((message: string | null, error: Error | null) => fail(message, error, argv))
   );

@@ -6,8 +6,8 @@ import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { fanOut } from '../servers/fan-out.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';
 import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
+import { lastPush } from '../versions/last-push.ts';
 import type { PlanToCommit } from './commit-plan.ts';
-import { lastPushed } from './prepare-plan.ts';
 
 /** A plan should not wait long for figures it can do without. */
 const SIZES_TIMEOUT_MS = 1_500;
@@ -69,7 +69,7 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
 /** Null when nothing is copied: then no server need be asked. */
 export async function sizesFor(toCommit: PlanToCommit): Promise<AskedSizes | null> {
   const { plan, opened, head, direct, state } = toCommit;
-  const pushed = lastPushed(opened.entries) !== null;
+  const pushed = lastPush(opened.entries) !== null;
   if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
   // With the devices that are to join: their disks have to take the most.
   const targets = ringTargets({ ...head.ring, devices: state.devices }, state);

@@ -22,7 +22,7 @@ import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { deviceStandings, drainedLines } from '../../versions/device-standings.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
-import { followRollout, type RolledOut } from './follow-rollout.ts';
+import type { RolledOut } from './follow-rollout.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from './roll-out.ts';
 
 /** A server that restarts and replays its log is back within this time. */
@@ -78,9 +78,10 @@ export const verb: Verb = {
       override: optionalText(args, 'override') ?? null,
     };
     const rolled = () => rollOutOnce(args, context, options);
-    return flag(args, 'follow')
-      ? followRollout(context, text(args, 'ring'), rolled)
-      : (await rolled()).answer;
+    if (!flag(args, 'follow')) return (await rolled()).answer;
+    // Its steps are commits, and those load the planner.
+    const { followRollout } = await import('./follow-rollout.ts');
+    return followRollout(context, text(args, 'ring'), rolled);
   },
 };
 
