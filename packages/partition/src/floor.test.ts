@@ -1,7 +1,8 @@
 // Dropped tombstones: the floor means what they meant, for every way a write can come.
 import { stampTieMax } from '@ringwright/base/stamp';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { PartitionFile } from './file/partition-file.ts';
 import type { Store } from './store.ts';
 
 async function filled(store: Store): Promise<void> {
@@ -74,6 +75,30 @@ test('a copy carries the floor: a file that lags cannot bring back what it misse
   expect(textOf(target, 'fresh')).toBe('new');
   // The promise of the present file outlives it; the floor is the copy's.
   expect(target.info('test', 0)).toMatchObject({ floorMs: 100, barrierMs: 150 });
+});
+
+test('what a crash between floor and tombstones leaves is dropped once, on request', async () => {
+  await using place = scratch();
+  await using other = scratch();
+  const [store, alike] = [await place.open(), await other.open()];
+  for (const one of [store, alike]) {
+    await one.create('test', 0, 'ready');
+    await one.write([write('gone', null, 20), write('kept', 'v', 30)]);
+    await one.promiseFloor('test', 0, 100);
+  }
+  await alike.raiseFloor('test', 0, 100);
+  const drop = vi.spyOn(PartitionFile.prototype, 'dropTombstones');
+  onTestFinished(() => drop.mockRestore());
+  drop.mockImplementationOnce(() => {
+    throw new Error('a crash');
+  });
+  await expect(store.raiseFloor('test', 0, 100)).rejects.toThrow('a crash');
+  expect(store.info('test', 0)).toMatchObject({ floorMs: 100, tombstones: 1 });
+  expect(await store.raiseFloor('test', 0, 100)).toBe(true);
+  expect(store.info('test', 0)!.digest).toBe(alike.info('test', 0)!.digest);
+  drop.mockClear();
+  expect(await store.raiseFloor('test', 0, 100)).toBe(false);
+  expect(drop, 'all rows would be looked at').not.toHaveBeenCalled();
 });
 
 test('what expired by the floor goes with the tombstones, and so do its counters', async () => {

@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { changeMarks } from './change-marks.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
+import type { PartitionInfo } from './file/partition-info.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 import { usePartition } from './parts/use-partition.ts';
@@ -16,15 +17,18 @@ const TOMBSTONES_PER_TURN = 1_024;
  * The floor is durable before the first tombstone goes, so a crash in between leaves both, which
  * mean the same; what it leaves goes the next time. It is in the log, and in the file in a
  * transaction before that of the first tombstone: log frames that are replayed later find the floor
- * in every file that lacks a tombstone.
+ * in every file that lacks a tombstone. Resolves to false when nothing was left to do.
  */
-export function raiseFloor(parts: StoreParts, partition: Partition, ms: number): Promise<void> {
+export function raiseFloor(parts: StoreParts, partition: Partition, ms: number): Promise<boolean> {
   return parts.mutex.run(turnName(partition), async () => {
+    const { dropped, incarnation } = partition;
+    if (dropped?.incarnation === incarnation && dropped.floorMs >= ms) return false;
     const use = <T>(work: (file: PartitionFile) => T): T => {
       checkThere(parts, partition);
       return usePartition(parts, partition, work);
     };
-    use((file) => checkPromised(file, ms));
+    const before = use((file) => file.info());
+    checkPromised(before, ms);
     await changeMarks(parts, partition, { floorMs: ms });
     // failpoint: floor.raised
     for (let after: number | null = 0; after !== null; ) {
@@ -35,11 +39,12 @@ export function raiseFloor(parts: StoreParts, partition: Partition, ms: number):
       });
       await setImmediate();
     }
+    partition.dropped = { incarnation, floorMs: ms };
+    return before.floorMs < ms || use((file) => file.info()).digest !== before.digest;
   });
 }
 
-function checkPromised(file: PartitionFile, ms: number): void {
-  const { barrierMs } = file.info();
+function checkPromised({ barrierMs }: PartitionInfo, ms: number): void {
   if (ms <= barrierMs) return;
   throw new CodedError('VALUE_OUT_OF_RANGE', `floor ${ms} is above the promised ${barrierMs}`, {
     details: { ms, barrierMs },

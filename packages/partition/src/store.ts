@@ -140,11 +140,12 @@ export class Store {
 
   /**
    * Drops tombstones stamped at or below `ms`: see PartitionInfo.floorMs; when it may be called:
-   * packages/partition/DESIGN.md. Throws VALUE_OUT_OF_RANGE above what was promised.
+   * packages/partition/DESIGN.md. False when nothing was left to do, which is known without a look
+   * from the second time on. Throws VALUE_OUT_OF_RANGE above what was promised.
    */
-  async raiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
+  async raiseFloor(keyspace: string, partition: number, ms: number): Promise<boolean> {
     this.#checkUsable();
-    await raiseFloor(this.#parts, this.#partition(keyspace, partition), ms);
+    return raiseFloor(this.#parts, this.#partition(keyspace, partition), ms);
   }
 
   /** An empty file, durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */

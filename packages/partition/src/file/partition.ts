@@ -38,6 +38,8 @@ export interface Partition {
   /** Dropped: writes still in the log must not be applied. */
   gone: boolean;
   highestMs: number;
+  /** This process has dropped all that this floor of this file stands for; null: not looked yet. */
+  dropped: { readonly incarnation: string; readonly floorMs: number } | null;
 }
 
 /** `life` is filled in when the file is opened for the first time. */
@@ -65,5 +67,6 @@ export function newPartition(place: {
     damage: null,
     gone: false,
     highestMs: 0,
+    dropped: null,
   };
 }

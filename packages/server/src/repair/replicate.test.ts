@@ -1,8 +1,9 @@
 // Replication between real files: digests become equal, nothing counts as confirmed too early.
 import { seededRandom } from '@ringwright/base/random';
+import { PartitionFile } from '@ringwright/partition/file/partition-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { digests, offer, push } from '@ringwright/wire/replication';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { Replicator } from './replicate.ts';
@@ -243,6 +244,34 @@ describe('rounds', () => {
     await round();
     expect(errors).toEqual(['d1 PARTITION_FILLING']);
     expect(peer!.value(1, 'b')).toBe('1');
+  });
+
+  test('tombstones that a crash left behind a floor go, and digests are equal again', async () => {
+    await using cluster = await opened();
+    for (const { store } of cluster.devices) {
+      await store.write([
+        {
+          keyspace: 'cities',
+          partition: 0,
+          key: Buffer.from(names[0]!),
+          value: null,
+          ms: firstMs,
+          tie: 0,
+        },
+      ]);
+      await store.promiseFloor('cities', 0, firstMs);
+    }
+    const [crashed, ...others] = cluster.devices;
+    for (const { store } of others) await store.raiseFloor('cities', 0, firstMs);
+    const drop = vi.spyOn(PartitionFile.prototype, 'dropTombstones');
+    onTestFinished(() => drop.mockRestore());
+    drop.mockImplementationOnce(() => {
+      throw new Error('a crash');
+    });
+    await expect(crashed!.store.raiseFloor('cities', 0, firstMs)).rejects.toThrow('a crash');
+    expect(digestsOf(cluster, 0).size).toBe(2);
+    await replicatorOf(crashed!, cluster).round();
+    expect(digestsOf(cluster, 0).size).toBe(1);
   });
 
   test('a peer that is away is reported, the other one is served', async () => {

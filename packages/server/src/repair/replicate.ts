@@ -124,6 +124,9 @@ export class Replicator {
             incarnation,
             seq: mine.seq,
           });
+        } else if (await store.raiseFloor(keyspace, partition, mine.floorMs)) {
+          // A crash had left tombstones that the floor stands for. The peer has dropped them, so it
+          // never wants them, and digests would differ for ever.
         } else if (holding.state === 'ready') {
           // One that refills takes whole files: the same records one by one would cost it twice.
           await this.#tryPush(active, device, { partition, mine, recent, holding });
