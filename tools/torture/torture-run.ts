@@ -138,7 +138,8 @@ async function strikes(
       await nemesis.strike(stage, random, signal);
     } catch (error) {
       if (error instanceof Broken) return [error.message];
-      return [`nemesis ${nemesis.name}: ${String(error)}`];
+      const where = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return [`nemesis ${nemesis.name}: ${where}`];
     }
     if (nemesis.isAlone) continue;
     await lasts(random.below(PAUSE_MS_MAX), signal);

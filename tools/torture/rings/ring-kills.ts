@@ -2,7 +2,6 @@
 import type { Random } from '@ringwright/base/random';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import { slotsOf } from '@ringwright/ring/slots-of';
 import { isUp } from '../nemeses/kill.ts';
 import { lasts, pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
@@ -134,13 +133,5 @@ function victimsOf(stage: Stage, ring: Ring, role: Role): readonly Victim[] {
   const found = stage.victims.filter(({ place }) =>
     ring.devices.some((device) => device?.port === place.proxyPort && ids.has(device.id)),
   );
-  return found.length > 0 ? found : holdersOf(stage, ring);
-}
-
-/** Without moves: who holds anything. */
-function holdersOf(stage: Stage, ring: Ring): readonly Victim[] {
-  const ids = new Set(slotsOf(ring, 0).map(({ device }) => device));
-  return stage.victims.filter(({ place }) =>
-    ring.devices.some((device) => device?.port === place.proxyPort && ids.has(device.id)),
-  );
+  return found.length > 0 ? found : stage.victims;
 }
