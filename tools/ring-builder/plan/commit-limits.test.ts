@@ -24,6 +24,7 @@ function overOf(limits: string, from: Partial<Given[1]> = {}, about: Partial<Giv
 
 test('moves of all waves, bytes and partitions at risk keep to their limits, or are told', () => {
   expect(overOf('moves<=3,bytes<=2KiB,risk<=2')).toEqual([]);
+  expect(overOf('bytes<=2.5kB')).toEqual([]);
   expect(overOf('moves=3, bytes=2048')).toEqual([]);
   expect(overOf('moves<=2,bytes<=2047,risk=0')).toEqual(['moves', 'bytes', 'risk']);
   expect(overOf('moves=4')).toEqual(['moves']);

@@ -27,7 +27,7 @@ export function parseLimits(given: string | undefined): readonly Limit[] {
 }
 
 function parseLimit(term: string): Limit {
-  const [, word, sign, size = ''] = /^([a-z]+)(<=|=)(\w+)$/.exec(term.trim()) ?? [];
+  const [, word, sign, size = ''] = /^([a-z]+)(<=|=)([\w.]+)$/.exec(term.trim()) ?? [];
   const name = figureNames.find((one) => one === word);
   const isCount = /^\d{1,15}$/.test(size);
   if (name === undefined || (name !== 'bytes' && !isCount)) {

@@ -4,7 +4,7 @@ import { askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import type { CopyLimits } from './rollout-step.ts';
 
-/** A partition of which no server tells the size counts as the mean one. */
+/** A partition of which no server tells the size counts as the mean one, or it copies alone. */
 export async function askCopyLimits(
   { ring, state }: StoredVersion,
   { movesMax, bytesMax }: { readonly movesMax: number; readonly bytesMax: number },
@@ -13,5 +13,5 @@ export async function askCopyLimits(
   const begins = ring.moves.some((move) => move.state === 'PROPOSED');
   if (!begins || bytesMax === Number.POSITIVE_INFINITY) return { ...limits, bytesOf: () => 0 };
   const { partitionBytes, meanBytes } = await askSizes(ring.keyspace, ringTargets(ring, state));
-  return { ...limits, bytesOf: (partition) => partitionBytes(partition) ?? meanBytes ?? 0 };
+  return { ...limits, bytesOf: (partition) => partitionBytes(partition) ?? meanBytes ?? bytesMax };
 }
