@@ -78,8 +78,10 @@ export const minorGcBytesMax = 16 * 1024 * 1024;
 // --- failures ------------------------------------------------------------------
 /** Bad copies of the device replaced before the other slots are asked: memory and lines err. */
 export const copySourceFaultsMax = 3;
-/** First pause before a load or drain that failed is tried again; it doubles for loads. */
+/** Pause before what failed is tried again; it doubles for loads. */
 export const dutyRetryMs = 500;
+/** The first of a drain, doubled up to dutyRetryMs: joiners take over some ms after a ring names them. */
+export const drainRetryMsMin = 50;
 /** Longest pause of a load: short against copying a file, long against asking for one. */
 export const dutyRetryMsMax = 4_000;
 

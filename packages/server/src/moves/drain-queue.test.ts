@@ -1,6 +1,6 @@
 // Files given up one at a time, while requests have the processor and one device is dead.
 import { CodedError } from '@ringwright/base/coded-error';
-import { copyCooldownTimesMax, dutyRetryMs } from '@ringwright/base/limits-copies';
+import { copyCooldownTimesMax, drainRetryMsMin, dutyRetryMs } from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -29,6 +29,7 @@ afterEach(() => void vi.useRealTimers());
 test('those that wait for a dead device keep none back that could go', async () => {
   let nowMs = 0;
   const left = new Set(all);
+  const pauses = new Set<number>();
   const info = { state: 'filling', digest: 'same', seq: 1, incarnation: 'i' };
   const ports = {
     store: {
@@ -60,20 +61,28 @@ test('those that wait for a dead device keep none back that could go', async () 
     onDropped: () => undefined,
     onEnded: reconcile,
     // As the reconciler does: tried again after a pause.
-    onFailed: (_keyspace, _error, release) => {
+    onFailed: (_keyspace, _error, { release, pauseMs = 0 }) => {
+      pauses.add(pauseMs);
       setTimeout(() => {
-        release();
+        release?.();
         reconcile();
-      }, dutyRetryMs);
+      }, pauseMs);
     },
   });
   reconcile();
-  const turnsMax = 10_000 / TURN_MS;
-  for (let turn = 0; turn < turnsMax && left.size > partitions - movable; turn += 1) {
-    nowMs += TURN_MS;
-    await vi.advanceTimersByTimeAsync(TURN_MS);
-  }
-  queue.close();
+  const runUntil = async (isDone: () => boolean, msMax: number): Promise<void> => {
+    for (let ms = 0; ms < msMax && !isDone(); ms += TURN_MS) {
+      nowMs += TURN_MS;
+      await vi.advanceTimersByTimeAsync(TURN_MS);
+    }
+  };
+  await runUntil(() => left.size === partitions - movable, 10_000);
   expect([...left]).toEqual(all.slice(0, partitions - movable));
   expect(queue.seen(active.ring.keyspace).failures.size).toBe(partitions - movable);
+  await runUntil(() => pauses.has(dutyRetryMs), 120_000);
+  queue.close();
+  // A joiner that takes over just now is asked again soon, a dead device less and less often.
+  expect(pauses).toEqual(
+    new Set([1, 2, 4, 8].map((times) => times * drainRetryMsMin).concat(dutyRetryMs)),
+  );
 });

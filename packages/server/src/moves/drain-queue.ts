@@ -1,11 +1,17 @@
 // The files that this device gives up: those that are held back, and those under way.
-import { drainsMax, drainsPerLoad } from '@ringwright/base/limits-copies';
+import {
+  drainRetryMsMin,
+  drainsMax,
+  drainsPerLoad,
+  dutyRetryMs,
+} from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import type { DropGuard } from './drop-guard.ts';
+import type { Retry } from './passes.ts';
 import { isSurplus } from './plan-duties.ts';
 
 export interface DrainQueuePorts extends DrainPorts, CooldownPorts {
@@ -19,8 +25,7 @@ interface Listener {
   /** Whether a load or a takeover of it runs. */
   readonly isBusy: (keyspace: string, partition: number) => boolean;
   readonly onDropped: (keyspace: string, partition: number) => void;
-  /** `release` is to be called before it is tried again. */
-  readonly onFailed: (keyspace: string, error: unknown, release: () => void) => void;
+  readonly onFailed: (keyspace: string, error: unknown, retry: Partial<Retry>) => void;
   readonly onEnded: () => void;
 }
 
@@ -148,7 +153,7 @@ export class DrainQueue {
       const reason = `${what}; ring-builder trash ${keyspace} confirm lets them go`;
       return (partition) => (held.has(partition) ? reason : null);
     } catch (error) {
-      this.#listener.onFailed(keyspace, error, () => undefined);
+      this.#listener.onFailed(keyspace, error, {});
       const reason = error instanceof Error ? error.message : String(error);
       return () => reason;
     }
@@ -183,8 +188,10 @@ export class DrainQueue {
       release();
     } catch (error) {
       notes.reasons.set(partition, error instanceof Error ? error.message : String(error));
-      notes.failures.set(partition, failuresOf({ notes, partition }) + 1);
-      this.#listener.onFailed(keyspace, error, release);
+      const before = failuresOf({ notes, partition });
+      notes.failures.set(partition, before + 1);
+      const pauseMs = Math.min(drainRetryMsMin * 2 ** before, dutyRetryMs);
+      this.#listener.onFailed(keyspace, error, { release, pauseMs });
     } finally {
       this.#running -= 1;
       this.#cooldown.after(begunMs);

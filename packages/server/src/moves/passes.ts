@@ -7,6 +7,13 @@ export interface FailedStep {
   readonly keyspace: string;
 }
 
+export interface Retry {
+  /** Called before it is tried again. */
+  readonly release: () => void;
+  /** At least; where another retry is planned already, that one counts. */
+  readonly pauseMs: number;
+}
+
 export interface PassesPorts {
   readonly run: (keyspace: string) => Promise<void>;
   readonly onError: (step: FailedStep, error: unknown) => void;
@@ -48,15 +55,12 @@ export class Passes {
     });
   }
 
-  /**
-   * One of every keyspace, after a load or a drain. A pass looks at every partition: with thousands
-   * of both they may take a tenth of the time, no more.
-   */
+  /** One of every keyspace, after a load or a drain. */
   beginSoon(): void {
     for (const [keyspace, state] of this.#states) {
       if (state.isDue || this.#closed) continue;
       state.isDue = true;
-      this.#later(Math.min(9 * state.tookMs, dutyRetryMs), () => {
+      this.#later(restMs(state), () => {
         state.isDue = false;
         this.begin(keyspace);
       });
@@ -64,27 +68,28 @@ export class Passes {
   }
 
   /** Whatever failed is tried again after a pause, for as long as the ring asks for it. */
-  failed(step: FailedStep, error: unknown, release?: () => void): void {
+  failed(step: FailedStep, error: unknown, retry: Partial<Retry> = {}): void {
     if (this.#closed) return;
     this.#ports.onError(step, error);
     const reason = error instanceof Error ? error.message : String(error);
     this.#of(step.keyspace).failing.set(step.kind, reason);
-    this.retry(step.keyspace, release);
+    this.retry(step.keyspace, retry);
   }
 
   /**
    * One for all failures: were each followed by a pass of its own, and each partition failed in
    * it again, as on a full disk, they would multiply until memory ends.
    */
-  retry(keyspace: string, release: () => void = () => undefined): void {
+  retry(keyspace: string, retry: Partial<Retry> = {}): void {
     if (this.#closed) return;
+    const { release = () => undefined, pauseMs = dutyRetryMs } = retry;
     const state = this.#of(keyspace);
     if (state.releases !== null) {
       state.releases.push(release);
       return;
     }
     state.releases = [release];
-    this.#later(dutyRetryMs, () => {
+    this.#later(Math.max(pauseMs, restMs(state)), () => {
       for (const letGo of state.releases ?? []) letGo();
       state.releases = null;
       this.begin(keyspace);
@@ -138,4 +143,9 @@ export class Passes {
     this.#states.set(keyspace, state);
     return state;
   }
+}
+
+/** A pass looks at every partition: with thousands of them it may take a tenth of the time. */
+function restMs({ tookMs }: State): number {
+  return Math.min(9 * tookMs, dutyRetryMs);
 }

@@ -10,7 +10,7 @@ import type { ShownDrops } from './drop-guard.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts } from './load-queue.ts';
 import { type OpenPorts, openPartitions } from './open-partitions.ts';
-import { type FailedStep, Passes } from './passes.ts';
+import { type FailedStep, Passes, type Retry } from './passes.ts';
 import { planDuties } from './plan-duties.ts';
 import { Takeovers } from './takeovers.ts';
 import type { LoadStep } from './waiting-load.ts';
@@ -44,8 +44,8 @@ export class Reconciler {
     const run = (keyspace: string): Promise<void> => this.#pass(keyspace);
     this.#passes = new Passes({ run, onError, monotonicMs });
     const onEnded = (): void => this.#passes.beginSoon();
-    const onFailed = (kind: string) => (keyspace: string, error: unknown, release: () => void) =>
-      this.#passes.failed({ kind, keyspace }, error, release);
+    const onFailed = (kind: string) => (keyspace: string, error: unknown, retry: Partial<Retry>) =>
+      this.#passes.failed({ kind, keyspace }, error, retry);
     this.#loads = new LoadQueue({ ...ports, onEnded });
     this.#takeovers = new Takeovers(ports, {
       onServing: (keyspace, partition) => this.#loads.forgetLoaded(keyspace, partition),

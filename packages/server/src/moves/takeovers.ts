@@ -9,6 +9,7 @@ import {
   unknownSlots,
 } from './confirm-takeover.ts';
 import type { LoadQueuePorts } from './load-queue.ts';
+import type { Retry } from './passes.ts';
 
 export interface TakeoverPorts
   extends Pick<LoadQueuePorts, 'store' | 'devices' | 'controls' | 'onceComplete'> {
@@ -21,8 +22,7 @@ const TAKEN_OVER_AT_ONCE = 16;
 interface Listener {
   /** Of a partition that is complete from now on. */
   readonly onServing: (keyspace: string, partition: number) => void;
-  /** `release` is to be called before it is tried again. */
-  readonly onFailed: (keyspace: string, error: unknown, release: () => void) => void;
+  readonly onFailed: (keyspace: string, error: unknown, retry: Partial<Retry>) => void;
   /** All that were given are complete. */
   readonly onEnded: (keyspace: string) => void;
 }
@@ -96,7 +96,7 @@ export class Takeovers {
       release();
       this.#listener.onEnded(keyspace);
     } catch (error) {
-      this.#listener.onFailed(keyspace, error, release);
+      this.#listener.onFailed(keyspace, error, { release });
     }
   }
 
