@@ -70,12 +70,15 @@ export interface Death {
 
 /** Of those that this ring's moves may pass: what happened least, then what was tried least. */
 export function nextDeath(stage: Stage, ring: Ring, random: Random): Death {
+  const { faults } = stage;
+  const fired = firedOf(stage);
+  // Few changes split or merge: what only they pass comes first.
   const fills = ring.reshape?.kind === 'to' ? fillPlaces : [];
+  const rare = fills.filter((place) => !fired.includes(place));
+  if (rare.length > 0) return { role: 'joiner', place: pick(random, rare) };
   const all = roles.flatMap((role) =>
     [...placesOf[role], ...(role === 'joiner' ? fills : [])].map((place) => ({ role, place })),
   );
-  const { faults } = stage;
-  const fired = firedOf(stage);
   const score = (death: Death): number => {
     const happened = fired.filter((place) => place === death.place).length;
     const tried = faults.filter(({ name }) => name === nameOf(death)).length;
