@@ -127,10 +127,18 @@ test('--insecure-listen is shown in status, metrics, and by commands that ask', 
   const metrics = await askServer(port, { path: '/metrics' });
   expect(metrics.bytes.toString()).toMatch(/^ringwright_insecure_listen 1$/m);
   const unprotected = 'unprotected (--insecure-listen): whoever reaches 127.0.0.1:';
-  for (const typed of [['servers', '--json'], ['push'], ['rollout'], ['splits'], ['reconcile']]) {
-    const [verb = '', ...options] = typed;
-    const { stderr } = await cluster.builder.run([verb, keyspace, ...options]);
-    expect(stderr, verb).toContain(unprotected);
+  for (const typed of [
+    `servers ${keyspace} --json`,
+    ...['push', 'rollout', 'splits', 'reconcile'].map((verb) => `${verb} ${keyspace}`),
+    `trash ${keyspace} list`,
+    `trash ${keyspace} restore none`,
+    `moves ${keyspace} rate 1MB/s`,
+    `archive-data ${keyspace} --to ${cluster.folder}/archive`,
+    `restore-data ${keyspace} --from ${cluster.folder}/archive`,
+    'access log',
+  ]) {
+    const { stderr } = await cluster.builder.run(typed.split(' '));
+    expect(stderr, typed).toContain(unprotected);
   }
   await running.stop();
   await cluster.restart(running);

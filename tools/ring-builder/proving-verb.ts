@@ -7,7 +7,7 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
   return {
     ...verb,
     run: async (args, context) => {
-      const [{ withProofs }, { identityToShow, tokenToShow }] = await Promise.all([
+      const [{ withProofs, unasked }, { identityToShow, tokenToShow }] = await Promise.all([
         import('./servers/server-proofs.ts'),
         import('./cli/token-place.ts'),
       ]);
@@ -17,7 +17,23 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
       const bundle = optionalText(args, 'client-cert') ?? env['RINGWRIGHT_CLIENT_CERT'];
       const identity = await identityToShow(bundle);
       const trusted = { rings: context.rings, ca, fingerprint, token, identity };
-      return withProofs(trusted, context, () => verb.run(args, context));
+      return withProofs(trusted, context, async () => {
+        try {
+          return await verb.run(args, context);
+        } finally {
+          await askHowTheyListen(unasked());
+        }
+      });
     },
   };
+}
+
+/** Servers that were spoken to: the answers are noted where they come in. */
+async function askHowTheyListen(addresses: readonly string[]): Promise<void> {
+  if (addresses.length === 0) return;
+  const [{ fanOut }, { statusOrWhyNot }] = await Promise.all([
+    import('./servers/fan-out.ts'),
+    import('./servers/server-status.ts'),
+  ]);
+  await fanOut(addresses, statusOrWhyNot);
 }

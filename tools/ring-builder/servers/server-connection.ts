@@ -4,7 +4,7 @@ import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { meetServer } from '@ringwright/wire/meet-server';
-import { proofOf, shownIdentity, shownToken } from './server-proofs.ts';
+import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
 
@@ -50,7 +50,9 @@ async function workAt<Result>(
     greet: (_, caller) => meetServer(caller, { address, ms: nowMs, timeoutMs: connectTimeoutMs }),
   });
   try {
-    return await work(await link.connect());
+    const server = await link.connect();
+    noteInsecure(address, 'unasked');
+    return await work(server);
   } finally {
     link.close();
   }

@@ -37,8 +37,8 @@ interface Proofs {
   readonly trusted: Trusted;
   /** Read once, when the first server is asked. */
   keys: Promise<KeysByAddress> | null;
-  /** Servers that other machines reach without TLS, trust or access. */
-  readonly insecure: Set<string>;
+  /** Servers that were spoken to: whether other machines reach them without TLS, trust or access. */
+  readonly insecure: Map<string, boolean | 'unasked'>;
 }
 
 const current = new AsyncLocalStorage<Proofs>();
@@ -52,18 +52,27 @@ export async function withProofs(
   { tell }: Pick<Context, 'tell'>,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  const insecure = new Set<string>();
+  const insecure: Proofs['insecure'] = new Map();
   try {
     return await current.run({ trusted, keys: null, insecure }, work);
   } finally {
-    const servers = [...insecure].sort().join(', ');
+    const servers = [...insecure.keys()]
+      .filter((one) => insecure.get(one) === true)
+      .sort()
+      .join(', ');
     if (servers) tell(`unprotected (--insecure-listen): whoever reaches ${servers} may do all`);
   }
 }
 
-/** A server said that it was started with --insecure-listen. */
-export function noteInsecure(address: string): void {
-  current.getStore()?.insecure.add(address);
+/** Whether the server was started with --insecure-listen; unasked: it was spoken to all the same. */
+export function noteInsecure(address: string, insecure: boolean | 'unasked'): void {
+  const noted = current.getStore()?.insecure;
+  if (insecure !== 'unasked' || noted?.has(address) === false) noted?.set(address, insecure);
+}
+
+export function unasked(): string[] {
+  const noted = [...(current.getStore()?.insecure ?? [])];
+  return noted.flatMap(([address, insecure]) => (insecure === 'unasked' ? [address] : []));
 }
 
 /** Null: the server has nothing to prove, and is spoken to without TLS. Throws USAGE. */

@@ -130,7 +130,7 @@ export async function serverStatus(
   if (answer.status !== 200) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);
   if (parsed.success) {
-    if (parsed.data.insecure === true) noteInsecure(address);
+    noteInsecure(address, parsed.data.insecure === true);
     return parsed.data;
   }
   const message = `${address} answered its status in a form unknown here`;
