@@ -88,3 +88,14 @@ test.each([
   const parsing = parseCommandLine(line.split(' '));
   await expect(parsing).rejects.toMatchObject({ code: 'USAGE', exit: 2, message });
 });
+
+test.each(['trash two', 'moves two', 'merge two 3', 'replace', 'completion'])(
+  'a word too few is answered with how the command is written: %s',
+  async (line) => {
+    const [verb] = line.split(' ');
+    const usage = verbs.find((one) => one.usage.startsWith(`${verb} `))?.usage;
+    const parsing = parseCommandLine(line.split(' '));
+    const message = `a word is missing: ring-builder ${usage}`;
+    await expect(parsing).rejects.toMatchObject({ code: 'USAGE', message });
+  },
+);

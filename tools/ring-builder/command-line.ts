@@ -245,16 +245,18 @@ function ringFirst(verb: Verb, args: Arguments): Arguments {
 
 function usageError(message: string, argv: readonly string[]): CodedError {
   const given = commandWord(argv);
-  const sentence = usageSentence(message).replace(/^Unknown command: .*/, '');
+  const sentence = usageSentence(message)
+    .replace(/^Unknown command: .*/, '')
+    .replace(/^Not enough non-option .*/, `a word is missing: ring-builder ${usageOf(given)}`);
   const unknown = `unknown command ${given}${sentence === '' ? '' : `: ${sentence}`}`;
-  const isUnknown = given !== '' && !isVerb(given);
+  const isUnknown = given !== '' && usageOf(given) === undefined;
   return new CodedError('USAGE', isUnknown ? unknown : sentence, { hint: helpCommand(argv) });
 }
 
 /** What to type to learn how the command of these words is written. */
 export function helpCommand(argv: readonly string[]): string {
   const given = commandWord(argv);
-  return `ring-builder ${isVerb(given) ? `${given} ` : ''}--help`;
+  return `ring-builder ${usageOf(given) === undefined ? '' : `${given} `}--help`;
 }
 
 /** The first word that is neither an option nor the value of one. */
@@ -264,6 +266,7 @@ function commandWord(argv: readonly string[]): string {
   return argv.find((word, at) => !word.startsWith('-') && !isValue(at)) ?? '';
 }
 
-function isVerb(word: string): boolean {
-  return verbs.some(({ usage }) => usage.split(' ', 1)[0] === word);
+/** How the command is written; undefined: there is none of this name. */
+function usageOf(word: string): string | undefined {
+  return verbs.find(({ usage }) => usage.split(' ', 1)[0] === word)?.usage;
 }

@@ -3,20 +3,20 @@ import { nameRings } from './name-rings.ts';
 import { verbs } from './verbs.ts';
 
 const option = ' --rings /srv/rings';
+const named = (text: string, ringsOption = option, ring?: string): string =>
+  nameRings(text, { ringsOption, ring });
 
 test('every command of a sentence gets the folder, right after its verb', () => {
   const hint = 'run ring-builder rollout kv, or ring-builder moves kv cancel d4 (not 17)';
-  expect(nameRings(hint, option)).toBe(
+  expect(named(hint)).toBe(
     `run ring-builder rollout${option} kv, or ring-builder moves${option} kv cancel d4 (not 17)`,
   );
-  expect(nameRings('see them (ring-builder sign)', option)).toBe(
-    `see them (ring-builder sign${option})`,
-  );
+  expect(named('see them (ring-builder sign)')).toBe(`see them (ring-builder sign${option})`);
   for (const { usage } of verbs) {
     const [verb, ...rest] = usage.split(' ');
     const args = rest.map((word) => ` ${word}`).join('');
-    const named = `ring-builder ${verb}${option}${args}`;
-    expect(nameRings(`ring-builder ${verb}${args}`, option)).toBe(named);
+    const wanted = `ring-builder ${verb}${option}${args}`;
+    expect(named(`ring-builder ${verb}${args}`)).toBe(wanted);
   }
 });
 
@@ -29,14 +29,24 @@ test('what names the folder already, is no command or is help stays as it is', (
     'ring-builder commits would have asked',
     'ring-builder add --help; a device has a name',
   ]) {
-    expect(nameRings(text, option)).toBe(text);
+    expect(named(text)).toBe(text);
   }
   const two = `ring-builder plan kv${option}, then ring-builder commit kv -m TEXT`;
-  expect(nameRings(two, option)).toBe(
+  expect(named(two)).toBe(
     `ring-builder plan kv${option}, then ring-builder commit${option} kv -m TEXT`,
   );
 });
 
 test('nothing is added where the default folder is in force', () => {
-  expect(nameRings('ring-builder plan kv', '')).toBe('ring-builder plan kv');
+  expect(named('ring-builder plan kv', '')).toBe('ring-builder plan kv');
+});
+
+test('RING is the ring that was typed, where one was; other words stay', () => {
+  const hint = 'ring-builder table RING lists them; ring-builder create RING; a RING is a ring';
+  expect(named(hint, '', 'kv')).toBe(
+    'ring-builder table kv lists them; ring-builder create kv; a RING is a ring',
+  );
+  expect(named(hint, option, 'kv')).toContain(`ring-builder table${option} kv lists them`);
+  expect(named('ring-builder moves RINGS list', '', 'kv')).toBe('ring-builder moves RINGS list');
+  expect(named(hint, '')).toBe(hint);
 });

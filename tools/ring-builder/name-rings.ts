@@ -1,5 +1,5 @@
-// Commands inside a sentence, such as a hint, with the --rings that is in force: below the tool
-// nobody knows how it was started, and without it the command would look in another folder. Pure.
+// Commands inside a sentence, such as a hint, with the ring and the --rings that were typed: below
+// the tool nobody knows how it was started, and without them the command could not be typed. Pure.
 import { verbs } from './verbs.ts';
 
 const names = verbs.map(({ usage }) => usage.split(' ', 1)[0]).join('|');
@@ -9,13 +9,21 @@ const command = new RegExp(
   'g',
 );
 
+/** As the command was typed. */
+export interface Naming {
+  /** ` --rings DIR`; empty where the default is in force. */
+  readonly ringsOption: string;
+  /** What RING stands for; undefined: the command names none. */
+  readonly ring: string | undefined;
+}
+
 /**
- * `option` is ` --rings DIR`, or empty. It follows the verb, since no program can tell where the
- * command ends in a sentence; commands that name a folder already stay as they are.
+ * `--rings` follows the verb, since no program can tell where the command ends in a sentence;
+ * commands that name a folder already keep it.
  */
-export function nameRings(text: string, option: string): string {
-  if (option === '') return text;
-  return text.replaceAll(command, (whole, verb: string, rest: string) =>
-    rest.includes(' --rings ') ? whole : `ring-builder ${verb}${option}${rest}`,
-  );
+export function nameRings(text: string, { ringsOption, ring }: Naming): string {
+  return text.replaceAll(command, (_, verb: string, words: string) => {
+    const rest = ring === undefined ? words : words.replace(/^ RING\b/, () => ` ${ring}`);
+    return `ring-builder ${verb}${words.includes(' --rings ') ? '' : ringsOption}${rest}`;
+  });
 }

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { shortenedWords } from '@ringwright/base/shortened';
 import type { Line } from './cli/terminal.ts';
-import { nameRings } from './name-rings.ts';
+import { type Naming, nameRings } from './name-rings.ts';
 
 /** A bug of this program, after sysexits.h; no expected failure ends with it. */
 const EXIT_BUG = 70;
@@ -15,18 +15,18 @@ export interface PrintedError {
 
 interface Typed {
   readonly inJson: boolean;
-  /** For the commands that message and hint name (name-rings.ts). */
-  readonly ringsOption: string;
+  /** For the commands that message and hint name. */
+  readonly naming: Naming;
   /** The hint to wrong input that has none of its own: help of the command. */
   readonly help: string;
 }
 
-export function printError(error: unknown, { inJson, ringsOption, help }: Typed): PrintedError {
+export function printError(error: unknown, { inJson, naming, help }: Typed): PrintedError {
   const coded = error instanceof CodedError ? error : diskError(error);
   if (coded === null) return printBug(error, inJson);
   const { exit } = coded;
-  const message = shortenedWords(nameRings(coded.message, ringsOption));
-  const hint = nameRings(coded.hint === '' && exit === 2 ? help : coded.hint, ringsOption);
+  const message = shortenedWords(nameRings(coded.message, naming));
+  const hint = nameRings(coded.hint === '' && exit === 2 ? help : coded.hint, naming);
   if (inJson) return { exit, lines: [JSON.stringify({ ...coded.toJSON(), message, hint })] };
   const hints = hint === '' ? [] : [`hint: ${hint}`];
   return { exit, lines: [headOf(` ${coded.code}: ${message}`), ...hints] };

@@ -15,7 +15,7 @@ import { quoteCommand, quoteWord } from './cli/quote-command.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { Answer, Context } from './cli/verb.ts';
 import { followStore } from './commands/history/follow-store.ts';
-import { nameRings } from './name-rings.ts';
+import { type Naming, nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
 /** What a process has, and a test stands in for. */
@@ -39,8 +39,8 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
   const display = new Display({ terminal: errors, screen, inJson, nowMs: Date.now });
   /** What helps with wrong usage that names no command itself. */
   let help = 'ring-builder --help';
-  /** What was typed of --rings, for the commands that are printed; empty for the default. */
-  let ringsOption = '';
+  /** For the commands that are printed. */
+  let naming: Naming = { ringsOption: '', ring: undefined };
   let told = '';
   try {
     const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
@@ -51,7 +51,8 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       return 0;
     }
     const rings = text(parsed.args, 'rings');
-    ringsOption = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
+    const ringsOption = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
+    naming = { ringsOption, ring: optionalText(parsed.args, 'ring') };
     const context: Context = {
       rings: path.isAbsolute(rings) ? rings : path.join(world.folder, rings),
       yes: flag(parsed.args, 'yes'),
@@ -60,7 +61,7 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       keys: await keysPlace(parsed.args, env, world.askPassphrase),
       nowMs: Date.now,
       tell: (line) => {
-        told = nameRings(line, ringsOption);
+        told = nameRings(line, naming);
         display.tell(told);
       },
       show: (drawing) => display.show(drawing),
@@ -72,10 +73,10 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
     };
     await followStore(parsed.args, context, env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
-    output.lines(inJson ? [JSON.stringify(answer.json)] : linesOf(answer, ringsOption));
+    output.lines(inJson ? [JSON.stringify(answer.json)] : linesOf(answer, naming));
     return answer.exit ?? 0;
   } catch (error) {
-    const { exit, lines } = printError(error, { inJson, ringsOption, help });
+    const { exit, lines } = printError(error, { inJson, naming, help });
     // The hint of a wait that ended in this error stands right above it.
     errors.lines(lines.filter((line) => line !== told));
     return exit;
@@ -92,8 +93,8 @@ function userOf(args: Arguments, env: Surroundings['env']): string {
   });
 }
 
-function linesOf({ lines, next, quotes = false }: Answer, ringsOption: string): readonly string[] {
-  const named = quotes ? lines : lines.map((line) => nameRings(line, ringsOption));
+function linesOf({ lines, next, quotes = false }: Answer, naming: Naming): readonly string[] {
+  const named = quotes ? lines : lines.map((line) => nameRings(line, naming));
   return next === undefined ? named : [...named, '', `Next: ${next}`];
 }
 

@@ -24,7 +24,10 @@ test('a bug keeps the lines of its stack, and a pipe gets no colour', () => {
   const { terminal, written } = shown(false);
   const bug = new Error('odd\u001b');
   bug.stack = 'Error: odd\u001b\n    at here';
-  terminal.lines(printError(bug, { inJson: false, ringsOption: '', help: '' }).lines);
+  terminal.lines(
+    printError(bug, { inJson: false, naming: { ringsOption: '', ring: undefined }, help: '' })
+      .lines,
+  );
   expect(written()).toMatch(/^error BUG: Error: odd\\u001b\n {4}at here\nhint: /);
 });
 

@@ -62,14 +62,11 @@ export function equalCuts(partitioner: IntervalPartitioner, id: number, parts: n
   const interval = intervalOf(partitioner, id);
   const [start, end] = [interval?.start, interval?.end];
   if (typeof start !== 'number' || typeof end !== 'number') {
-    throw new CodedError(
-      'SPLIT_OUTSIDE',
-      `partition ${id} is a range of keys, --parts is for hashes`,
-      {
-        hint: 'say before which key: --at KEY',
-        details: { partition: id, parts },
-      },
-    );
+    const message = `partition ${id} is a range of keys, and only hashes are cut in equal parts`;
+    throw new CodedError('SPLIT_OUTSIDE', message, {
+      hint: `say with which key the later part begins: ring-builder split RING ${id} --at KEY`,
+      details: { partition: id, parts },
+    });
   }
   const cuts = hashCuts({ start, end }, parts);
   if (cuts.length === parts - 1) return cuts;
