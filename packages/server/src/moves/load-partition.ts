@@ -148,7 +148,7 @@ async function loadFromOthers(
 
 /** All the device has: by what was missed here, which gives null, or by its whole file. */
 async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
-  const caughtUpFile = task.isReturning === true ? await catchUpFile(ports, task, device) : null;
+  const caughtUpFile = await catchUpFile(ports, task, device);
   if (caughtUpFile === null) return copyAndCatchUp(ports, task, device);
   task.onProgress({ stage: 'catching-up', rows: caughtUpFile.rows });
   await pullRows(ports, task, { device, copied: caughtUpFile });

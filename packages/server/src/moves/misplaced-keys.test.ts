@@ -88,8 +88,9 @@ test('nor a joiner that catches up, nor the drop with which it goes', async () =
   cluster.activate(3);
   await cluster.create(0, [3], 'filling');
   const [, , leaving, joiner] = cluster.devices as [unknown, unknown, StoreDevice, StoreDevice];
-  const [, late] = keys(leaving, true);
+  const [early, late] = keys(leaving, true);
   const [, bad] = keys(leaving, false);
+  await leaving.put(0, { [early]: 'v' });
   // While the file is copied: what comes now travels by rows.
   leaving.onCall = (method) =>
     method === 'copy-close' ? leaving.put(0, { [bad]: 'planted', [late]: 'v' }) : undefined;
