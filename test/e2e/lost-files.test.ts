@@ -28,6 +28,14 @@ async function deleteFile(server: ServerUnderTest, partition: number): Promise<v
   await fs.rm(path.join(home, incarnation, 'data.db'));
 }
 
+/** So many keys that every partition has some, and with them a file. */
+async function fillAll(server: ServerUnderTest): Promise<void> {
+  for (const each of Array(64).keys()) {
+    const put = { method: 'PUT', path: `/v1/${keyspace}/of-all-${each}`, body: 'x' } as const;
+    expect((await askServer(server.place.port, put)).status).toBe(204);
+  }
+}
+
 /** Another file takes its name, and surely another inode: what was in it is gone. */
 async function loseFile(server: ServerUnderTest, partition: number): Promise<void> {
   const home = partitionPath(server.place.data, partition);
@@ -43,6 +51,7 @@ test('a partition file that is replaced under a live server', { timeout: 120_000
   const path0 = `/v1/${keyspace}/kept`;
   const put = { method: 'PUT', path: `${path0}?consistency=all`, body: 'kept' } as const;
   expect((await askServer(first!.place.port, put)).status).toBe(204);
+  await fillAll(first!);
   expect(await reconcile(cluster)).toMatchObject({ exit: 0, slots: 24, complete: 24 });
   const lookup = await cluster.builder.json<{ keys: readonly { partition: number }[] }>([
     ...['lookup', keyspace, 'kept'],
@@ -119,11 +128,12 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   const none = await cluster.builder.run([...force, '--yes', '--json']);
   expect(JSON.parse(none.stderr)).toMatchObject({ code: 'MOVE_UNKNOWN' });
 
-  // Nobody has records of most partitions: a folder that is deleted at rest is known by its note.
+  // Nobody has records of most partitions: what is deleted at rest is known by its note.
   await first!.kill();
   for (const each of Array(8).keys()) {
-    await fs.rm(partitionPath(first!.place.data, each), { recursive: true });
+    await fs.rm(partitionPath(first!.place.data, each), { recursive: true, force: true });
   }
+  await fs.rm(path.join(first!.place.data, 'empty-partitions'));
   await cluster.restart(first!);
   const sentence = 'folder deleted while no server ran: begun as an empty one, which refills';
   await waitFor('the deleted folders to be missed, and refilled', {

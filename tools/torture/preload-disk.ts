@@ -1,10 +1,12 @@
 // The disk of a tortured server: syncs of the log that are slow or fail, no room, and power cuts.
 import fs from 'node:fs';
+import path from 'node:path';
 import type { Control } from './control.ts';
 
 /** Segments of the log that were written to here: how far, and how far it is certain. */
 const segments = new Map<number, { written: number; synced: number }>();
 const LIVE_WAL = /\/partitions\/[^/]+\/\d+\/[^/]+\/data\.db-wal$/;
+const LIVE_FILE = /\/partitions\/[^/]+\/\d+\/[^/]+\/data\.db$/;
 const EIO = -5;
 const FULL = { bavail: 0, bsize: 4_096 };
 
@@ -72,7 +74,7 @@ function noteWrite(fd: number, position: number, length: number): number {
 
 /**
  * Takes away what a power loss may take: the unsynced end of the log, and of each WAL all behind
- * some share of it (SQLite syncs them at checkpoints only).
+ * some share of it (SQLite syncs them at checkpoints only), and folders that do not count yet.
  */
 export function forgetUnsynced(walShare: number): void {
   const wals = new Set<string>();
@@ -86,11 +88,20 @@ export function forgetUnsynced(walShare: number): void {
       fs.ftruncateSync(fd, size); // the zeros that were there before
     }
     if (LIVE_WAL.test(file)) wals.add(file);
+    if (LIVE_FILE.test(file)) tearNewFolder(file);
   }
   for (const [index, wal] of [...wals].entries()) {
     const share = (walShare * (index + 1)) % 1;
     fs.truncateSync(wal, Math.floor(share * fs.statSync(wal).size));
   }
+}
+
+/** Nothing of it was synced: its names, and the pages of its file. */
+function tearNewFolder(file: string): void {
+  const current = path.join(path.dirname(path.dirname(file)), 'CURRENT');
+  if (!fs.existsSync(current) || !fs.readFileSync(current, 'utf8').startsWith('new ')) return;
+  fs.rmSync(current);
+  fs.truncateSync(file, 5_000);
 }
 
 function linkOf(fd: number): string {

@@ -16,6 +16,7 @@ test('a full disk: refused with both numbers, and the trash stays for nothing le
     await store.write([write('a', 'x', 1)]);
   }
   await first.create('test', 1, 'ready');
+  await first.write([write('b', 'y', 1, 1)]);
   await first.drop('test', 1, 1_000);
   await first.close();
   const { bavail, bsize } = await statfs(place.directory);

@@ -10,7 +10,35 @@ import { checkOpen, type StoreParts } from './parts/store-parts.ts';
  * the reserve: what frees a full disk begins with a change. Rejects with PARTITION_ABSENT,
  * PARTITION_DAMAGED, STORE_FAILED.
  */
-export function changeMarks(
+export async function changeMarks(
+  parts: StoreParts,
+  partition: Partition,
+  change: Partial<MarksChange>,
+): Promise<void> {
+  if (await changeEmpty(parts, partition, change)) return;
+  await logChange(parts, partition, change);
+}
+
+/** A state alone makes no file. False when it must go to the log: see DESIGN.md. */
+async function changeEmpty(
+  parts: StoreParts,
+  partition: Partition,
+  { state = null, barrierMs = 0, floorMs = 0 }: Partial<MarksChange>,
+): Promise<boolean> {
+  checkOpen(parts);
+  const empty = parts.empties.get(partition);
+  const isOfState = state !== null && barrierMs === 0 && floorMs === 0;
+  if (partition.hasFile || empty === undefined || !isOfState) return false;
+  await parts.empties.put({ ...empty, state }).catch(parts.fail);
+  checkOpen(parts);
+  const { infoWhenClosed } = partition;
+  // A write has made its file meanwhile, with the state of before.
+  if (partition.hasFile || partition.gone || infoWhenClosed === null) return false;
+  partition.infoWhenClosed = { ...infoWhenClosed, state };
+  return true;
+}
+
+function logChange(
   parts: StoreParts,
   partition: Partition,
   change: Partial<MarksChange>,

@@ -2,8 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { dataPaths } from './file/data-paths.ts';
 import { noteIfReplaced } from './file/lost-file.ts';
-import { clean } from './file/partition.ts';
+import { clean, noteSynced } from './file/partition.ts';
 import { listSegments, removeSegments } from './log/log-segment.ts';
+import { finishFile } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
@@ -23,13 +24,25 @@ export async function closeStore(parts: StoreParts): Promise<void> {
       }
       await setImmediate();
     }
+    await finishFiles(parts);
     keepReplaced(parts);
     await log.close();
     await removeNeedlessLog(parts);
+    await parts.empties.close();
   } finally {
     lock.release();
   }
   if (parts.failure !== null) throw parts.failure;
+}
+
+/** Of partitions that were empty before, and are closed, or synced, now. */
+async function finishFiles(parts: StoreParts): Promise<void> {
+  for (const partition of parts.registry.all()) {
+    if (parts.failure !== null) return;
+    if (!partition.isNew || partition.dirtySince === clean) continue;
+    await finishFile(parts, partition);
+    noteSynced(partition);
+  }
 }
 
 /** Takes no more calls, and waits for what is under way. */

@@ -5,11 +5,14 @@ import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
 import { lockDirectory } from './audit/directory-lock.ts';
 import { dataPaths } from './file/data-paths.ts';
+import { nameOf, readEmptyPartitions } from './file/empty-partitions.ts';
+import { newPartitionInfo } from './file/new-partition-file.ts';
 import { newestRecords } from './file/newest-records.ts';
 import { listPartitionDirectories, readCurrent } from './file/partition-directory.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
 import { infoOf, readMeta } from './file/partition-meta.ts';
 import { PreparedStatements } from './file/prepared-statements.ts';
+import { isUnfinished } from './file/read-partitions.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { tallyOf } from './file/tally.ts';
 import { roomToStart } from './parts/room-to-start.ts';
@@ -38,29 +41,38 @@ export async function withStoreView<T>(
 async function viewOf(root: string): Promise<StoreView> {
   const infos: PartitionInfo[] = [];
   const damaged: ReturnType<Store['damaged']> = [];
+  const files = new Map<string, string>();
+  const empties = await readEmptyPartitions(root);
+  const unfinished = new Map(empties.all().map((empty) => [nameOf(empty), empty]));
   for (const place of await listPartitionDirectories(root)) {
     const { keyspace, partition } = place;
     try {
-      const meta = read(await fileOf(place.directory), readMeta);
+      // One that is unfinished is as the next start sees it: empty, until the log is replayed.
+      if (await isUnfinished(place, empties)) continue;
+      unfinished.delete(nameOf(place));
+      const file = await fileOf(place.directory);
+      const meta = read(file, readMeta);
       infos.push(infoOf(meta, tallyOf(meta)));
+      files.set(nameOf(place), file);
     } catch (error) {
       if (!isDamage(error)) throw error;
       damaged.push({ keyspace, partition, error: damageError(error, place) });
     }
   }
-  const files = new Map<string, string>();
-  for (const { keyspace, partition } of infos) {
-    const directory = dataPaths.partition(root, keyspace, partition);
-    files.set(`${keyspace}/${partition}`, await fileOf(directory));
+  for (const empty of unfinished.values()) {
+    infos.push(newPartitionInfo({ ...empty, incarnation: empty.life }));
   }
   return {
     list: () => infos,
     damaged: () => damaged,
     logBytes: (await roomToStart(root)).logBytes,
     newest: (keyspace, partition, limit) => {
-      const file = files.get(`${keyspace}/${partition}`);
-      if (file === undefined) throw absent(keyspace, partition);
-      return read(file, (db) => newestRecords(new PreparedStatements(db), limit));
+      const place = nameOf({ keyspace, partition });
+      const file = files.get(place);
+      if (file !== undefined)
+        return read(file, (db) => newestRecords(new PreparedStatements(db), limit));
+      if (unfinished.has(place)) return [];
+      throw absent(keyspace, partition);
     },
   };
 }

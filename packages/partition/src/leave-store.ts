@@ -4,8 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { endWork, keepReplaced, removeNeedlessLog } from './close-store.ts';
 import { lostError, whyPartitionLost } from './file/lost-file.ts';
-import { clean, type Partition } from './file/partition.ts';
+import { clean, noteSynced, type Partition } from './file/partition.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
+import { finishFile } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
@@ -29,6 +30,7 @@ export async function leaveStore(parts: StoreParts, withinMs: number): Promise<b
   keepReplaced(parts);
   await parts.log.close();
   await removeNeedlessLog(parts);
+  await parts.empties.close();
   if (parts.failure !== null) throw parts.failure;
   return [...parts.registry.all()].every(({ dirtySince }) => dirtySince === clean);
 }
@@ -52,7 +54,10 @@ async function settle(parts: StoreParts, partition: Partition): Promise<void> {
   try {
     if (partition.dirtySince === clean && file.isFlushed) return;
     // failpoint: leave.before-checkpoint
-    if (await file.checkpointAside()) partition.dirtySince = clean;
+    if (await file.checkpointAside()) {
+      await finishFile(parts, partition);
+      noteSynced(partition);
+    }
     await setImmediate();
   } catch (error) {
     if (isDamage(error)) partition.damage ??= damageError(error, partition);

@@ -11,6 +11,7 @@ import { lockDirectory } from './audit/directory-lock.ts';
 import { SideProcess } from './audit/side-process.ts';
 import { CopyProcess } from './carry/copy-process.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
+import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { Memtables } from './file/memtables.ts';
 import { OpenFiles } from './file/open-files.ts';
 import { readPartitions } from './file/read-partitions.ts';
@@ -20,6 +21,7 @@ import type { LogSegment } from './log/log-segment.ts';
 import { type StoreLimits, storeLimits } from './log/store-limits.ts';
 import { affordableFiles, machineLimits } from './parts/affordable-files.ts';
 import { DiskSpace } from './parts/disk-space.ts';
+import { finishFile } from './parts/finish-file.ts';
 import { failureOf, type StoreParts } from './parts/store-parts.ts';
 import { recoverLog } from './recover-log.ts';
 import { Store } from './store.ts';
@@ -55,11 +57,13 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   });
   try {
     await emptyStaging(root);
-    const registry = await readPartitions(root, files);
-    const segment = await recoverLog(root, { files, registry });
+    const empties = await readEmptyPartitions(root);
+    const registry = await readPartitions(root, { files, empties });
+    const mutex = new KeyedMutex();
+    const segment = await recoverLog({ root, files, registry, empties, mutex });
     const memtables = new Memtables(limits);
     const disk = new DiskSpace(root, limits.diskReserveBytes);
-    const ready = { root, limits, lock, disk, files, memtables, registry, segment };
+    const ready = { root, limits, lock, disk, files, memtables, registry, empties, mutex, segment };
     return new Store(assemble(options, ready));
   } catch (error) {
     for (const partition of [...files.all()]) files.abandon(partition);
@@ -85,7 +89,7 @@ async function emptyStaging(root: string): Promise<void> {
 
 type Ready = Pick<
   StoreParts,
-  'root' | 'limits' | 'lock' | 'disk' | 'files' | 'memtables' | 'registry'
+  'root' | 'limits' | 'lock' | 'disk' | 'files' | 'memtables' | 'registry' | 'empties' | 'mutex'
 > & {
   segment: LogSegment;
 };
@@ -114,6 +118,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     partitions: () => registry.all(),
     segmentsBehindMax: limits.logSegmentsBehindMax,
     onFailure: fail,
+    finish: (partition) => finishFile(ready, partition),
   });
   const side = { jobsMax: sideJobsMax, idleMsMax: sideProcessIdleMsMax };
   let staged = 0;
@@ -121,7 +126,6 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     ...ready,
     log,
     checkpointer,
-    mutex: new KeyedMutex(),
     mirrors: new Map(),
     audits: new SideProcess(side),
     copies: new SideProcess(side),

@@ -2,13 +2,14 @@
 import { assert } from '@ringwright/base/assert';
 import { dataPaths } from './file/data-paths.ts';
 import { Memtables } from './file/memtables.ts';
-import { clean, type Partition } from './file/partition.ts';
+import { clean, noteSynced, type Partition } from './file/partition.ts';
 import type { Registry } from './file/registry.ts';
 import { applyGroup } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import type { LogPartition } from './log/log-entries.ts';
 import { createSegment, type LogSegment, removeSegments } from './log/log-segment.ts';
 import { replayLog } from './log/replay-log.ts';
+import { finishFile } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
@@ -19,15 +20,13 @@ const RECOVERY = {
   walBytesMax: 16 * 1024 * 1024,
 };
 
-type Recovering = Pick<StoreParts, 'files' | 'registry'>;
+type Recovering = Pick<StoreParts, 'root' | 'files' | 'registry' | 'empties' | 'mutex'>;
 
 /**
  * Replays the log, makes the result durable in the partition files, and begins an empty segment.
  */
-export async function recoverLog(
-  root: string,
-  { files, registry }: Recovering,
-): Promise<LogSegment> {
+export async function recoverLog(parts: Recovering): Promise<LogSegment> {
+  const { root, files, registry } = parts;
   const memtables = new Memtables(RECOVERY);
   const directory = dataPaths.log(root);
   const segments = await replayLog(directory, {
@@ -49,6 +48,7 @@ export async function recoverLog(
       assert((known.file?.pending.size ?? 0) === 0, 'no row waits in the bytes of a segment');
     },
   });
+  await finishFiles(parts);
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
   // failpoint: replay.before-removal
   await removeSegments(
@@ -56,6 +56,15 @@ export async function recoverLog(
     segments.filter((number) => number < needed),
   );
   return createSegment(directory, (segments.at(-1) ?? 0) + 1);
+}
+
+/** Of partitions that were empty before. */
+async function finishFiles(parts: Recovering): Promise<void> {
+  for (const partition of parts.registry.all()) {
+    if (!partition.isNew) continue;
+    if (partition.file?.checkpoint('PASSIVE') === true) await finishFile(parts, partition);
+    noteSynced(partition);
+  }
 }
 
 /**

@@ -12,6 +12,7 @@ import { openDataFile } from './file/open-files.ts';
 import { clean, type Partition } from './file/partition.ts';
 import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
+import { currentTurn } from './parts/finish-file.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 import { turnName } from './trash/partition-lifecycle.ts';
 
@@ -33,7 +34,9 @@ export function rewriteLost(parts: StoreParts, partition: Partition): Promise<bo
     partition.pins += 1;
     try {
       if (!(await copyWhole(parts, file, staged))) return false;
-      await adopt(parts, partition, { present: file, staged });
+      await parts.mutex.run(currentTurn(partition), () =>
+        adopt(parts, partition, { present: file, staged }),
+      );
       return true;
     } finally {
       partition.pins -= 1;
@@ -84,6 +87,7 @@ async function adopt(
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
     if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
     replaceOwnFileNow(currentFile(home), currentText(incarnation));
+    await parts.empties.remove(partition);
   } catch (error) {
     // Which name is on disk is unknown: only reopening from disk can tell.
     parts.fail(error);
@@ -92,6 +96,7 @@ async function adopt(
   const old = join(home, partition.incarnation);
   partition.incarnation = incarnation;
   partition.dirtySince = clean;
+  partition.isNew = false;
   partition.damage = null;
   parts.files.replace(partition, copy);
   present.wal.discard();

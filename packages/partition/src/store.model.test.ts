@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   copyPartition,
+  cutUnfinished,
   cutWals,
   type Scratch,
   scratch,
@@ -142,7 +143,10 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
     case 'crash': {
       const infos = on.store.list();
       const image = on.place.image();
-      if (step.walsLost) cutWals(image.directory, () => 0);
+      if (step.walsLost) {
+        cutWals(image.directory, () => 0);
+        cutUnfinished(image.directory);
+      }
       await on.store.close();
       on.place = image;
       on.store = await image.open(LIMITS);

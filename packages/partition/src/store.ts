@@ -34,7 +34,7 @@ import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { type StorePeers, storePeers } from './parts/store-peers.ts';
-import { usePartition } from './parts/use-partition.ts';
+import { readPartitionFile, usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
@@ -293,6 +293,6 @@ export class Store {
 
   #withFile<T>(keyspace: string, partition: number, use: (file: PartitionFile) => T): T {
     this.#checkUsable();
-    return usePartition(this.#parts, this.#partition(keyspace, partition), use);
+    return readPartitionFile(this.#parts, this.#partition(keyspace, partition), use);
   }
 }

@@ -61,6 +61,23 @@ export const durabilityBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: 'log-freed-before-file-counts',
+    about: 'a log segment is removed while a start still throws the new file of a partition away',
+    nemeses: [restingPartition],
+    patches: [
+      {
+        file: 'packages/partition/src/parts/finish-file.ts',
+        find: 'await finishPartitionDirectory(home, partition.incarnation);',
+        replace: 'void finishPartitionDirectory;',
+      },
+      {
+        file: 'packages/partition/src/parts/finish-file.ts',
+        find: 'await parts.empties.remove({ keyspace, partition: number });',
+        replace: '',
+      },
+    ],
+  },
+  {
     name: 'switched-before-sync',
     about: 'CURRENT names a copy whose identity and merged rows are not synced',
     nemeses: [adoptedThenCut],

@@ -96,8 +96,9 @@ async function flipBits({ victim, random, signal }: Strike): Promise<void> {
   // Not killed: pages of a WAL that is left behind would cover those that are hit.
   await victim.end('stop');
   const home = path.join(victim.server.place.data, 'partitions', keyspace);
-  // A device that the ring has given up, or not named yet, has none.
-  const partitions = fs.existsSync(home) ? fs.readdirSync(home) : [];
+  // A device that the ring has given up, or not named yet, has none. A new file does not count yet.
+  const folders = fs.existsSync(home) ? fs.readdirSync(home) : [];
+  const partitions = folders.filter((name) => !currentOf(path.join(home, name)).startsWith('new '));
   if (partitions.length === 0) return victim.start();
   const partition = path.join(home, pick(random, partitions));
   const current = currentOf(partition);

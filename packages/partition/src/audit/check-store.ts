@@ -2,8 +2,10 @@
 import { join } from 'node:path';
 import type { Finding } from '@ringwright/base/finding';
 import { dataPaths } from '../file/data-paths.ts';
+import { readEmptyPartitions } from '../file/empty-partitions.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { listPartitionDirectories, readCurrent } from '../file/partition-directory.ts';
+import { isUnfinished } from '../file/read-partitions.ts';
 import { listSegments } from '../log/log-segment.ts';
 import { readSegment } from '../log/read-segment.ts';
 import { checkContiguous } from '../log/replay-log.ts';
@@ -18,7 +20,9 @@ export async function checkStore(directory: string): Promise<Finding[]> {
   const lock = lockDirectory(directory);
   try {
     const findings = await checkLog(dataPaths.log(directory));
+    const empties = await readEmptyPartitions(directory);
     for (const place of await listPartitionDirectories(directory)) {
+      if (await isUnfinished(place, empties)) continue;
       findings.push(...(await checkPlace(place)));
     }
     return findings;

@@ -65,7 +65,7 @@ test('a file in the place of another partition is refused, dropping it makes roo
   const filled = await place.open();
   await filled.create('test', 0, 'ready');
   await filled.create('test', 1, 'ready');
-  await filled.write([write('a', 'x', 1)]);
+  await filled.write([write('a', 'x', 1), write('b', 'y', 1, 1)]);
   await filled.close();
   writeFileSync(dataFile(place.directory, 1), readFileSync(dataFile(place.directory, 0)));
   const store = await place.open();

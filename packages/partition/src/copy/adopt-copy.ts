@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
+import { makeDirectory, replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import { openDataFile } from '../file/open-files.ts';
@@ -14,6 +14,7 @@ import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import type { StoredPromise } from '../file/record.ts';
+import { currentTurn } from '../parts/finish-file.ts';
 import { queueWrites } from '../parts/queue-writes.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
@@ -36,8 +37,7 @@ export async function adoptCopy(
   const incarnation = parts.newIncarnation();
   const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
   const directory = join(home, incarnation);
-  await rename(staged, directory);
-  await syncDirectory(home);
+  await placeCopy(partition, { staged, directory });
   const old = partition.incarnation;
   let copy: PartitionFile | null = null;
   partition.pins += 1;
@@ -49,14 +49,13 @@ export async function adoptCopy(
     // What is here already came before anybody counts on a promise of the copy.
     const promised = copy.promises.takeAll();
     const merged = await mergeDurably(parts, partition, copy);
-    checkAdoptable(parts, partition);
-    // failpoint: copy-in.before-switch
-    await switchOnDisk(parts, home, incarnation);
-    // failpoint: copy-in.switched
-    const present = switchHere(parts, partition, { copy, merged, incarnation });
+    const next = { copy, merged, incarnation };
+    const present = await parts.mutex.run(currentTurn(partition), () =>
+      switchTo(parts, partition, next),
+    );
     await setImmediate();
     present?.wal.discard();
-    await removeOld(parts, home, old);
+    if (present !== null) await removeOld(parts, home, old);
     await promiseAll(parts, partition, promised);
     return copy.info();
   } catch (error) {
@@ -70,6 +69,20 @@ export async function adoptCopy(
     partition.pins -= 1;
     partition.keptSince = clean;
   }
+}
+
+/** The names of the folders above are durable too: an empty partition has none yet. */
+async function placeCopy(
+  partition: Partition,
+  { staged, directory }: { readonly staged: string; readonly directory: string },
+): Promise<void> {
+  const home = dirname(directory);
+  if (!partition.hasFile || partition.isNew) {
+    await makeDirectory(dirname(home));
+    await makeDirectory(home);
+  }
+  await rename(staged, directory);
+  await syncDirectory(home);
 }
 
 /**
@@ -110,7 +123,7 @@ function mergePiece(
   partition: Partition,
   { copy, from }: { copy: PartitionFile; from: number },
 ): { lastSeq: number; more: boolean } {
-  if (partition.isUntouched) return { lastSeq: from, more: false };
+  if (!partition.hasFile) return { lastSeq: from, more: false };
   const { mergeRowsMax: rowsMax, mergeBytesMax: bytesMax } = parts.limits;
   const { rows, lastSeq, more } = usePartition(parts, partition, (present) =>
     recordsSince(present, from, { rowsMax, bytesMax }),
@@ -127,14 +140,31 @@ function takeMarks(parts: StoreParts, partition: Partition, copy: PartitionFile)
   copy.apply(promises.map(promiseRow));
 }
 
-/** Null: it is as empty as it was made, and need not be opened. */
+/** Null: it is empty, and has none. */
 function presentFile(parts: StoreParts, partition: Partition): PartitionFile | null {
-  return partition.isUntouched ? null : usePartition(parts, partition, (file) => file);
+  return partition.hasFile ? usePartition(parts, partition, (file) => file) : null;
 }
 
 function marksOf(parts: StoreParts, partition: Partition): PartitionMarks {
   const { infoWhenClosed } = partition;
-  return presentFile(parts, partition)?.marks() ?? must(infoWhenClosed, 'known when it was made');
+  return (
+    presentFile(parts, partition)?.marks() ?? must(infoWhenClosed, 'known of an empty partition')
+  );
+}
+
+async function switchTo(
+  parts: StoreParts,
+  partition: Partition,
+  next: { copy: PartitionFile; merged: number; incarnation: string },
+): Promise<PartitionFile | null> {
+  checkAdoptable(parts, partition);
+  const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
+  // failpoint: copy-in.before-switch
+  await switchOnDisk(parts, home, next.incarnation);
+  // failpoint: copy-in.switched
+  const present = switchHere(parts, partition, next);
+  await parts.empties.remove(partition).catch(parts.fail);
+  return present;
 }
 
 async function switchOnDisk(parts: StoreParts, home: string, incarnation: string): Promise<void> {
@@ -169,6 +199,8 @@ function switchHere(
   }
   const present = presentFile(parts, partition);
   partition.incarnation = incarnation;
+  partition.hasFile = true;
+  partition.isNew = false;
   partition.dirtySince = partition.keptSince;
   parts.files.replace(partition, copy);
   // A lost segment stands for nothing any more.

@@ -10,6 +10,7 @@ export const dataPaths = {
   lock: (root: string): string => join(root, 'lock.db'),
   log: (root: string): string => join(root, 'log'),
   partitions: (root: string): string => join(root, 'partitions'),
+  emptyPartitions: (root: string): string => join(root, 'empty-partitions'),
   staging: (root: string): string => join(root, 'staging'),
   trash: (root: string): string => join(root, 'trash'),
   partition: (root: string, keyspace: string, partition: number): string =>

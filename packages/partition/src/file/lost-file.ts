@@ -4,11 +4,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from './data-paths.ts';
 import { identityOf, whyLost } from './file-identity.ts';
 import type { Partition } from './partition.ts';
-import { currentFile, currentText, noteReplaced } from './partition-directory.ts';
+import { currentFile, currentText, newCurrentText, noteReplaced } from './partition-directory.ts';
 
 /** Also for a file that is about to be opened again. Null when all is well. */
 export function whyPartitionLost(root: string, partition: Partition): string | null {
-  const { keyspace, incarnation, seen, file } = partition;
+  const { keyspace, incarnation, seen, file, isNew } = partition;
+  if (!partition.hasFile) return null;
   const home = dataPaths.partition(root, keyspace, partition.partition);
   const data = join(home, incarnation, 'data.db');
   const why = seen === null ? null : whyLost(data, seen.data);
@@ -16,7 +17,10 @@ export function whyPartitionLost(root: string, partition: Partition): string | n
   const current = currentFile(home);
   const named = identityOf(current)?.bytes;
   if (named === undefined) return `${current} is gone`;
-  if (named !== currentText(incarnation).length) return `${current} names another file`;
+  const isNamedNew = isNew && named === newCurrentText(incarnation).length;
+  if (named !== currentText(incarnation).length && !isNamedNew) {
+    return `${current} names another file`;
+  }
   if (file === null || seen === null) return null;
   return whyLost(`${data}-wal`, seen.wal && { ...seen.wal, bytes: file.wal.bytesMin() });
 }

@@ -44,15 +44,21 @@ const emptyTables = once((): Buffer => {
   }
 });
 
-export function newPartitionBytes(options: NewPartition): Buffer {
+/** In memory, and to be closed by the caller. */
+export function newPartitionTables(options: NewPartition): Database.Database {
   const { keyspace, partition, incarnation, life, state } = options;
   const db = new Database(emptyTables());
+  const meta = { keyspace, partition, incarnation, life, state, ...nothing };
+  const checksum = metaChecksum({ ...meta, highest_ms: 0, barrier_ms: 0, floor_ms: 0 });
+  db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, 0, 0, 0, ?)').run(
+    ...[keyspace, partition, incarnation, life, state, nothing.digest, checksum],
+  );
+  return db;
+}
+
+export function newPartitionBytes(options: NewPartition): Buffer {
+  const db = newPartitionTables(options);
   try {
-    const meta = { keyspace, partition, incarnation, life, state, ...nothing };
-    const checksum = metaChecksum({ ...meta, highest_ms: 0, barrier_ms: 0, floor_ms: 0 });
-    db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, 0, 0, 0, ?)').run(
-      ...[keyspace, partition, incarnation, life, state, nothing.digest, checksum],
-    );
     const bytes = db.serialize();
     for (const offset of VERSION_OFFSETS) bytes[offset] = 2;
     return bytes;

@@ -1,13 +1,15 @@
 import { fileCacheBytesMax, fileCacheBytesMin } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
-import { scratch } from '../../test/support/scratch-store.ts';
+import { scratch, write } from '../../test/support/scratch-store.ts';
+import { readEmptyPartitions } from './empty-partitions.ts';
 import { OpenFiles } from './open-files.ts';
 import { readPartitions } from './read-partitions.ts';
 
 /** Page caches of the open files in KiB, after so many have been opened under this limit. */
 async function cachesOf(directory: string, filesMax: number, cachesBytesMax: number) {
   const files = new OpenFiles(directory, { filesMax, cachesBytesMax });
-  await readPartitions(directory, files);
+  const empties = await readEmptyPartitions(directory);
+  await readPartitions(directory, { files, empties });
   const open = [...files.all()];
   const sizes = open.map(({ file }) => -Number(file?.db.pragma('cache_size', { simple: true })));
   for (const partition of open) files.close(partition);
@@ -17,7 +19,10 @@ async function cachesOf(directory: string, filesMax: number, cachesBytesMax: num
 test('the more files are open the smaller their page caches, within two limits', async () => {
   await using place = scratch();
   const store = await place.open();
-  for (let number = 0; number < 6; number += 1) await store.create('test', number, 'ready');
+  for (let number = 0; number < 6; number += 1) {
+    await store.create('test', number, 'ready');
+    await store.write([write('a', 'x', 1, number)]);
+  }
   await store.close();
   const caches = (filesMax: number, bytes: number) => cachesOf(place.directory, filesMax, bytes);
   const most = fileCacheBytesMax / 1024;

@@ -2,7 +2,7 @@
 // recently used one is closed for it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert } from '@ringwright/base/assert';
+import { assert, must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   fileCacheBytesMax,
@@ -15,7 +15,8 @@ import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
 import { lostError, whyPartitionLost } from './lost-file.ts';
 import { openSqlite } from './open-sqlite.ts';
-import { clean, type Partition } from './partition.ts';
+import { noteSynced, type Partition } from './partition.ts';
+import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
 import { damageError, isCannotOpen, isDamage, isStoreFailure } from './sqlite-errors.ts';
 import { upgradeFile } from './upgrade-file.ts';
@@ -115,13 +116,12 @@ export class OpenFiles {
     this.#open.delete(partition);
     file.close();
     partition.seen = seeFiles(file.db.name);
-    partition.dirtySince = clean;
+    noteSynced(partition);
   }
 
   /** Takes up an open file, in the place of one before it, which the caller has closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
-    partition.isUntouched = false;
     partition.seen = seeFiles(file.db.name);
     this.#open.add(partition);
     if (this.#cacheBytes < fileCacheBytesMax) file.cache.limit(this.#cacheBytes);
@@ -154,8 +154,18 @@ export class OpenFiles {
   }
 }
 
+/** Of a partition that was empty so far. */
+function makeFile(root: string, partition: Partition): void {
+  const { keyspace, partition: number, incarnation, life, infoWhenClosed } = partition;
+  const { state } = must(infoWhenClosed, 'known of an empty partition');
+  makePartitionDirectory(root, { keyspace, partition: number, incarnation, life, state });
+  partition.hasFile = true;
+  partition.isNew = true;
+}
+
 /** Opens the current file of a partition and checks that it is the file of this partition. */
 function openPartitionFile(root: string, partition: Partition): PartitionFile {
+  if (!partition.hasFile) makeFile(root, partition);
   const { keyspace, incarnation } = partition;
   const name = join(
     dataPaths.partition(root, keyspace, partition.partition),

@@ -1,10 +1,12 @@
 // The folder of one partition: `CURRENT` names the incarnation whose `data.db` is the live one.
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   makeDirectory,
   renameDurably,
+  replaceOwnFile,
   replaceOwnFileNow,
   syncDirectory,
   writeNewFile,
@@ -15,6 +17,8 @@ import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
 const CURRENT = 'CURRENT';
 /** Before the incarnation, in a CURRENT that names a file which is not the one that was in use. */
 const REPLACED = 'replaced ';
+/** Before it, in a CURRENT of a folder that a power loss may take away or leave in part. */
+const NEW = 'new ';
 
 export function currentFile(directory: string): string {
   return join(directory, CURRENT);
@@ -25,19 +29,29 @@ export function currentText(incarnation: string): string {
 }
 
 /**
- * Creates the folder of a partition. It is built in `staging` and renamed to its place, so after a
- * crash it is there whole or not at all.
+ * Makes the folder of a partition where it belongs, in one turn and without a sync. Until it is
+ * finished the log has all of it, and a start begins with a new one.
  */
-export async function createPartitionDirectory(
-  root: string,
-  staged: string,
-  options: NewPartition,
-): Promise<void> {
-  const incarnationDirectory = join(staged, options.incarnation);
-  await mkdir(incarnationDirectory, { recursive: true, mode: 0o700 });
-  await writeNewFile(join(incarnationDirectory, 'data.db'), newPartitionBytes(options));
-  await syncDirectory(incarnationDirectory);
-  await placePartitionDirectory(root, staged, options);
+export function makePartitionDirectory(root: string, options: NewPartition): void {
+  const home = dataPaths.partition(root, options.keyspace, options.partition);
+  const directory = join(home, options.incarnation);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(join(directory, 'data.db'), newPartitionBytes(options), { mode: 0o600 });
+  // One that is there names a copy that is about to take the place of this file.
+  if (existsSync(currentFile(home))) return;
+  writeFileSync(currentFile(home), newCurrentText(options.incarnation), { mode: 0o600 });
+}
+
+/** Makes it last, once its file is synced: from then on it counts, whatever else is on the disk. */
+export async function finishPartitionDirectory(home: string, incarnation: string): Promise<void> {
+  await syncDirectory(join(home, incarnation));
+  await syncDirectory(dirname(home));
+  await syncDirectory(dirname(dirname(home)));
+  await replaceOwnFile(currentFile(home), Buffer.from(currentText(incarnation)));
+}
+
+export function newCurrentText(incarnation: string): string {
+  return `${NEW}${currentText(incarnation)}`;
 }
 
 /** A staged folder with a synced file in its incarnation's folder becomes the partition's. */
@@ -77,10 +91,22 @@ export async function readCurrent(directory: string): Promise<string> {
       details: { file },
     });
   }
+  if (text.startsWith(NEW)) {
+    throw new CodedError('PARTITION_DAMAGED', `${directory} was never finished`, {
+      hint: 'what says that it is new was deleted or damaged: drop the partition and let it refill',
+      details: { directory },
+    });
+  }
   throw new CodedError('PARTITION_DAMAGED', `${currentFile(directory)} names no incarnation`, {
     hint: 'CURRENT is only ever replaced whole: drop the partition and let it refill',
     details: { directory },
   });
+}
+
+/** Whether its CURRENT names an incarnation: else a line of EmptyPartitions says what it is. */
+export async function isFinished(directory: string): Promise<boolean> {
+  const text = await readFile(currentFile(directory), 'utf8').catch(() => '');
+  return text.endsWith('\n') && isIncarnation(text.slice(0, -1));
 }
 
 /** Removes what a crash left beside the current incarnation: half-adopted copies and old files. */

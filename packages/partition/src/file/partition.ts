@@ -17,8 +17,10 @@ export interface Partition {
   file: PartitionFile | null;
   /** What its names led to when it was opened or closed; null before the first time. */
   seen: SeenFiles | null;
-  /** Made by this process and never opened: its file is empty, and nothing was promised in it. */
-  isUntouched: boolean;
+  /** None is made before there is something to store: see EmptyPartitions. */
+  hasFile: boolean;
+  /** A power loss may take its folder away: the log has all of it, and EmptyPartitions its name. */
+  isNew: boolean;
   infoWhenClosed: PartitionInfo | null;
   /** While above 0 the file must not be closed. */
   pins: number;
@@ -55,7 +57,8 @@ export function newPartition(place: {
     life: '',
     file: null,
     seen: null,
-    isUntouched: false,
+    hasFile: true,
+    isNew: false,
     infoWhenClosed: null,
     pins: 0,
     held: 0,
@@ -69,4 +72,9 @@ export function newPartition(place: {
     highestMs: 0,
     dropped: null,
   };
+}
+
+/** A checkpoint has synced all that came before this segment of the log. */
+export function noteSynced(partition: Partition, segment = clean): void {
+  if (!partition.isNew) partition.dirtySince = Math.max(partition.dirtySince, segment);
 }

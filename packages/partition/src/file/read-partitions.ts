@@ -1,23 +1,63 @@
 // Finds the partitions of a data directory when it is opened, and what a crash left beside them.
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { dataPaths } from './data-paths.ts';
+import type { EmptyPartition, EmptyPartitions } from './empty-partitions.ts';
+import { newPartitionInfo } from './new-partition-file.ts';
 import type { OpenFiles } from './open-files.ts';
 import { newPartition, type Partition } from './partition.ts';
-import { listPartitionDirectories, readCurrent, removeLeftovers } from './partition-directory.ts';
+import {
+  isFinished,
+  listPartitionDirectories,
+  readCurrent,
+  removeLeftovers,
+} from './partition-directory.ts';
 import { Registry } from './registry.ts';
 import { damageError, isDamage } from './sqlite-errors.ts';
 
 /**
  * Opens every file once. Damaged ones are kept in the registry with the reason, and are not
- * touched.
+ * touched. A folder that was not finished is removed: the log has all of it.
  */
-export async function readPartitions(root: string, files: OpenFiles): Promise<Registry> {
+export async function readPartitions(
+  root: string,
+  { files, empties }: { readonly files: OpenFiles; readonly empties: EmptyPartitions },
+): Promise<Registry> {
   const registry = new Registry();
   for (const place of await listPartitionDirectories(root)) {
-    registry.add(await readPartition(root, place, files));
+    if (await isUnfinished(place, empties)) await removeUnfinished(root, place.directory);
+    else {
+      await empties.remove(place);
+      registry.add(await readPartition(root, place, files));
+    }
     await setImmediate();
   }
+  for (const empty of empties.all()) registry.add(emptyPartition(empty));
   return registry;
+}
+
+/** One that has no file, and gets one when there is something to store. */
+export function emptyPartition({ keyspace, partition, life, state }: EmptyPartition): Partition {
+  const entry = newPartition({ keyspace, partition, incarnation: life });
+  entry.life = life;
+  entry.hasFile = false;
+  entry.infoWhenClosed = newPartitionInfo({ keyspace, partition, state, incarnation: life, life });
+  return entry;
+}
+
+/** Whether a crash left it before it counted: its line among the empty partitions says what it is. */
+export async function isUnfinished(
+  place: { keyspace: string; partition: number; directory: string },
+  empties: EmptyPartitions,
+): Promise<boolean> {
+  return empties.get(place) !== undefined && !(await isFinished(place.directory));
+}
+
+async function removeUnfinished(root: string, directory: string): Promise<void> {
+  const aside = join(dataPaths.staging(root), 'unfinished');
+  await rename(directory, aside);
+  await rm(aside, { recursive: true, force: true });
 }
 
 async function readPartition(

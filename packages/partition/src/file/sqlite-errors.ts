@@ -34,9 +34,9 @@ export function isUnreadable(error: unknown): boolean {
   return /^SQLITE_IOERR_(READ|SHORT_READ|CORRUPTFS)$/.test(sqliteCode(error));
 }
 
-/** SQLite's answer when the process is out of file descriptors, among other things. */
+/** What comes when the process is out of file descriptors, among other things. */
 export function isCannotOpen(error: unknown): boolean {
-  return sqliteCode(error).startsWith('SQLITE_CANTOPEN');
+  return /^(SQLITE_CANTOPEN|EMFILE$|ENFILE$)/.test(sqliteCode(error));
 }
 
 /** Any damage as PARTITION_DAMAGED, with the original as cause. */

@@ -1,7 +1,7 @@
 // Checkpoints partition files one after the other, and frees log segments that nobody needs.
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
-import { clean, type Partition } from '../file/partition.ts';
+import { clean, noteSynced, type Partition } from '../file/partition.ts';
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import type { CommitLog } from './commit-log.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
@@ -12,6 +12,8 @@ export interface CheckpointerOptions {
   readonly partitions: () => Iterable<Partition>;
   readonly segmentsBehindMax: number;
   readonly onFailure: (error: unknown) => void;
+  /** See finishFile. */
+  readonly finish: (partition: Partition) => Promise<void>;
 }
 
 export class Checkpointer {
@@ -83,16 +85,22 @@ export class Checkpointer {
 
   async #checkpoint(partition: Partition): Promise<void> {
     const { file } = partition;
-    if (file === null || partition.damage !== null) return;
+    if (partition.damage !== null) return;
+    // Who closed it has synced it.
+    if (file === null) return this.#finishClosed(partition);
     // What is applied from now on comes from this segment or a later one.
     const { oldestNeeded } = this.#options.log;
     partition.pins += 1;
     try {
       const done = await file.checkpointAside();
       if (partition.file !== file || partition.damage !== null) return;
-      if (done) {
+      if (done && partition.isNew) {
+        await this.#options.finish(partition);
+        // What came meanwhile may have been flushed, and is not synced.
+        if (partition.file === file) noteSynced(partition, oldestNeeded);
+      } else if (done) {
         const since = file.isFlushed ? clean : oldestNeeded;
-        partition.dirtySince = Math.max(partition.dirtySince, since);
+        noteSynced(partition, since);
       } else if (!isHeldBack(partition)) checkpointPartition(partition);
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -100,6 +108,13 @@ export class Checkpointer {
     } finally {
       partition.pins -= 1;
     }
+  }
+
+  async #finishClosed(partition: Partition): Promise<void> {
+    if (!partition.isNew) return;
+    await this.#options.finish(partition);
+    // Else it was opened meanwhile.
+    if (partition.file === null) noteSynced(partition);
   }
 
   async #removeUnneeded(): Promise<void> {
@@ -134,7 +149,7 @@ function isHeldBack({ held, file }: Partition): boolean {
 export function checkpointPartition(partition: Partition): void {
   if (partition.damage !== null) return;
   try {
-    if (partition.file?.checkpoint('PASSIVE') === true) partition.dirtySince = clean;
+    if (partition.file?.checkpoint('PASSIVE') === true) noteSynced(partition);
   } catch (error) {
     if (!isDamage(error)) throw error;
     partition.damage ??= damageError(error, partition);

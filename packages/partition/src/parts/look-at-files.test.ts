@@ -26,8 +26,11 @@ import type { Store } from '../store.ts';
 const allWell = { partitions: 3, lost: [], log: null, errors: [] };
 
 async function stored(place: Scratch, limits = {}): Promise<Store> {
+  const first = await place.open();
+  for (const partition of [0, 1, 2]) await first.create('test', partition, 'ready');
+  await first.write([0, 1, 2].map((partition) => write('first', 'a file', 1, partition)));
+  await first.close(); // the log does not have all of it any more
   const store = await place.open(limits);
-  for (const partition of [0, 1, 2]) await store.create('test', partition, 'ready');
   await store.write([0, 1, 2].map((partition) => write('key', 'a value', 1, partition)));
   expect(await store.lookAtFiles()).toEqual(allWell);
   return store;
@@ -131,6 +134,7 @@ describe('a lost file that is still open is written anew', () => {
     const store = await openStore({ directory: place.directory, newIncarnation });
     await store.create('test', 1, 'ready');
     await store.write([write('key', 'a value', 1, 1)]);
+    await using _finished = await store.snapshot('test', 1);
     unlinkSync(dataOf(place, 1));
     await store.lookAtFiles();
     const before = readdirSync(homeOf(place, 1));

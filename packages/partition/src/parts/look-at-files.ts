@@ -27,10 +27,12 @@ export interface FilesLook {
 /** Three calls of the system for each partition, on this thread in short turns. */
 export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
   const errors: unknown[] = [];
-  const log = await lookAtLog(parts).catch((error: unknown) => {
+  const noted = (error: unknown): null => {
     errors.push(error);
     return null;
-  });
+  };
+  const mended = await lookAtEmpties(parts).catch(noted);
+  const log = (await lookAtLog(parts).catch(noted)) ?? mended;
   const lost: FilesLook['lost'][number][] = [];
   let partitions = 0;
   for (const partition of [...parts.registry.all()]) {
@@ -76,6 +78,12 @@ async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
   void log.drained().then(() => checkpointer.segmentBegan());
   const hint = 'somebody, or another program, changed the data directory; the log begins anew';
   return new CodedError('LOG_DAMAGED', why, { hint });
+}
+
+async function lookAtEmpties({ empties }: StoreParts): Promise<CodedError | null> {
+  const why = await empties.mend();
+  const hint = 'somebody, or another program, changed the data directory; it was written anew';
+  return why === null ? null : new CodedError('LOG_DAMAGED', why, { hint });
 }
 
 async function whyCurrentLost({

@@ -6,6 +6,7 @@ import type { DirectoryLock } from '../audit/directory-lock.ts';
 import type { SideProcess } from '../audit/side-process.ts';
 import type { CopyProcess } from '../carry/copy-process.ts';
 import { dataPaths } from '../file/data-paths.ts';
+import type { EmptyPartitions } from '../file/empty-partitions.ts';
 import type { Memtables } from '../file/memtables.ts';
 import type { OpenFiles } from '../file/open-files.ts';
 import type { Partition } from '../file/partition.ts';
@@ -26,6 +27,7 @@ export interface StoreParts {
   readonly files: OpenFiles;
   readonly memtables: Memtables;
   readonly registry: Registry;
+  readonly empties: EmptyPartitions;
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly mutex: KeyedMutex;

@@ -2,7 +2,7 @@
 import { type FileTail, isCoveredBy, tailOf } from '../file/file-tail.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import { checkOpen, partitionOf, type StoreParts } from './store-parts.ts';
-import { usePartition } from './use-partition.ts';
+import { readPartitionFile } from './use-partition.ts';
 
 interface Place {
   readonly keyspace: string;
@@ -24,7 +24,7 @@ export interface StorePeers {
 export function storePeers(parts: StoreParts): StorePeers {
   const withFile = <T>(place: Place, use: (file: PartitionFile) => T): T => {
     checkOpen(parts);
-    return usePartition(parts, partitionOf(parts, place), use);
+    return readPartitionFile(parts, partitionOf(parts, place), use);
   };
   return {
     confirmed: (place, peer) => withFile(place, (file) => file.watermarks.get(peer)),

@@ -1,8 +1,11 @@
 // Work on the open file of one partition: what goes wrong is its damage, or the store's failure.
 import { assert } from '@ringwright/base/assert';
+import { diskError } from '@ringwright/base/disk-error';
+import { newPartitionTables } from '../file/new-partition-file.ts';
+import { once } from '../file/once.ts';
 import type { Partition } from '../file/partition.ts';
-import type { PartitionFile } from '../file/partition-file.ts';
-import { damageError, isDamage, isSqliteError, isStoreFailure } from '../file/sqlite-errors.ts';
+import { PartitionFile } from '../file/partition-file.ts';
+import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** Throws PARTITION_DAMAGED, STORE_FAILED, and what `use` throws of its own. */
@@ -20,7 +23,29 @@ export function usePartition<T>(
       partition.damage ??= damageError(error, partition);
       throw partition.damage;
     }
-    if (isSqliteError(error) || isStoreFailure(error)) parts.fail(error);
+    if (diskError(error) !== null || isStoreFailure(error)) parts.fail(error);
     throw parts.failure ?? error;
   }
 }
+
+/** As usePartition for what only reads: one that is empty needs no file for it. */
+export function readPartitionFile<T>(
+  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  partition: Partition,
+  read: (file: PartitionFile) => T,
+): T {
+  return partition.hasFile ? usePartition(parts, partition, read) : read(emptyFile());
+}
+
+const emptyFile = once(
+  () =>
+    new PartitionFile(
+      newPartitionTables({
+        keyspace: 'none',
+        partition: 0,
+        incarnation: '-',
+        life: '-',
+        state: 'ready',
+      }),
+    ),
+);

@@ -1,14 +1,13 @@
 // The beginning and the end of a partition on this device. Both are one rename: never half done.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from '../file/data-paths.ts';
-import { seeFiles } from '../file/file-identity.ts';
-import { newPartitionInfo } from '../file/new-partition-file.ts';
-import { newPartition, type Partition } from '../file/partition.ts';
-import { createPartitionDirectory } from '../file/partition-directory.ts';
+import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
+import { emptyPartition } from '../file/read-partitions.ts';
 import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
+import { currentTurn, finishFile } from '../parts/finish-file.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
@@ -16,7 +15,10 @@ export function turnName(place: { keyspace: string; partition: number }): string
   return `${place.keyspace}/${place.partition}`;
 }
 
-/** A new file has a new life: writes to an earlier one that the log still holds are not for it. */
+/**
+ * A new partition has a new life: writes to an earlier one that the log still holds are not for it.
+ * Its file is made when there is something to store.
+ */
 export function createPartition(
   parts: StoreParts,
   wanted: { keyspace: string; partition: number; state: PartitionState },
@@ -30,23 +32,14 @@ export function createPartition(
     }
     await parts.disk.require(0);
     checkOpen(parts);
-    const incarnation = parts.newIncarnation();
-    const life = incarnation;
-    const staged = parts.stagingPath('create');
+    const empty = { ...wanted, life: parts.newIncarnation() };
     // failpoint: create.before
-    const made = { ...wanted, incarnation, life };
-    await createPartitionDirectory(parts.root, staged, made);
-    const entry = newPartition({ keyspace, partition, incarnation });
+    await parts.empties.put(empty).catch(parts.fail);
+    checkOpen(parts);
     // failpoint: create.made
-    // It is opened when it is needed: for many a joiner's file a copy comes first.
-    const info = newPartitionInfo(made);
-    const home = dataPaths.partition(parts.root, keyspace, partition);
-    entry.seen = seeFiles(join(home, incarnation, 'data.db'));
-    entry.life = life;
-    entry.isUntouched = true;
-    entry.infoWhenClosed = info;
+    const entry = emptyPartition(empty);
     parts.registry.add(entry);
-    return info;
+    return must(entry.infoWhenClosed, 'known of an empty partition');
   });
 }
 
@@ -69,7 +62,7 @@ export function dropPartition(
   return parts.mutex.run(turnName(partition), async () => {
     checkOpen(parts);
     if (partition.gone) return;
-    await syncFile(partition);
+    await syncFile(parts, partition);
     checkOpen(parts);
     // From here on writes find nothing, also those that are in the log but not yet applied.
     partition.gone = true;
@@ -84,16 +77,15 @@ export function dropPartition(
     }
     const { keyspace, partition: number, incarnation } = partition;
     const directory = dataPaths.partition(parts.root, keyspace, number);
+    const named = { atMs, keyspace, partition: number, incarnation };
     try {
-      // failpoint: drop.before-trash
-      await moveToTrash(parts.root, directory, {
-        atMs,
-        keyspace,
-        partition: number,
-        incarnation,
-      }).catch((error: unknown) => {
-        // Somebody has deleted it: there is nothing to keep.
-        if (existsSync(directory)) throw error;
+      await parts.mutex.run(currentTurn(partition), async () => {
+        await parts.empties.remove(partition);
+        // failpoint: drop.before-trash
+        await moveToTrash(parts.root, directory, named).catch((error: unknown) => {
+          // It never was, or somebody has deleted it: there is nothing to keep.
+          if (existsSync(directory)) throw error;
+        });
       });
       // failpoint: drop.in-trash
     } catch (error) {
@@ -104,12 +96,12 @@ export function dropPartition(
 }
 
 /** So that closing it has nothing to sync on this thread. */
-async function syncFile(partition: Partition): Promise<void> {
+async function syncFile(parts: StoreParts, partition: Partition): Promise<void> {
   const { file, damage } = partition;
   if (file === null || damage !== null) return;
   partition.pins += 1;
   try {
-    await file.checkpointAside();
+    if (await file.checkpointAside()) await finishFile(parts, partition);
   } catch (error) {
     if (!isDamage(error)) throw error;
     partition.damage ??= damageError(error, partition);

@@ -99,6 +99,8 @@ describe('damaged files', () => {
     const before = await openStore(options);
     for (let partition = 0; partition < count; partition += 1) {
       await before.create('cities', partition, 'ready');
+      const record = { key: Buffer.from('key'), value: Buffer.from('value'), ms: 1, tie: 1 };
+      await before.write([{ keyspace: 'cities', partition, ...record }]);
     }
     await before.close();
     const files = await readdir(directory, { recursive: true });

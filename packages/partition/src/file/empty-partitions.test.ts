@@ -1,0 +1,143 @@
+// A partition that nothing was stored in has no file, and a crash between its line, its folder and
+// its log loses nothing and invents nothing.
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  copyPartition,
+  cutUnfinished,
+  scratch,
+  textOf,
+  write,
+} from '../../test/support/scratch-store.ts';
+import { withStoreView } from '../inspect-store.ts';
+import type { Store } from '../store.ts';
+
+const linesOf = (directory: string): string => join(directory, 'empty-partitions');
+const folders = (directory: string): string[] =>
+  existsSync(join(directory, 'partitions/test'))
+    ? readdirSync(join(directory, 'partitions/test'))
+    : [];
+
+async function emptyOnes(store: Store, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  await Promise.all(numbers.map((number) => store.create('test', number, 'filling')));
+}
+
+test('a thousand empty partitions are one file, read and changed without another', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await emptyOnes(store, 1_000);
+  await Promise.all([1, 2, 3].map((number) => store.setState('test', number, 'ready')));
+  expect(textOf(store, 'a', 7)).toBeUndefined();
+  expect(store.stampsSince('test', 7, 0, { rowsMax: 9, bytesMax: 999 }).rows).toEqual([]);
+  expect(store.peers.confirmed({ keyspace: 'test', partition: 7 }, 'd2')).toBe(0);
+  await store.drop('test', 9);
+  expect(await store.trash.list()).toEqual([]);
+  const before = store.list();
+  expect(folders(place.directory)).toEqual([]);
+  await store.close();
+  await withStoreView(place.directory, (view) => {
+    expect(view.list()).toEqual(before);
+    expect(view.newest('test', 7, 5)).toEqual([]);
+  });
+  const again = await place.open();
+  expect(again.list()).toEqual(before);
+  expect(again.info('test', 2)?.state).toBe('ready');
+  expect(folders(place.directory)).toEqual([]);
+});
+
+test('the first write makes its file; a power loss before a checkpoint loses nothing', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await emptyOnes(store, 3);
+  await store.write([write('a', 'x', 5, 1), write('b', 'y', 5, 1)]);
+  await store.setState('test', 1, 'ready');
+  const info = store.info('test', 1);
+  expect(folders(place.directory)).toEqual(['1']);
+  const image = place.image();
+  cutUnfinished(image.directory);
+  const after = await image.open();
+  expect(after.info('test', 1)).toEqual(info);
+  expect(textOf(after, 'b', 1)).toBe('y');
+  await after.close();
+  // It counts now: its line and its log are gone.
+  expect(readFileSync(linesOf(image.directory), 'utf8')).not.toMatch(/^test 1 /m);
+  rmSync(linesOf(image.directory));
+  const last = await image.open();
+  expect(textOf(last, 'a', 1)).toBe('x');
+  expect(last.list()).toHaveLength(1);
+});
+
+test('a finished folder counts more than a line that says it is empty', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await emptyOnes(store, 2);
+  const lines = readFileSync(linesOf(place.directory));
+  await store.write([write('a', 'x', 5, 1)]);
+  await store.close();
+  writeFileSync(linesOf(place.directory), lines); // as if the line that takes it back were damaged
+  const again = await place.open();
+  expect(textOf(again, 'a', 1)).toBe('x');
+});
+
+test('what is torn or flipped counts for nothing, the rest stays', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await emptyOnes(store, 3);
+  await store.close();
+  const text = readFileSync(linesOf(place.directory), 'latin1');
+  writeFileSync(linesOf(place.directory), text.replace('test 1 ', 'test 4 '));
+  appendFileSync(linesOf(place.directory), 'test 5 12');
+  const again = await place.open();
+  expect(new Set(again.list().map(({ partition }) => partition))).toEqual(new Set([0, 2]));
+  await again.create('test', 6, 'ready');
+  expect(readFileSync(linesOf(place.directory), 'latin1')).not.toContain('test 5 12');
+});
+
+test('deleted under a running store: told, and written anew', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await emptyOnes(store, 3);
+  rmSync(linesOf(place.directory));
+  expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+  expect(await store.lookAtFiles()).toMatchObject({ log: null, lost: [] });
+  const image = place.image();
+  expect((await image.open()).list()).toHaveLength(3);
+});
+
+test('a copy that comes for one without a file is adopted, also beside a first write', async () => {
+  await using place = scratch();
+  await using other = scratch();
+  const [store, from] = [await place.open(), await other.open()];
+  await Promise.all([store, from].map((each) => emptyOnes(each, 2)));
+  await from.write([write('a', 'copied', 5, 1)]);
+  await Promise.all([copyPartition(from, store, 1), store.write([write('b', 'mine', 6, 1)])]);
+  await copyPartition(from, store, 0);
+  const image = place.image();
+  cutUnfinished(image.directory);
+  for (const each of [store, await image.open()]) {
+    expect([textOf(each, 'a', 1), textOf(each, 'b', 1)]).toEqual(['copied', 'mine']);
+    expect(each.list()).toHaveLength(2);
+  }
+});
+
+test('stale lines do not pile up', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'filling');
+  for (let round = 0; round < 50; round += 1) {
+    const states = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? 'ready' : 'filling'));
+    await Promise.all(states.map((state) => store.setState('test', 0, state)));
+  }
+  const { length } = readFileSync(linesOf(place.directory), 'latin1').split('\n');
+  expect(length).toBeLessThan(5_000);
+  expect(store.info('test', 0)?.state).toBe('filling');
+});

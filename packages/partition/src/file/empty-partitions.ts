@@ -1,0 +1,165 @@
+// Partitions that have no file yet, as the disk knows them: lines that are added to one file of the
+// data directory. A line says that the log has all that the partition was ever given.
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { replaceOwnFile } from '@ringwright/node/durable-files';
+import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
+import { type FileIdentity, identityOf, whyLost } from './file-identity.ts';
+import { type PartitionState, partitionStates } from './partition-info.ts';
+
+export interface EmptyPartition {
+  readonly keyspace: string;
+  readonly partition: number;
+  /** Its first file has this name as its incarnation. */
+  readonly life: string;
+  readonly state: PartitionState;
+}
+
+type Place = Pick<EmptyPartition, 'keyspace' | 'partition'>;
+
+/** Lines that say nothing any more: with more of them the file is written anew. */
+const STALE_LINES_MAX = 4_096;
+
+/** Made by readEmptyPartitions. Lines that come while others are written go out together. */
+export class EmptyPartitions {
+  readonly #file: string;
+  readonly #known: Map<string, EmptyPartition>;
+  /** Null: the whole file must be written before a line is added to it. */
+  #handle: FileHandle | null = null;
+  #seen: FileIdentity | null = null;
+  #linesInFile = 0;
+  #waiting: string[] = [];
+  #next: Promise<void> | null = null;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(file: string, known: Map<string, EmptyPartition>) {
+    this.#file = file;
+    this.#known = known;
+  }
+
+  get(place: Place): EmptyPartition | undefined {
+    return this.#known.get(nameOf(place));
+  }
+
+  all(): EmptyPartition[] {
+    return [...this.#known.values()];
+  }
+
+  /** Also a new state of one that is known. Durable when it resolves. */
+  put(entry: EmptyPartition): Promise<void> {
+    this.#known.set(nameOf(entry), entry);
+    return this.#append(emptyLine(entry));
+  }
+
+  /** Its own file says all from now on, or it is gone. Durable when it resolves. */
+  async remove(place: Place): Promise<void> {
+    if (this.#known.delete(nameOf(place))) await this.#append(goneLine(place));
+  }
+
+  /** Writes the file anew when somebody has deleted or changed it, and says so. */
+  async mend(): Promise<string | null> {
+    await this.#running;
+    const why = this.#handle === null ? null : whyLost(this.#file, this.#seen);
+    if (why === null) return null;
+    await this.#leaveFile();
+    await this.#append('');
+    return why;
+  }
+
+  /** Waits for what was asked for. */
+  async close(): Promise<void> {
+    await (this.#next ?? this.#running);
+    await this.#leaveFile();
+  }
+
+  #append(line: string): Promise<void> {
+    this.#waiting.push(line);
+    this.#next ??= this.#writeAfter(this.#running);
+    return this.#next;
+  }
+
+  async #writeAfter(before: Promise<void>): Promise<void> {
+    await before;
+    this.#running = this.#next ?? before;
+    this.#next = null;
+    const lines = this.#waiting;
+    this.#waiting = [];
+    const stale = this.#linesInFile + lines.length - this.#known.size;
+    // failpoint: empty.before-write
+    if (this.#handle === null || stale > STALE_LINES_MAX) await this.#writeAll();
+    else await this.#add(lines);
+  }
+
+  async #add(lines: readonly string[]): Promise<void> {
+    await this.#handle?.appendFile(lines.join(''));
+    await this.#handle?.datasync();
+    this.#seen = identityOf(this.#file);
+    this.#linesInFile += lines.length;
+  }
+
+  async #writeAll(): Promise<void> {
+    await this.#leaveFile();
+    const lines = this.all().map(emptyLine);
+    await replaceOwnFile(this.#file, Buffer.from(lines.join('')));
+    this.#handle = await open(this.#file, 'a');
+    this.#seen = identityOf(this.#file);
+    this.#linesInFile = lines.length;
+  }
+
+  async #leaveFile(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+  }
+}
+
+/**
+ * The last line of each partition counts. A line with a wrong checksum counts for nothing: one that
+ * a crash cut was never acknowledged, and of a damaged one the worst is that the partition counts
+ * as absent, or that its finished folder is there beside the line, which then does not count.
+ */
+export async function readEmptyPartitions(root: string): Promise<EmptyPartitions> {
+  const file = dataPaths.emptyPartitions(root);
+  const text = await readFile(file, 'latin1').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const known = new Map<string, EmptyPartition>();
+  for (const line of text.split('\n')) {
+    const fields = checkedFields(line);
+    const [keyspace = '', number = '', life = '', state] = fields ?? [];
+    const place = { keyspace, partition: Number(number) };
+    if (!isKeyspace(keyspace) || !/^\d{1,9}$/.test(number)) continue;
+    const knownState = partitionStates.find((one) => one === state);
+    if (state === undefined) known.delete(nameOf(place));
+    else if (knownState !== undefined && isIncarnation(life)) {
+      known.set(nameOf(place), { ...place, life, state: knownState });
+    }
+  }
+  return new EmptyPartitions(file, known);
+}
+
+/** Of a partition in a map. */
+export function nameOf({ keyspace, partition }: Place): string {
+  return `${keyspace}/${partition}`;
+}
+
+// keyspace | partition | life | state | crc32 of what is before it, in hex; without life and state:
+// the partition is not empty any more
+function emptyLine({ keyspace, partition, life, state }: EmptyPartition): string {
+  return checkedLine(`${keyspace} ${partition} ${life} ${state}`);
+}
+
+function goneLine({ keyspace, partition }: Place): string {
+  return checkedLine(`${keyspace} ${partition}`);
+}
+
+function checkedLine(text: string): string {
+  return `${text} ${crc32(text).toString(16)}\n`;
+}
+
+function checkedFields(line: string): string[] | null {
+  const end = line.lastIndexOf(' ');
+  const text = line.slice(0, Math.max(end, 0));
+  return crc32(text).toString(16) === line.slice(end + 1) ? text.split(' ') : null;
+}

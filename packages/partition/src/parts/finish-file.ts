@@ -1,0 +1,42 @@
+// The end of the first days of a partition's file: it counts from now on, and the log need not
+// have all of it any more.
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import { dataPaths } from '../file/data-paths.ts';
+import type { EmptyPartitions } from '../file/empty-partitions.ts';
+import { lostError, whyPartitionLost } from '../file/lost-file.ts';
+import type { Partition } from '../file/partition.ts';
+import { finishPartitionDirectory } from '../file/partition-directory.ts';
+
+export interface FinishParts {
+  readonly root: string;
+  readonly mutex: KeyedMutex;
+  readonly empties: EmptyPartitions;
+}
+
+/** Of those who write CURRENT. */
+export function currentTurn({ keyspace, partition }: Partition): string {
+  return `CURRENT of ${keyspace}/${partition}`;
+}
+
+/**
+ * For a file that a checkpoint has synced. The folder is durable and counts before the line that
+ * speaks for the log goes, and the log goes after that: a crash leaves both, or either whole.
+ */
+export function finishFile(parts: FinishParts, partition: Partition): Promise<void> {
+  const { keyspace, partition: number } = partition;
+  return parts.mutex.run(currentTurn(partition), async () => {
+    if (!partition.isNew || partition.gone || partition.damage !== null) return;
+    const home = dataPaths.partition(parts.root, keyspace, number);
+    try {
+      await finishPartitionDirectory(home, partition.incarnation);
+    } catch (error) {
+      const why = whyPartitionLost(parts.root, partition);
+      if (why === null) throw error;
+      partition.damage ??= lostError(partition, why);
+      return;
+    }
+    // failpoint: finish.counts
+    await parts.empties.remove({ keyspace, partition: number });
+    partition.isNew = false;
+  });
+}
