@@ -20,7 +20,7 @@ export interface MoveRate {
   readonly stalled: ReadonlySet<number>;
   /** Null until two samples lie apart. */
   readonly bytesPerSecond: number | null;
-  /** Seconds until all is copied at that rate; null while nobody can tell. */
+  /** Seconds until all that nobody has paused is copied at that rate; null: nobody can tell. */
   readonly secondsLeft: number | null;
 }
 
@@ -51,7 +51,7 @@ export function observe(before: MoveRate, rows: readonly MoveRow[], nowMs: numbe
   const kept = (before.samples.at(-1)?.bytes ?? 0) > bytes ? [] : before.samples;
   const samples = [...kept.filter(({ ms }) => nowMs - ms <= WINDOW_MS), { ms: nowMs, bytes }];
   const bytesPerSecond = rateOf(samples);
-  const left = bytesLeft(rows);
+  const left = bytesLeft(rows.filter(({ stage }) => stage !== 'paused'));
   const known = bytesPerSecond !== null && bytesPerSecond > 0 && left !== null;
   const secondsLeft = known ? left / bytesPerSecond : null;
   return { samples, marks, stalled, bytesPerSecond, secondsLeft };

@@ -144,6 +144,17 @@ describe('the rate', () => {
     expect(late.samples).toHaveLength(1);
   });
 
+  test('what is paused takes no time: the rest is told, and nothing where all is paused', () => {
+    const [running] = at(500_000);
+    const held = { ...running!, stage: 'paused' as const };
+    const lineOf = (seen: MoveRow[]): string => {
+      const rate = observe(observe(noMoveRate, at(0), 0), seen, 1_000);
+      return printBoardLine(board({ rows: seen, rate }));
+    };
+    expect(lineOf([running!, held])).toContain('1.00 MB of 2.00 MB, 1.00 MB/s, 0.5 s left');
+    expect(lineOf([held])).not.toContain('left');
+  });
+
   test('bytes that go with their moves are no negative rate', () => {
     const before = observe(observe(noMoveRate, at(0), 0), at(900_000), 1_000);
     expect(observe(before, at(10), 2_000)).toMatchObject({ bytesPerSecond: null });

@@ -141,7 +141,8 @@ function amounts(rows: readonly MoveRow[], { bytesPerSecond, secondsLeft }: Move
   if (bytes === 0) return '';
   const left = bytesLeft(rows) ?? 0;
   const rate = bytesPerSecond === null ? '' : `, ${printBytes(Math.round(bytesPerSecond))}/s`;
-  const eta = secondsLeft === null || left === 0 ? '' : `, ${printSeconds(secondsLeft)} left`;
+  const eta =
+    secondsLeft === null || secondsLeft === 0 ? '' : `, ${printSeconds(secondsLeft)} left`;
   return `${printBytes(bytes)} of ${printBytes(Math.round(bytes + left))}${rate}${eta}`;
 }
 
