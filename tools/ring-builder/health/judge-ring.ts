@@ -52,7 +52,7 @@ export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): Ju
   return {
     given,
     servers: asked.length,
-    reached: asked.filter(({ status }) => !(status instanceof Error)).length,
+    reached: asked.length - troubles.filter(({ kind }) => kind === 'down').length,
     current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,

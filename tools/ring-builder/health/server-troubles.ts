@@ -16,6 +16,13 @@ import type { Trouble, TroubleKind } from './trouble.ts';
 const diskLowBytes = 2 * diskReserveBytes;
 const diskLowShare = 0.05;
 
+/** Who is told so asked a server that is up. */
+const needsToken: ReadonlySet<ErrorCode> = new Set([
+  'TOKEN_MISSING',
+  'TOKEN_REFUSED',
+  'PERMISSION_MISSING',
+]);
+
 export interface AskedServer {
   readonly address: string;
   readonly devices: readonly number[];
@@ -38,7 +45,10 @@ export function serverTroubles(
   const lacking: Lacking = (kind, why, code) => {
     return { ring, address, kind, why, code, command: '' };
   };
-  if (status instanceof Error) return [lacking('down', status.message, status.code)];
+  if (status instanceof Error) {
+    const kind = needsToken.has(status.code) ? 'no access' : 'down';
+    return [lacking(kind, status.message, status.code)];
+  }
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, said, trouble }),

@@ -14,6 +14,7 @@ const troubleKinds = [
   'drops held',
   'no beacon',
   'stalled',
+  'no access',
   'down',
   'disk low',
 ] as const;

@@ -145,8 +145,8 @@ const says =
   (text: string, command: (ring: string, version: number) => string): Advise =>
   ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), text });
 
-const token: Advise = ({ ring: { keyspace } }) => ({
-  command: `push ${keyspace}`,
+const token: Advise = () => ({
+  command: 'access list',
   text:
     'show a token with the role: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +
     'ring-builder access list shows who has which, access grant NAME --operator --metrics makes one',

@@ -1,5 +1,6 @@
 // ring-builder access grant: a new token; its secret is shown once, and only its hash is kept.
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import type { GrantedToken } from '@ringwright/access/access-document';
 import { withToken } from '@ringwright/access/change-access';
 import {
@@ -7,6 +8,7 @@ import {
   type DataRole,
   dataGrantOf,
   dataRoles,
+  everyKeyspace,
   type Grant,
   grantText,
 } from '@ringwright/access/grant';
@@ -15,6 +17,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { tokenSecretBytes } from '@ringwright/base/limits-access';
 import { writeNewFile } from '@ringwright/node/durable-files';
 import { changeAccess } from '@ringwright/repository/change-access';
+import { listRings } from '@ringwright/repository/folder/list-rings';
 import {
   type Arguments,
   flag,
@@ -45,14 +48,18 @@ export async function grantAnswer(
   const expiresMs = days === undefined ? null : context.nowMs() + days * 86_400_000;
   const token = newToken(id, randomBytes(tokenSecretBytes));
   const granted: GrantedToken = { id, hash: tokenHash(token), expiresMs, grants };
+  const key = await ringKey(context);
   const out = optionalText(args, 'out');
   // Before it counts: a token that nobody has seen would have to be revoked.
   if (out !== undefined) await writeToken(out, tokenText(token));
   const said = grants.map(grantText).join(', ');
   const access = await changeAccess(context.rings, authorOf(context), {
-    key: await ringKey(context),
+    key,
     change: `grant ${id}: ${said}`,
     next: (before, about) => withToken(before, granted, about),
+  }).catch(async (error: unknown) => {
+    if (out !== undefined) await rm(out, { force: true });
+    throw error;
   });
   const shown = out === undefined ? { token: tokenText(token) } : { file: out };
   return changedAnswer(context, access, {
@@ -62,6 +69,7 @@ export async function grantAnswer(
       out === undefined
         ? `${tokenText(token)}   (shown this once: only its hash is kept)`
         : `it is in ${out}, which only its owner may read`,
+      ...(await unknownRings(context.rings, grants)),
     ],
   });
 }
@@ -72,6 +80,15 @@ function grantsOf(args: Arguments): Grant[] {
   const grants = [...onData, ...onCluster];
   if (grants.length > 0) return grants;
   throw usage('a token for nothing: --read, --write, --operator, --metrics or --peer');
+}
+
+/** They may be of another folder, or still to come; a misspelt one opens nothing. */
+async function unknownRings(rings: string, grants: readonly Grant[]): Promise<string[]> {
+  const known = new Set([everyKeyspace, ...(await listRings(rings))]);
+  const named = grants.flatMap((grant) => ('keyspace' in grant ? [grant.keyspace] : []));
+  return [...new Set(named)]
+    .filter((name) => !known.has(name))
+    .map((name) => `no ring here is called ${name}`);
 }
 
 function placeOf(role: DataRole, place: string): Grant {

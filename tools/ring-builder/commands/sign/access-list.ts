@@ -74,7 +74,7 @@ function useLines({ asked, silent }: Omit<LastUse, 'used'>): string[] {
 }
 
 function untilText(expiresMs: number | null, expired: boolean): string {
-  if (expiresMs === null) return 'revoked';
+  if (expiresMs === null) return 'it is revoked';
   return `${new Date(expiresMs).toISOString()}${expired ? ', expired' : ''}`;
 }
 

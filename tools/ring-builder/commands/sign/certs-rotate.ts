@@ -22,7 +22,13 @@ export async function rotateAnswer(
   names: readonly string[],
 ): Promise<Answer> {
   const certs = await openCerts(args, context);
-  if (names.length === 0) throw usage('certs rotate NAME …, or certs rotate authority');
+  if (names.length === 0) {
+    const [one = 'NAME'] = certs.bundles.keys();
+    throw usage(
+      'which? names as certs list shows them, or authority: all',
+      `ring-builder certs rotate ${one}`,
+    );
+  }
   const unknown = names.find((name) => !certs.bundles.has(name));
   if (unknown !== undefined) throw usage(`${certs.folder} has no bundle ${unknown}`);
   const files = await reissue(args, context, { certs, names });

@@ -79,6 +79,8 @@ test('another authority in three steps: nobody is refused who is behind by one',
     await read('authority'),
   ];
   const states = [await state()];
+  const bare = await tool.run(`certs rotate ${keys}`);
+  expect(bare.stderr).toContain('hint: ring-builder certs rotate 127.0.0.1');
   for (const step of [1, 2, 3]) {
     const command = `certs rotate authority --step ${step} ${keys}`;
     const skipped = `certs rotate authority --step ${(step % 3) + 1} ${keys}`;
