@@ -9,11 +9,11 @@ import { shortened } from './shortened.ts';
 export const defaultPort = 6200;
 export const portMax = 65_535;
 
-export interface Address {
+export type Address = {
   /** IPv4, IPv6 without brackets, or a host name. */
   readonly ip: string;
   readonly port: number;
-}
+};
 
 /** RFC 4007: behind the % stands which network card a link-local address is behind. */
 const ipv6 = /^[0-9a-f]*(?::[0-9a-f.]*){2,8}(?:%[\w.~-]{1,64})?$/i;

@@ -24,6 +24,17 @@ test('extra fields survive the ring file, and change its id', () => {
   expect(diffRings(plain, ring).devicesChanged).toMatchObject([{ id: 2, fields: ['extra'] }]);
 });
 
+test('a replication address survives the ring file, and changes its id', () => {
+  const replication = { ip: 'fd01::1', port: 6300 };
+  const devices = plain.devices.map((device) => device && { ...device, replication });
+  const ring = { ...plain, devices };
+  const { bytes, id } = encodeRing(ring);
+  expect(decodeRing(bytes).ring.devices).toEqual(devices);
+  expect(id).not.toBe(encodeRing(plain).id);
+  expect(auditRing(ring)).toEqual([]);
+  expect(diffRings(plain, ring).devicesChanged[2]).toMatchObject({ fields: ['replication'] });
+});
+
 test('members in another order are the same device', () => {
   const [a, b] = [withExtra({ x: 1, y: 2 }), withExtra({ y: 2, x: 1 })];
   expect(encodeRing(a).bytes).toEqual(encodeRing(b).bytes);

@@ -52,17 +52,21 @@ export const deviceNameSchema = z
   .max(deviceNameCharactersMax)
   .regex(namePattern, 'is empty, . or .., has a slash or control character, or a space at an end');
 
+const ip = z.string().refine(isHost, 'is neither an IPv4 or IPv6 address nor a host name');
+const port = z.int().min(1).max(portMax);
+
 export const deviceAddressSchema = z.object({
   region: tierNumber,
   zone: tierNumber,
-  ip: z.string().refine(isHost, 'is neither an IPv4 or IPv6 address nor a host name'),
-  port: z.int().min(1).max(portMax),
+  ip,
+  port,
   device: deviceNameSchema,
   meta: z.string().max(deviceMetaCharactersMax),
   key: z
     .string()
     .regex(keyPattern, 'is no ed25519 key as its server prints it: MCowBQYDK2VwAyEA…')
     .exactOptional(),
+  replication: z.strictObject({ ip, port }).exactOptional(),
 });
 
 export const deviceSchema = deviceAddressSchema.extend({

@@ -1,6 +1,6 @@
 // A device: one data directory served by one ring-server process, with its failure domains. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
-import { formatAddress } from '@ringwright/base/server-address';
+import { type Address, formatAddress } from '@ringwright/base/server-address';
 
 export interface Device {
   /** Index in the ring's device list; never used again after the device is gone. */
@@ -20,13 +20,24 @@ export interface Device {
    * proves that key speaks as this device. Absent: nobody has to.
    */
   readonly key?: string;
-  /** Fields of other systems, such as Swift's replication_ip: kept, not used. Never empty. */
+  /** Where other servers copy and repair from, in the place of ip and port. */
+  readonly replication?: Address;
+  /** Fields of other systems: kept, not used. Never empty. */
   readonly extra?: DeviceExtra;
 }
 
 export type DeviceExtra = { readonly [field: string]: Json };
 
-/** Swift's way to write a device: `r1z2-10.0.0.1:6200/sdb`. */
+/** Swift's way to write a device: `r1z2-10.0.0.1:6200/sdb`, or `…:6200R10.1.0.1:6300/sdb`. */
 export function formatDevice(device: Omit<Device, 'id' | 'weight' | 'meta'>): string {
-  return `r${device.region}z${device.zone}-${formatAddress(device)}/${device.device}`;
+  const { region, zone, replication, device: name } = device;
+  const copies = replication === undefined ? '' : `R${formatAddress(replication)}`;
+  return `r${region}z${zone}-${formatAddress(device)}${copies}/${name}`;
+}
+
+export type Purpose = 'requests' | 'replication';
+
+/** Where other servers reach a device: for requests, or for copies and repair. */
+export function addressFor(purpose: Purpose, device: Device): Address {
+  return purpose === 'replication' ? (device.replication ?? device) : device;
 }

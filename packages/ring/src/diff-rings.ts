@@ -141,6 +141,7 @@ const deviceFields = [
   'weight',
   'meta',
   'key',
+  'replication',
   'extra',
 ] as const satisfies readonly (keyof Device)[];
 

@@ -21,6 +21,15 @@ test.each([
   ['r1z2-10.0.0.1:6200/sdb_', { device: 'sdb', meta: '' }],
   ['r1z2-10.0.0.1:6200/my disk', { device: 'my disk' }],
   ['r1z2-[FE80::A%Eth0]:6200/sdb', { ip: 'fe80::a%Eth0' }],
+  [
+    'r1z1-10.0.0.1:6200R10.1.0.1:6300/sdb_meta',
+    { port: 6200, replication: { ip: '10.1.0.1', port: 6300 }, device: 'sdb', meta: 'meta' },
+  ],
+  [
+    'r1z1-[fd00::1]:6200R[FD01::A]:6300/sdb',
+    { ip: 'fd00::1', replication: { ip: 'fd01::a', port: 6300 } },
+  ],
+  ['r1z1-Rack:6200RRoom:6300/sdb', { ip: 'Rack', replication: { ip: 'Room', port: 6300 } }],
 ])('%s', (text, wanted) => {
   expect(parseDevice(text)).toMatchObject(wanted);
 });
@@ -30,7 +39,11 @@ test.each([
   ['z2-10.0.0.1:6200/sdb', /is not of the form/],
   ['r1z2-10.0.0.1/sdb', /is not of the form/],
   ['r1z2-fd00::1:6200/sdb', /is not of the form/],
-  ['r1z2-10.0.0.1:6200R10.0.0.2:6300/sdb', /is not of the form/],
+  ['r1z2-10.0.0.1:6200R/sdb', /is not of the form/],
+  ['r1z2-10.0.0.1:6200R10.0.0.2/sdb', /is not of the form/],
+  ['r1z2-10.0.0.1:6200R10.0.0.2:0/sdb', /wrong replication\.port/],
+  ['r1z2-10.0.0.1:6200R10.0.0.256:6300/sdb', /wrong replication\.ip/],
+  ['r1z2-10.0.0.1:6200R[10.0.0.2]:6300/sdb', /"10\.0\.0\.2" in brackets/],
   ['r1z2-[10.0.0.1]:6200/sdb', /"10\.0\.0\.1" in brackets/],
   ['r1z2-10.0.0.256:6200/sdb', /wrong ip/],
   ['r1z2-:6200/sdb', /wrong ip/],
@@ -60,13 +73,18 @@ test('meta has an end', () => {
 });
 
 test('what formatDevice writes is read back', () => {
-  const device = fc.record({
-    region: fc.nat(),
-    zone: fc.nat(),
-    ip: fc.oneof(fc.ipV4(), fc.constantFrom('fd00::1', '::1', 'host_1', 'a.b-c.example')),
+  const address = {
+    ip: fc.oneof(fc.ipV4(), fc.constantFrom('fd00::1', '::1', 'host_1', 'a.b-c.example', 'R')),
     port: fc.integer({ min: 1, max: 65_535 }),
-    device: fc.stringMatching(/^[A-Za-z0-9.-]{1,20}$/).filter((name) => !/^\.{1,2}$/.test(name)),
-  });
+  };
+  const tiers = { region: fc.nat(), zone: fc.nat() };
+  const device = fc.record(
+    {
+      ...{ ...tiers, ...address, replication: fc.record(address) },
+      device: fc.stringMatching(/^[A-Za-z0-9.-]{1,20}$/).filter((name) => !/^\.{1,2}$/.test(name)),
+    },
+    { requiredKeys: ['region', 'zone', 'ip', 'port', 'device'] },
+  );
   fc.assert(
     fc.property(device, (one) => {
       expect(parseDevice(formatDevice(one))).toEqual({ ...one, meta: '' });

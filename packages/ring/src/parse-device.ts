@@ -1,14 +1,22 @@
-// Reads a device as operators type it: r1z2-10.0.0.1:6200/sdb, optionally with _meta. Pure.
+// Reads a device as operators type it: r1z2-10.0.0.1:6200/sdb, optionally with a replication
+// address and _meta. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { shortened } from '@ringwright/base/shortened';
 import type { Device } from './device.ts';
 import { deviceAddressSchema, firstComplaint } from './device-fields.ts';
 
-const deviceForm = 'r<region>z<zone>-<ip>:<port>/<device>[_<meta>]';
+const deviceForm = 'r<region>z<zone>-<ip>:<port>[R<ip>:<port>]/<device>[_<meta>]';
 
-const devicePattern =
-  /^r(?<region>\d{1,10})z(?<zone>\d{1,10})-(?:\[(?<ipv6>[^\]]*)\]|(?<host>[^:[\]/]*)):(?<port>\d{1,5})\/(?<device>[^_]*)(?:_(?<meta>[^]*))?$/;
+const devicePattern = new RegExp(
+  `^r(?<region>\\d{1,10})z(?<zone>\\d{1,10})-${addressPattern('')}(?:R${addressPattern('R')})?` +
+    '/(?<device>[^_]*)(?:_(?<meta>[^]*))?$',
+);
+
+/** The names of its groups end with `of`. */
+function addressPattern(of: string): string {
+  return `(?:\\[(?<ipv6${of}>[^\\]]*)\\]|(?<host${of}>[^:[\\]/]*)):(?<port${of}>\\d{1,5})`;
+}
 
 /**
  * Fields of a device in Swift's text form; IPv6 addresses stand in brackets, the device name ends
@@ -17,17 +25,19 @@ const devicePattern =
 export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
   const groups = devicePattern.exec(text)?.groups;
   if (groups === undefined) throw invalid(text, `is not of the form ${deviceForm}`);
-  if (groups['ipv6'] !== undefined && !groups['ipv6'].includes(':')) {
-    throw invalid(
-      text,
-      `has ${JSON.stringify(groups['ipv6'])} in brackets, wanted an IPv6 address`,
-    );
-  }
+  const addressOf = (of: string): { ip: string | undefined; port: number } => {
+    const ipv6 = groups[`ipv6${of}`];
+    if (ipv6 !== undefined && !ipv6.includes(':')) {
+      throw invalid(text, `has ${JSON.stringify(ipv6)} in brackets, wanted an IPv6 address`);
+    }
+    const ip = ipv6?.replace(/^[^%]*/, (address) => address.toLowerCase()) ?? groups[`host${of}`];
+    return { ip, port: Number(groups[`port${of}`]) };
+  };
   const fields = {
     region: Number(groups['region']),
     zone: Number(groups['zone']),
-    ip: groups['ipv6']?.replace(/^[^%]*/, (address) => address.toLowerCase()) ?? groups['host'],
-    port: Number(groups['port']),
+    ...addressOf(''),
+    ...(groups['portR'] !== undefined && { replication: addressOf('R') }),
     device: groups['device'],
     meta: groups['meta'] ?? '',
   };

@@ -44,18 +44,32 @@ export function deviceOfSwift(value: unknown, index: number): Device | null {
     weight: takenOut('weight'),
     meta: takenOut('meta', ''),
   };
-  if (fields.get('replication_ip') === device.ip) fields.delete('replication_ip');
-  if (fields.get('replication_port') === device.port) fields.delete('replication_port');
+  const replication = replicationOf(fields, device);
   const extra = fields.size === 0 ? {} : { extra: Object.fromEntries(fields) };
-  const parsed = deviceSchema.safeParse({ ...device, ...extra });
+  const parsed = deviceSchema.safeParse({ ...device, ...replication, ...extra });
   if (parsed.success) return parsed.data;
   throw swiftUnfit(`device ${index}`, firstComplaint(parsed.error));
 }
 
+/** Takes it out of `fields`, unless no server could have it: then it stays among what is kept. */
+function replicationOf(
+  fields: Map<string, unknown>,
+  { ip, port }: { readonly ip: unknown; readonly port: unknown },
+): Pick<Device, 'replication'> {
+  const valueOf = (name: string, absent: unknown): unknown =>
+    fields.has(name) ? fields.get(name) : absent;
+  const given = { ip: valueOf('replication_ip', ip), port: valueOf('replication_port', port) };
+  const parsed = deviceSchema.shape.replication.safeParse(given);
+  if (!parsed.success || parsed.data === undefined) return {};
+  for (const name of ['replication_ip', 'replication_port']) fields.delete(name);
+  return given.ip === ip && given.port === port ? {} : { replication: parsed.data };
+}
+
 /** The fields of a device in Swift, by name; `weight` is a float there. */
 export function swiftFieldsOf(device: Device): [name: string, value: Json][] {
-  const { extra = {}, ...own } = device;
-  const replication = { replication_ip: device.ip, replication_port: device.port };
-  const fields: [string, Json][] = Object.entries({ ...own, ...replication, ...extra });
+  const { extra = {}, replication, ...own } = device;
+  const { ip: replication_ip, port: replication_port } = replication ?? device;
+  const addresses = { replication_ip, replication_port };
+  const fields: [string, Json][] = Object.entries({ ...own, ...addresses, ...extra });
   return fields.sort(([a], [b]) => (a < b ? -1 : 1));
 }

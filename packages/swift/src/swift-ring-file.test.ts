@@ -158,18 +158,25 @@ test('extra fields, floats and text of any script survive both formats', () => {
     fc.double({ min: 1e-9, max: 1e9 }),
   );
   const extra = fc.record({
-    replication_ip: fc.ipV4(),
+    replication_port: fc.constantFrom('6300', null, 0),
     tags: fc.array(fc.string(), { maxLength: 3 }),
   });
+  const replication = { ip: '10.1.0.9', port: 6300 };
   fc.assert(
     fc.property(
       weights,
       fc.string({ unit: 'grapheme', maxLength: 40 }),
       extra,
       (weight, meta, more) => {
-        const devices = base.devices.map((device) =>
-          device === null ? null : { ...device, weight, meta, extra: { ...more, none: null } },
-        );
+        const { replication_port: _, ...plain } = more;
+        // A replication address, or what is none: then it is kept as it is.
+        const devices = base.devices.map((device) => {
+          if (device === null) return null;
+          const named = { ...device, weight, meta };
+          return device.id === 0
+            ? { ...named, replication, extra: { ...plain, none: null } }
+            : { ...named, extra: { ...more, replication_ip: '10.1.0.9', none: null } };
+        });
         const ring: SwiftRing = { ...base, devices, nextPartPower: 3 };
         for (const format of [1, 2] as const) {
           const back = decodeSwiftRing(encodeSwiftRing(ring, format));

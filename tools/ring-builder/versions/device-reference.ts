@@ -92,8 +92,13 @@ function devicesMeant({ devices }: BuilderState, reference: string): BuilderDevi
   const id = /^d?(\d{1,9})$/.exec(reference)?.[1];
   if (id !== undefined) return there.filter((device) => device.id === Number(id));
   if (/^r\d+z\d+-/.test(reference)) {
-    const wanted = formatDevice(parseDevice(reference));
-    return there.filter((device) => formatDevice(device) === wanted);
+    const wanted = parseDevice(reference);
+    const asTyped = ({
+      replication,
+      ...device
+    }: BuilderDevice): Parameters<typeof formatDevice>[0] =>
+      wanted.replication && replication ? { ...device, replication } : device;
+    return there.filter((device) => formatDevice(asTyped(device)) === formatDevice(wanted));
   }
   const typed = reference.replace(/^\[[^%\]]*/, (ipv6) => ipv6.toLowerCase());
   return there.filter((device) => {

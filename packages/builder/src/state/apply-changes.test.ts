@@ -87,6 +87,38 @@ const refused: readonly (readonly [string, Change, string, string])[] = [
   ['overload 11', { kind: 'set', settings: { overload: 11 } }, 'VALUE_OUT_OF_RANGE', '11'],
 ];
 
+const copies = { ip: '10.1.0.1', port: 6300 };
+
+test('a replication address is of one server; null takes it away', () => {
+  const set = (id: number, replication: typeof copies | null): Change => {
+    return { kind: 'set-device', id, fields: { replication } };
+  };
+  const state = applyChanges(threeDevices(), [set(0, copies), set(1, copies)]);
+  expect(state.devices.map((device) => device?.replication)).toEqual([copies, copies, undefined]);
+  const stranger = (fields: object): Change => {
+    return add(3, { device: 'far', ip: '10.0.0.9', ...fields });
+  };
+  for (const change of [stranger({ replication: copies }), stranger(copies)]) {
+    const error = refusal(() => applyChanges(state, [change]));
+    expect(error).toMatchObject({ code: 'DEVICE_DUPLICATE', details: { twin: 1 } });
+    expect(error.message).toContain('10.1.0.1:6300');
+  }
+  const gone = applyChanges(state, [set(0, null), set(1, null), stranger({ replication: copies })]);
+  expect(gone.devices[0]).toEqual(threeDevices().devices[0]);
+  expect(gone.devices[3]?.replication).toEqual(copies);
+});
+
+test('an address that was kept for Swift gives way to one that is set, or to none', () => {
+  const extra = { replication_ip: '10.1.0.1', replication_port: 6300, rack: 7 };
+  const state = applyChanges(threeDevices(), [add(3, { device: 'd3', extra })]);
+  for (const replication of [null, copies]) {
+    const change: Change = { kind: 'set-device', id: 3, fields: { replication } };
+    const [, , , device] = applyChanges(state, [change]).devices;
+    expect(device?.extra).toEqual({ rack: 7 });
+    expect(device?.replication ?? null).toEqual(replication);
+  }
+});
+
 test.each(refused.map(([what, ...rest]) => ({ what, rest })))(
   'refuses $what and changes nothing',
   ({ rest: [change, code, words] }) => {

@@ -2,9 +2,15 @@
 import { unreachable } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax } from '@ringwright/base/limits';
-import { type Device, formatDevice } from '@ringwright/ring/device';
+import { formatDevice } from '@ringwright/ring/device';
 import type { BuilderDevice, BuilderState, Pin } from './builder-state.ts';
 import type { Change } from './change.ts';
+import {
+  addressesOf,
+  type ClaimedAddresses,
+  claimAddress,
+  releaseAddress,
+} from './claimed-addresses.ts';
 import { checkDeviceFields, checkRamp, checkWeight } from './device-fields.ts';
 import { checkPin, withPin } from './pins.ts';
 import { type ReshapeChange, reshapedBy } from './reshaped-by.ts';
@@ -31,14 +37,13 @@ type MutableState = { -readonly [key in keyof BuilderState]: BuilderState[key] }
  */
 export function applyChanges(state: BuilderState, changes: readonly Change[]): BuilderState {
   const next: MutableState = { ...state, devices: [...state.devices] };
-  const addresses = new Map<string, number>();
-  for (const device of next.devices) if (device !== null) addresses.set(address(device), device.id);
+  const addresses = addressesOf(next.devices);
   for (const change of changes) applyOne(next, change, addresses);
   checkTokenRules(next);
   return next;
 }
 
-function applyOne(state: MutableState, change: Change, addresses: Map<string, number>): void {
+function applyOne(state: MutableState, change: Change, addresses: ClaimedAddresses): void {
   switch (change.kind) {
     case 'add':
       addDevice(state, change, addresses);
@@ -55,11 +60,10 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
     }
     case 'set-device': {
       const before = activeDevice(state, change.id);
-      const { key = '', ...after } = { ...before, ...change.fields };
-      const device = key === '' ? after : { ...after, key };
+      const device = withFields(before, change.fields);
       checkDeviceFields(device);
-      addresses.delete(address(before));
-      claimAddress(after, addresses);
+      releaseAddress(addresses, before);
+      claimAddress(addresses, device);
       state.devices[change.id] = device;
       return;
     }
@@ -91,10 +95,26 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
   }
 }
 
+function withFields(
+  before: BuilderDevice,
+  fields: Extract<Change, { kind: 'set-device' }>['fields'],
+): BuilderDevice {
+  const { key = '', replication = null, extra, ...after } = { ...before, ...fields };
+  const { replication_ip: _ip, replication_port: _port, ...others } = extra ?? {};
+  // Rings that were imported when it was no field of ours have it among those of Swift.
+  const kept = fields.replication === undefined ? extra : others;
+  return {
+    ...after,
+    ...(key !== '' && { key }),
+    ...(replication !== null && { replication }),
+    ...(kept !== undefined && Object.keys(kept).length > 0 && { extra: kept }),
+  };
+}
+
 function addDevice(
   state: MutableState,
   { device, tokens: given, replaces }: Extract<Change, { kind: 'add' }>,
-  addresses: Map<string, number>,
+  addresses: ClaimedAddresses,
 ): void {
   const id = state.devices.length;
   if (id >= deviceCountMax) {
@@ -111,13 +131,14 @@ function addDevice(
   }
   checkDeviceFields(device);
   checkWeight(device.weight, formatDevice(device));
-  claimAddress(device, addresses);
-  const { region, zone, ip, port, device: name, weight, meta, key, extra } = device;
+  claimAddress(addresses, device);
+  const { region, zone, ip, port, device: name, weight, meta, ...also } = device;
   const fields = { id, region, zone, ip, port, device: name, weight, meta };
   const old = replaces === undefined ? null : replaceDevice(state, replaces, id);
   const tokens = tokensOf(state, given ?? old?.tokens);
-  const known = { ...(key !== undefined && { key }), ...(extra && { extra }) };
-  const optional = { ...known, ...(tokens && { tokens }) };
+  const { key, replication, extra } = also;
+  const known = { ...(key !== undefined && { key }), ...(replication && { replication }) };
+  const optional = { ...known, ...(extra && { extra }), ...(tokens && { tokens }) };
   state.devices.push({ ...fields, ...optional, state: 'active' });
 }
 
@@ -190,21 +211,4 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
     hint: ids.length === 0 ? 'the ring has no devices' : `there are ${shown}${more}`,
     details: { id, devices: ids },
   });
-}
-
-/** One address is one server process and one data directory, whatever region and zone it claims. */
-function address(device: Pick<Device, 'ip' | 'port' | 'device'>): string {
-  return JSON.stringify([device.ip, device.port, device.device]);
-}
-
-function claimAddress(device: Device, addresses: Map<string, number>): void {
-  const key = address(device);
-  const twin = addresses.get(key);
-  if (twin !== undefined) {
-    throw new CodedError('DEVICE_DUPLICATE', `${formatDevice(device)} is d${twin} already`, {
-      hint: 'a removed device keeps its address until its slots have moved away',
-      details: { twin },
-    });
-  }
-  addresses.set(key, device.id);
 }

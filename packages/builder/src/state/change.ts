@@ -15,10 +15,10 @@ export type Change =
   | {
       readonly kind: 'set-device';
       readonly id: number;
-      /** An empty key takes the key away. */
+      /** An empty key takes the key away, and null the replication address. */
       readonly fields: Partial<
         Pick<Device, 'region' | 'zone' | 'ip' | 'port' | 'device' | 'meta' | 'key'>
-      >;
+      > & { readonly replication?: Device['replication'] | null };
     }
   | { readonly kind: 'hold'; readonly id: number; readonly hold: DeviceHold | null }
   | { readonly kind: 'ramp'; readonly id: number; readonly ramp: WeightRamp | null }

@@ -28,6 +28,7 @@ const deviceSchema = z.strictObject({
   weight: positive,
   meta: z.string(),
   key: z.string().exactOptional(),
+  replication: z.strictObject({ ip: z.string(), port: whole }).exactOptional(),
   extra: deviceExtraSchema.exactOptional(),
   state: z.enum(['active', 'removed']),
   hold: z.enum(['no-target', 'maintenance']).exactOptional(),

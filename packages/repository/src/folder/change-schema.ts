@@ -4,8 +4,9 @@ import { deviceAddressSchema, deviceSchema } from '@ringwright/ring/device-field
 import { z } from 'zod';
 
 const { id, weight } = deviceSchema.shape;
-/** Empty: it is taken away. */
+/** An empty key is taken away, and so is a replication address that is null. */
 const key = deviceSchema.shape.key.unwrap();
+const replication = deviceSchema.shape.replication.unwrap();
 
 export const changeSchema = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -20,7 +21,11 @@ export const changeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('set-device'),
     id,
     fields: z
-      .strictObject({ ...deviceAddressSchema.shape, key: z.union([key, z.literal('')]) })
+      .strictObject({
+        ...deviceAddressSchema.shape,
+        key: z.union([key, z.literal('')]),
+        replication: replication.nullable(),
+      })
       .partial(),
   }),
   z.strictObject({

@@ -25,8 +25,9 @@ const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 export function encodeDevices(devices: readonly (Device | null)[]): Buffer {
   const plain = devices.map((device) => {
     if (device === null) return null;
-    const { id, region, zone, ip, port, device: name, weight, meta, key, extra } = device;
-    return { id, region, zone, ip, port, device: name, weight, meta, key, extra };
+    const { id, region, zone, ip, port, device: name, weight, meta, ...optional } = device;
+    const { key, replication, extra } = optional;
+    return { id, region, zone, ip, port, device: name, weight, meta, key, replication, extra };
   });
   return Buffer.from(canonicalJson(plain));
 }

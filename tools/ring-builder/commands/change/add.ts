@@ -18,7 +18,13 @@ import type { Verb } from '../../cli/verb.ts';
 import { askNewcomers } from '../../plan/ask-newcomers.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
-import { checkDevice, devicesOfFile, devicesOfPairs, type NewDevice } from './read-devices.ts';
+import {
+  checkDevice,
+  devicesOfFile,
+  devicesOfPairs,
+  type NewDevice,
+  replicationOf,
+} from './read-devices.ts';
 
 export const verb: Verb = {
   positionals: { devices: { describe: 'device and weight in turn: r1z2-10.0.0.1:6200/sdb 100' } },
@@ -31,6 +37,7 @@ export const verb: Verb = {
     weight: textOption('share of data wanted, relative to the other devices'),
     meta: textOption('any text about the device'),
     key: textOption('public key of the device, as its server prints it'),
+    'replication-address': textOption('where other servers copy and repair from: IP:PORT'),
     'ask-key': flagOption('ask the servers, which must run, for their keys'),
     tokens: textOption('where the device stands on the circle: .85 or .1,.6'),
     from: textOption('file with a JSON array or CSV of devices; - is stdin'),
@@ -39,7 +46,8 @@ export const verb: Verb = {
     ['$0 add cities r1z1-10.0.0.1:6200/sdb 100 r1z2-10.0.0.2:6200/sdb 100', 'two devices'],
     ['$0 add cities --zone 3 --ip 10.0.0.3 --port 6200 --device sdb --weight 100', 'in flags'],
     ['$0 add cities r1z3-10.0.0.3:6200/sdb 100 --ask-key', 'one that proves who it is'],
-    ['$0 add cities --from devices.csv', 'region,zone,ip,port,device,weight,meta,key'],
+    ['$0 add cities --from devices.csv', 'region,zone,ip,port,device,weight,meta,key,replication'],
+    ['$0 add cities r1z1-10.0.0.1:6200R10.1.0.1:6300/sdb 100', 'copies go over another network'],
   ],
   run: async (args, context) => {
     const given = await devicesOf(args);
@@ -73,19 +81,22 @@ async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
       `ring-builder add ${text(args, 'ring')} r1z2-10.0.0.1:6200/sdb 100`,
     );
   }
-  const key = optionalText(args, 'key');
-  if (pairs.length > 0) return withKey(devicesOfPairs(pairs), key);
-  if (from === undefined) return withKey([deviceOfFlags(args)], key);
+  if (pairs.length > 0) return withOwn(args, devicesOfPairs(pairs));
+  if (from === undefined) return withOwn(args, [deviceOfFlags(args)]);
   const content = await readInput(from, { bytesMax: operatorFileBytesMax, name: `--from ${from}` });
   return devicesOfFile(content.toString('utf8'), from === '-' ? 'stdin' : from);
 }
 
-/** Throws USAGE for several devices: no two have the same key. */
-function withKey(devices: readonly NewDevice[], key: string | undefined): readonly NewDevice[] {
+/** Throws USAGE for several devices: no two have the same key or address. */
+function withOwn(args: Arguments, devices: readonly NewDevice[]): readonly NewDevice[] {
+  const key = optionalText(args, 'key');
+  const copies = optionalText(args, 'replication-address');
+  const given = key === undefined ? copies && '--replication-address' : '--key';
   const [device, ...more] = devices;
-  if (key === undefined || device === undefined) return devices;
-  if (more.length > 0) throw usage(`--key is of one device, given ${devices.length}`);
-  return [checkDevice({ ...device, key }, 'the device')];
+  if (given === undefined || device === undefined) return devices;
+  if (more.length > 0) throw usage(`${given} is of one device, given ${devices.length}`);
+  const replication = copies === undefined ? {} : { replication: replicationOf(copies) };
+  return [checkDevice({ ...device, ...(key && { key }), ...replication }, 'the device')];
 }
 
 function deviceOfFlags(args: Arguments): NewDevice {

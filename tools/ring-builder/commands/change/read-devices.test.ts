@@ -10,6 +10,16 @@ test('CSV with quotes, CRLF, a byte order mark, blank lines and columns in any o
   expect(devicesOfFile(csv, 'x')).toEqual([{ ...device, meta: 'a "b", c' }]);
 });
 
+test('CSV with a replication address, or none', () => {
+  const csv = `${head},replication\n1,2,10.0.0.1,6200,sdb,100,,10.1.0.1:6300\n1,2,10.0.0.1,6200,sdb,100,,`;
+  const replication = { ip: '10.1.0.1', port: 6300 };
+  const plain = { ...device, meta: '' };
+  expect(devicesOfFile(csv, 'x')).toEqual([{ ...plain, replication }, plain]);
+  expect(() => devicesOfFile(csv.replace(':6300', ''), 'x')).toThrow(
+    'x, line 2: replication "10.1.0.1": wanted IP:PORT',
+  );
+});
+
 test('JSON without meta', () => {
   expect(devicesOfFile(JSON.stringify([device]), 'x')).toEqual([{ ...device, meta: '' }]);
 });

@@ -1,6 +1,9 @@
 // Devices as people and files describe them: pairs, flags, a JSON array, CSV. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { type Address, isWholeAddress, splitAddress } from '@ringwright/base/server-address';
+import { shortened } from '@ringwright/base/shortened';
 import type { Device } from '@ringwright/ring/device';
 import { deviceAddressSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { parseDevice } from '@ringwright/ring/parse-device';
@@ -9,7 +12,11 @@ import { parseNumber, usage } from '../../cli/arguments.ts';
 
 export type NewDevice = Omit<Device, 'id'>;
 
-const columns = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta', 'key'] as const;
+const optional = ['key', 'replication'] as const;
+const columns = [
+  ...(['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'] as const),
+  ...optional,
+] as const;
 const numeric = ['region', 'zone', 'port', 'weight'] as const;
 
 /** Weights have their range in the builder, which names it. */
@@ -45,6 +52,13 @@ export function devicesOfFile(content: string, name: string): NewDevice[] {
     : rowsOfCsv(content, name);
   if (rows.length === 0) throw invalid(name, 'holds no devices');
   return rows.map(({ where, value }) => checkDevice(value, where));
+}
+
+/** Throws USAGE: a port belongs to it. */
+export function replicationOf(written: string, what = '--replication-address'): Address {
+  if (isWholeAddress(written)) return splitAddress(written.toLowerCase());
+  const given = JSON.stringify(shortened(written, typedCharactersMax));
+  throw usage(`${what} ${given}: wanted IP:PORT, such as 10.1.0.1:6300 or [fd00::1]:6300`);
 }
 
 /** Throws DEVICE_INVALID, naming where it stands and the field at fault. */
@@ -85,9 +99,10 @@ function rowsOfCsv(content: string, name: string): Row[] {
     if (cells.length !== heads.length) {
       throw invalid(where, `has ${counted(cells.length, 'cell')}, wanted ${heads.length}`);
     }
-    const members = heads.flatMap((head, column): [string, string | number][] => {
+    const members = heads.flatMap((head, column): [string, string | number | Address][] => {
       const cell = cells[column] ?? '';
-      if (head === 'key' && cell === '') return [];
+      if (optional.some((name) => name === head) && cell === '') return [];
+      if (head === 'replication') return [[head, replicationOf(cell, `${where}: ${head}`)]];
       const number = numeric.find((name) => name === head);
       return [[head, number === undefined ? cell : parseNumber(cell, number, `${where}: ${head}`)]];
     });

@@ -24,7 +24,8 @@ export const verb: Verb = {
     key: textOption('public key of the new device, as its server prints it'),
     'ask-key': flagOption('ask the new servers, which must run, for their keys'),
   },
-  about: `What NEW does not say is as the old device had it: weight, zone, port, name, meta, pins.
+  about: `What NEW does not say is as the old device had it: weight, zone, port, name, meta, pins;
+at another server not the replication address: set-device --replication-address.
 Nothing else moves where the old servers stay as they were, or leave whole. Where a server gives up
 one of several devices to another address, replicas may be spread better with a few moves more, and
 plan shows them. An empty disk at the same address needs no command: its server fills it again.`,
@@ -64,8 +65,11 @@ function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Hei
       `one ${single} for ${olds.length} devices: name the new server alone, or one device`,
     );
   }
-  return olds.map(({ region, zone, ip, port, device, weight, meta }, at) => {
-    const fields = { region, zone, ip, port, device, weight, meta, ...place, ...(key && { key }) };
+  const isSameServer = place.ip === undefined && place.port === undefined;
+  return olds.map(({ region, zone, ip, port, device, weight, meta, replication }, at) => {
+    const named = { region, zone, ip, port, device, weight, meta, ...place };
+    const kept = isSameServer && replication && { replication };
+    const fields = { ...named, ...(key && { key }), ...kept };
     return { ...checkDevice(fields, 'the new device'), replaces: ids[at] ?? 0 };
   });
 }

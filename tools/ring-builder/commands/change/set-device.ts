@@ -16,7 +16,7 @@ import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { withAskedKeys, withFingerprints } from './ask-keys.ts';
-import { checkDevice } from './read-devices.ts';
+import { checkDevice, replicationOf } from './read-devices.ts';
 
 type Fields = Extract<Change, { kind: 'set-device' }>['fields'];
 
@@ -32,10 +32,14 @@ export const verb: Verb = {
     name: textOption('device name, such as sdb'),
     meta: textOption('any text about the device'),
     key: textOption('public key, as its server prints it; none takes it away'),
+    'replication-address': textOption(
+      'where other servers copy and repair from: IP:PORT; none takes it away',
+    ),
     'ask-key': flagOption('ask the server, which must run, for its key'),
   },
   examples: [
     ['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine got another address'],
+    ['$0 set-device cities d3 --replication-address 10.1.0.9:6300', 'copies over another network'],
     ['$0 set-device cities all --ask-key', 'from the next version on, devices prove who they are'],
   ],
   run: async (args, context) => {
@@ -47,12 +51,13 @@ export const verb: Verb = {
     const reference = text(args, 'device');
     return stageAndAnswer(context, text(args, 'ring'), (state) => {
       return deviceIdsOf(state, [reference]).map((id): Change => {
-        const { region, zone, ip, port, device, weight, meta, key } = {
+        const { region, zone, ip, port, device, weight, meta, key, replication } = {
           ...state.devices[id],
           ...fields,
         };
         const named = { region, zone, ip, port, device, weight, meta };
-        checkDevice({ ...named, ...(key && { key }) }, `device d${id}`);
+        const optional = { ...(key && { key }), ...(replication && { replication }) };
+        checkDevice({ ...named, ...optional }, `device d${id}`);
         return { kind: 'set-device', id, fields };
       });
     });
@@ -78,6 +83,7 @@ async function setAskedKeys(args: Arguments, fields: Fields, context: Context): 
 
 function fieldsOf(args: Arguments): Fields {
   const key = optionalText(args, 'key');
+  const copies = optionalText(args, 'replication-address');
   const given = {
     region: optionalNumber(args, 'region'),
     zone: optionalNumber(args, 'zone'),
@@ -86,6 +92,7 @@ function fieldsOf(args: Arguments): Fields {
     device: optionalText(args, 'name'),
     meta: optionalText(args, 'meta'),
     key: key === 'none' ? '' : key,
+    replication: copies === 'none' ? null : copies && replicationOf(copies),
   };
   const fields = Object.entries(given).filter(([, value]) => value !== undefined);
   // Every member left has a value of its field's type.

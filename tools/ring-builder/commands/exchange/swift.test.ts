@@ -183,3 +183,29 @@ test(
 function ringOf(name: string): string {
   return name.replaceAll('_', '-');
 }
+
+test('replication addresses: typed as Swift writes them, shown, and the same back', async () => {
+  const tool = await ringBuilderHere();
+  const first = 'r1z1-10.0.0.1:6200R10.1.0.1:6300/sda';
+  await tool.json('create objects --partition-power 4 --replicas 2');
+  await tool.json(`add objects ${first} 1 r1z2-10.0.0.2:6200/sda 1`);
+  await tool.json('set-device objects d1 --replication-address [FD01::2]:6300');
+  expect(await tool.text('search objects all')).toContain(
+    'd1 r1z2-10.0.0.2:6200R[fd01::2]:6300/sda',
+  );
+  for (const word of [first, 'r1z1-10.0.0.1:6200/sda']) {
+    expect(await tool.text(`search objects ${word}`)).toContain(`d0 ${first}`);
+  }
+  await tool.json('commit objects -m first');
+  await tool.json('export-swift objects o.ring.gz');
+  await tool.json('import-swift o.ring.gz back');
+  const table = (ring: string) => tool.json<{ devices: unknown[] }>(`table ${ring}`);
+  const { devices } = await table('objects');
+  expect(devices).toMatchObject([
+    { replication: { ip: '10.1.0.1', port: 6300 } },
+    { replication: { ip: 'fd01::2', port: 6300 } },
+  ]);
+  expect((await table('back')).devices).toEqual(devices);
+  await tool.json('set-device objects d0 --replication-address none');
+  expect(await tool.text('search objects d0')).toContain('d0 r1z1-10.0.0.1:6200/sda');
+});
