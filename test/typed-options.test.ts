@@ -159,6 +159,7 @@ const wrongForServer: readonly (readonly [option: string, ...values: string[]])[
   ['listen', 'here:port', '10.0.0.1:0', '10.0.0.1:70000', '10.0.0.256:1', '6200', '/tmp'],
   ['advertise', 'a b', '[10.0.0.1]:1'],
   ['operator-listen', 'here:port', '0.0.0.0:6300', '6300'],
+  ['replication-listen', 'here:port', '6300'],
   ['tls'],
   ['client-ca'],
   ['allow-host', '*', 'a:b', '/tmp'],

@@ -1,4 +1,4 @@
-// A proxy before the port where a process gives copies: what passes it may be cut, bent or held.
+// A proxy before a port where copies are given: what passes it may be cut, bent or held.
 import { once } from 'node:events';
 import net from 'node:net';
 
@@ -12,7 +12,7 @@ export interface CopyProxy extends AsyncDisposable {
   pass: Pass;
 }
 
-export async function copyProxy(target: () => number): Promise<CopyProxy> {
+export async function copyProxy(target: () => number, host = '127.0.0.1'): Promise<CopyProxy> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((arriving) => {
     proxy.connections += 1;
@@ -35,7 +35,7 @@ export async function copyProxy(target: () => number): Promise<CopyProxy> {
     });
     leaving.once('end', () => arriving.end());
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
   const proxy = {

@@ -39,7 +39,7 @@ import type { HeldFiles } from './moves/held-files.ts';
 import type { MoveControls } from './moves/move-controls.ts';
 import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
 import { ownWrites } from './own-writes.ts';
-import { deviceCaller } from './peers/device-caller.ts';
+import { deviceCallers } from './peers/device-caller.ts';
 import { longMessageCame } from './peers/minor-gc.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
@@ -163,7 +163,7 @@ export async function assembleServer(
   const meetings = { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill };
   const met = assemblePeers(own, meetings);
   const { peers, knownPeers, proven, followKeys, introduce, hearClock, ...greetings } = met;
-  const devices = deviceCaller({ ...met, handlers, writeHere: (...to) => writeHere(...to) });
+  const { devices, forRequests } = deviceCallers({ ...met, handlers }, (...to) => writeHere(...to));
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
   const calls = { devices: measureCopies(metrics, devices), inFlight, ...throttle.taking };
   const files = { ...opened, ...calls, decide };
@@ -180,7 +180,7 @@ export async function assembleServer(
   const parts = { ...held, controls, peers, trust, throttle };
   const told = { key: opened.key, demandsTls, insecure };
   const status: StatusPorts = { ...parts, ...told, scrubber, startedMs: nowMs(), nowMs };
-  const asked = { rings, requests, devices, clock, stamps };
+  const asked = { rings, requests, devices: forRequests, clock, stamps };
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
   const clients = { coordinator, metrics };

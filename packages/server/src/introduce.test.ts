@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { believedPeersMax, generationLeadMax } from '@ringwright/base/limits-rings';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { Generation, hello } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
@@ -41,12 +42,13 @@ const saying = (said: Partial<Said>): Said => ({
 });
 
 interface DeviceShape {
+  readonly named?: Ring;
   readonly hasRing?: boolean;
   readonly cooldown?: () => Promise<unknown>;
 }
 
 /** A device with a ring, or with none; what others say when they are greeted is in `there`. */
-async function device({ hasRing = true, cooldown }: DeviceShape = {}) {
+async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = {}) {
   const folder = await scratchFolder();
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const identity = identityOf(ring, 0);
@@ -60,7 +62,7 @@ async function device({ hasRing = true, cooldown }: DeviceShape = {}) {
   const sent: string[] = [];
   const unheard: string[] = [];
   const held = { has: hasRing };
-  const rings = { list: () => (held.has ? [activeOn(ring, 0)] : []), signers: () => 0 };
+  const rings = { list: () => (held.has ? [activeOn(named, 0)] : []), signers: () => 0 };
   const call = (address: string) => () => {
     const said = there.get(address);
     const away = new CodedError('PEER_UNREACHABLE', 'away');
@@ -321,4 +323,21 @@ test('a server is being greeted until the last of its greetings has ended', asyn
   second.resolve();
   await greetings[1];
   expect(knownPeers.isGreeting(member)).toBe(false);
+});
+
+test('a replication address is another way to the same server, or not believed', async () => {
+  const replication = { ip: '127.0.0.2', port: 6301 };
+  const devices = ring.devices.map((one) => (one?.id === 1 ? { ...one, replication } : one));
+  const { ports, there, greetThere } = await device({ named: { ...ring, devices } });
+  const said = { life: generationOf('born 1', 3) };
+  there.set('127.0.0.2:6301', { ...said, address: member });
+  await greetThere('127.0.0.2:6301');
+  expect(ports.memory.recall(member)).toMatchObject({ born: 'born 1', age: 3 });
+  expect(ports.wireVersions.has(member)).toBe(true);
+  there.set('127.0.0.2:6301', { life: generationOf('born 2', 9), address: other });
+  await expect(greetThere('127.0.0.2:6301')).rejects.toMatchObject({
+    code: 'PEER_UNPROVEN',
+    details: { address: member, said: other },
+  });
+  expect(ports.memory.recall(member)).toMatchObject({ born: 'born 1', age: 3 });
 });

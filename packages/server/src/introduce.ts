@@ -2,6 +2,7 @@
 // clock says.
 
 import { anyToken, role } from '@ringwright/access/need';
+import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -95,7 +96,8 @@ async function heardHello(
  * Introduces this server on a connection it made, and catches up with the other end's rings before
  * it is used. What the other end lacks is sent to it meanwhile.
  */
-export function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
+export function greet(ports: IntroducePorts, dialled: string, peer: Caller): Promise<void> {
+  const address = ports.knownPeers.ownAddress(dialled);
   // What is called from there, on this connection, is called by a member of a ring.
   const isPeer = (): boolean => ports.knownPeers.isNamed(address);
   ports.guard.show(peer, { ...credentialFrom(address, null), isPeer });
@@ -104,6 +106,7 @@ export function greet(ports: IntroducePorts, address: string, peer: Caller): Pro
       const own = { ...introduction(ports, address), wireVersion: version };
       return peer.call(hello, own, peerCallTimeoutMs);
     });
+    if (dialled !== address) requireOwn(answer.address, { address, dialled });
     ports.wireVersions.set(address, commonWireVersion(answer.wireVersion));
     const said = { ...answer, address };
     const isNamed = ports.knownPeers.isNamed(address);
@@ -114,6 +117,22 @@ export function greet(ports: IntroducePorts, address: string, peer: Caller): Pro
     // The rings that it gave may be the first ones here.
     if (!isNamed && ports.knownPeers.isNamed(address)) await takeIn(ports, said);
     void ports.relay.send(address, peer, answer.rings); // it may take long, and cools down first
+  });
+}
+
+/**
+ * What a server without a key answers at a replication address is believed of its device, so that
+ * it must be that server. Throws PEER_UNPROVEN.
+ */
+function requireOwn(
+  said: string,
+  { address, dialled }: { readonly address: string; readonly dialled: string },
+): void {
+  if (said === address) return;
+  const wanted = `${dialled} is the replication address of ${address} in the ring`;
+  throw new CodedError('PEER_UNPROVEN', `${wanted}, and the server there says it is ${said}`, {
+    hint: 'ring-builder set-device RING dN --replication-address IP:PORT|none',
+    details: { address, dialled, said },
   });
 }
 

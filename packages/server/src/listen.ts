@@ -4,9 +4,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress, splitAddress } from '@ringwright/base/server-address';
 import type { ServerOptions } from './options.ts';
 
-/** Where HTTP and messages arrive: of all, and of operators where they have an address of theirs. */
-export function doorsOf({ listen: address, operatorListen }: ServerOptions): string[] {
-  return operatorListen === undefined ? [address] : [address, operatorListen];
+/** Where HTTP and messages arrive: of all, and of operators and of copies at addresses of theirs. */
+export function doorsOf(
+  options: Pick<ServerOptions, 'listen' | 'operatorListen' | 'replicationListen'>,
+): string[] {
+  const { listen: address, operatorListen, replicationListen } = options;
+  return [address, operatorListen, replicationListen].filter((door) => door !== undefined);
 }
 
 /** Those, and the port of the Redis protocol if there is one. */

@@ -28,12 +28,13 @@ export interface DeviceSurroundings {
 }
 
 export async function openDevice(
-  { data, listen: address, advertise, device, trust: given, copyListen }: ServerOptions,
+  { data, listen: address, advertise, device, trust: given, ...rest }: ServerOptions,
   { log, onFailure }: DeviceSurroundings,
 ): Promise<OpenedDevice> {
   const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
   const newIncarnation = (): string => randomBytes(12).toString('hex');
-  const { ip: host } = splitAddress(copyListen ?? address);
+  const { copyListen, replicationListen } = rest;
+  const { ip: host } = splitAddress(copyListen ?? replicationListen ?? address);
   const copies = { host, port: copyListen === undefined ? 0 : splitAddress(copyListen).port };
   const store = await openStore({ directory: data, newIncarnation, onFailure, copies });
   try {

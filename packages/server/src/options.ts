@@ -59,6 +59,11 @@ const optionsSchema = z.strictObject({
   advertise: addressField
     .optional()
     .describe('address as the ring names it, where that is not the one to listen on'),
+  replicationListen: addressField
+    .optional()
+    .describe(
+      'second address for messages of other servers: the replication address of the ring, for copies and repair; also where files are given by default',
+    ),
   operatorListen: addressField
     .refine((address) => !wildcard.test(address), 'wanted an address that operators can call')
     .optional()
@@ -133,7 +138,7 @@ const optionsSchema = z.strictObject({
   copyListen: addressField
     .optional()
     .describe(
-      'address that gives partition files to joiners, who reach its port at the IP that the ring names; default: any free port at the IP of --listen',
+      'address that gives partition files to joiners, who reach its port at the IP that the ring names; default: any free port at the IP of --replication-listen or --listen',
     ),
   trashHours: numberField(z.number().min(0).max(trashHoursAllowedMax))
     .default(trashHoursMax)

@@ -2,11 +2,13 @@
 import { isIPv4 } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
+import { doorsOf } from './listen.ts';
 import type { ServerOptions } from './options.ts';
 
 type Protection = Pick<ServerOptions, 'tls' | 'trust' | 'tokenFile' | 'clientCa'>;
 type Listening = Protection &
-  Pick<ServerOptions, 'listen' | 'operatorListen' | 'data' | 'insecureListen'>;
+  Parameters<typeof doorsOf>[0] &
+  Pick<ServerOptions, 'data' | 'insecureListen'>;
 
 /** Whether only programs of this machine reach the address. */
 export function isLoopback(address: string): boolean {
@@ -16,8 +18,7 @@ export function isLoopback(address: string): boolean {
 
 /** Whether it listens to others without what keeps strangers out. */
 export function isInsecure(options: Listening): boolean {
-  const { listen, operatorListen = listen } = options;
-  return !(isLoopback(listen) && isLoopback(operatorListen)) && lackingOf(options).length > 0;
+  return !doorsOf(options).every(isLoopback) && lackingOf(options).length > 0;
 }
 
 /** Throws INSECURE_LISTEN, with the commands that would set it up. */
@@ -28,8 +29,7 @@ export function requireSecure(options: Listening): void {
   const given = `--data ${data} --listen ${listen}`;
   const token = tokenFile ?? 'peer.token';
   const protection = `--tls ${tls} --trust ${trust[0] ?? 'rings/trust.json'} --token-file ${token}`;
-  const { operatorListen = listen } = options;
-  const reached = isLoopback(listen) ? operatorListen : listen;
+  const reached = doorsOf(options).find((door) => !isLoopback(door));
   const message = `other machines reach ${reached}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [

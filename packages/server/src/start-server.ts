@@ -10,6 +10,7 @@ import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import type { Store } from '@ringwright/partition/store';
+import type { Device } from '@ringwright/ring/device';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
@@ -172,7 +173,9 @@ function knows({ guard, rings }: ServerParts): (request: IncomingMessage) => boo
   return (request) => {
     if (guard.demands && guard.allowsTo(credentialOf(request), known)) return true;
     const ip = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
-    return rings.list().some(({ ring }) => ring.devices.some((device) => device?.ip === ip));
+    const isThere = (device: Device | null): boolean =>
+      device !== null && (device.ip === ip || device.replication?.ip === ip);
+    return rings.list().some(({ ring }) => ring.devices.some(isThere));
   };
 }
 
@@ -211,9 +214,8 @@ function repeatRounds({
 
 /** What this server may be called by whoever asks it over HTTP. */
 function hostNames({ listen: address, advertise, allowHost, ...rest }: ServerOptions): string[] {
-  const { operatorListen = address } = rest;
-  const own = [address, advertise ?? address, operatorListen].map((one) => splitAddress(one).ip);
-  return [...own, hostname(), ...allowHost];
+  const doors = [...doorsOf({ listen: address, ...rest }), advertise ?? address];
+  return [...doors.map((one) => splitAddress(one).ip), hostname(), ...allowHost];
 }
 
 /** What nobody needs any more goes. */

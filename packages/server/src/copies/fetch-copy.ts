@@ -1,6 +1,7 @@
 // Has the process beside the store fetch a partition file from the one at the source.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { addressFor } from '@ringwright/ring/device';
 import { copyChecksum, copyGoOn, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
 import {
@@ -78,7 +79,8 @@ async function beginFetch(
   const to = { active, device: source };
   const device = must(active.self, 'a device outside the ring loads nothing');
   const asked = { keyspace, ringVersion, partition, assignment, device };
-  const { ip: host } = must(active.ring.devices[source], `no device ${source} in the ring`);
+  const holder = must(active.ring.devices[source], `no device ${source} in the ring`);
+  const { ip: host } = addressFor('replication', holder);
   let answer: AnswerOf<typeof copyStart>;
   try {
     answer = await devices.call(to, copyStart, asked);

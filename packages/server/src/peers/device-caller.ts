@@ -4,6 +4,7 @@ import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
+import { addressFor, type Purpose } from '@ringwright/ring/device';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
 import { recordsWrite, recordWrite } from '@ringwright/wire/records';
@@ -52,6 +53,7 @@ export function writeByCall(call: DeviceCaller['call']): DeviceCaller['write'] {
 }
 
 interface CallerPorts {
+  readonly purpose: Purpose;
   readonly peers: { connect(address: string): Caller };
   readonly handlers: ReadonlyMap<string, CallHandler>;
   /** Whether the server there takes many writes in one message. */
@@ -68,7 +70,21 @@ export const ownCaller: Caller = {
   call: () => Promise.reject(new Error('a device does not call itself back')),
 };
 
-export function deviceCaller({ peers, handlers, ...writing }: CallerPorts): DeviceCaller {
+/** `devices`: for copies and repair, which may go another way than requests. */
+export function deviceCallers(
+  ports: Omit<CallerPorts, 'purpose' | 'writeHere'>,
+  writeHere: CallerPorts['writeHere'],
+): { readonly devices: DeviceCaller; readonly forRequests: DeviceCaller } {
+  const both = { ...ports, writeHere };
+  return {
+    devices: deviceCaller({ ...both, purpose: 'replication' }),
+    forRequests: deviceCaller({ ...both, purpose: 'requests' }),
+  };
+}
+
+function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): DeviceCaller {
+  const addressIn = ({ ring }: ActiveRing, device: number): string =>
+    formatAddress(addressFor(purpose, must(ring.devices[device], `no device ${device} there`)));
   // Not async, and the answers are passed on as they are: this is on the path of every request.
   const call: DeviceCaller['call'] = (to, kind, request) => {
     const { active, device, timeoutMs = peerCallTimeoutMs } = to;
@@ -97,9 +113,4 @@ export function deviceCaller({ peers, handlers, ...writing }: CallerPorts): Devi
       else batches.add(addressIn(active, device), request, tell);
     },
   };
-}
-
-function addressIn({ ring }: ActiveRing, device: number): string {
-  const { ip, port } = must(ring.devices[device], `no device ${device} in the ring`);
-  return formatAddress({ ip, port });
 }

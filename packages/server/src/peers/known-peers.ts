@@ -57,6 +57,17 @@ export class KnownPeers {
     return this.#ports.rings.list().some(({ ring }) => addressesIn(ring).has(address));
   }
 
+  /**
+   * What the server at an address calls itself: of a replication address, the address for requests.
+   */
+  ownAddress(address: string): string {
+    for (const { ring } of this.#ports.rings.list()) {
+      const own = addressesIn(ring).get(address);
+      if (own !== undefined) return own;
+    }
+    return address;
+  }
+
   /** Whether a server without any ring was told by a caller that it is to be found there. */
   isHeard(address: string): boolean {
     return this.#unknown.has(address);

@@ -144,9 +144,10 @@ function ringKeys(ring: Ring): RingKeys {
       continue;
     }
     const id = keyIdOf(device.key);
-    const address = formatAddress(device);
     devices.set(id, device.id);
-    byAddress.set(address, (byAddress.get(address) ?? new Set<string>()).add(id));
+    for (const address of [device, device.replication ?? device].map(formatAddress)) {
+      byAddress.set(address, (byAddress.get(address) ?? new Set<string>()).add(id));
+    }
   }
   const keys = { isWhole: isWhole && devices.size > 0, devices, byAddress };
   known.set(ring, keys);

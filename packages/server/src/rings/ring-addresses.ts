@@ -3,12 +3,20 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 
 /** By ring, which is immutable: looked up with every hello. */
-const known = new WeakMap<Ring, ReadonlySet<string>>();
+const known = new WeakMap<Ring, ReadonlyMap<string, string>>();
 
-export function addressesIn(ring: Ring): ReadonlySet<string> {
+/**
+ * Each with the one that its server calls itself by: of a replication address, that for requests.
+ */
+export function addressesIn(ring: Ring): ReadonlyMap<string, string> {
   const found = known.get(ring);
   if (found !== undefined) return found;
-  const all = new Set(ring.devices.flatMap((device) => (device ? [formatAddress(device)] : [])));
+  const devices = ring.devices.filter((device) => device !== null);
+  const all = new Map<string, string>();
+  for (const device of devices) {
+    if (device.replication) all.set(formatAddress(device.replication), formatAddress(device));
+  }
+  for (const device of devices) all.set(formatAddress(device), formatAddress(device));
   known.set(ring, all);
   return all;
 }

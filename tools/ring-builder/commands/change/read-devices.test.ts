@@ -11,7 +11,8 @@ test('CSV with quotes, CRLF, a byte order mark, blank lines and columns in any o
 });
 
 test('CSV with a replication address, or none', () => {
-  const csv = `${head},replication\n1,2,10.0.0.1,6200,sdb,100,,10.1.0.1:6300\n1,2,10.0.0.1,6200,sdb,100,,`;
+  const line = '1,2,10.0.0.1,6200,sdb,100,,';
+  const csv = `${head},replication\n${line}10.1.0.1:6300\n${line}`;
   const replication = { ip: '10.1.0.1', port: 6300 };
   const plain = { ...device, meta: '' };
   expect(devicesOfFile(csv, 'x')).toEqual([{ ...plain, replication }, plain]);
