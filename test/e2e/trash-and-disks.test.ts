@@ -3,6 +3,7 @@
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 
 interface Reconciled {
@@ -22,6 +23,10 @@ test('drops by mistake are held, shown, let go, listed and brought back', {
     return { exit, found: JSON.parse(stdout) };
   };
   expect(await reconcile()).toMatchObject({ exit: 0, found: { slots: 192, complete: 192 } });
+  const { port } = cluster.servers[0]!.place;
+  const put = (each: number) =>
+    ({ method: 'PUT', path: `/v1/${keyspace}/${each}`, body: 'x' }) as const;
+  await Promise.all(Array.from({ length: 300 }, (_, each) => askServer(port, put(each))));
 
   const joiner = await cluster.addServer();
   await builder.json(['add', keyspace, joiner.text, '1']);
@@ -47,7 +52,9 @@ test('drops by mistake are held, shown, let go, listed and brought back', {
     'list',
     keyspace,
   ]);
-  expect(listed.count).toBe(48);
+  // Most partitions have a record; one that is empty leaves nothing.
+  expect(listed.count).toBeGreaterThan(24);
+  expect(listed.count).toBeLessThanOrEqual(48);
   const name = listed.items[0]?.name ?? '';
   const { restored } = await builder.json<{ restored: object[] }>([
     ...['trash', 'restore', keyspace, name],
