@@ -147,11 +147,12 @@ describe.skipIf(!installed)('with the real Swift', () => {
 
     const back = await tool.json('import-swift o.builder back --hash-suffix changeme');
     expect(back).toMatchObject({ version: 1, replicas: 2.5, devices: 4, warnings: [] });
-    const table = await tool.json<{ devices: ({ extra?: object } | null)[]; table: number[][] }>(
-      'table back',
-    );
+    const table = await tool.json<{
+      devices: ({ replication?: object } | null)[];
+      table: number[][];
+    }>('table back');
     expect(table.devices[0]).toBeNull();
-    expect(table.devices[4]?.extra).toEqual({ replication_ip: '10.9.0.5', replication_port: 6300 });
+    expect(table.devices[4]?.replication).toEqual({ ip: '10.9.0.5', port: 6300 });
     expect(table.table.flat()).not.toContain(0);
     const fromRing = await tool.json('import-swift o.ring.gz back2 --hash-suffix changeme');
     expect(fromRing).toMatchObject({ version: 1, replicas: 2.5 });
