@@ -1,7 +1,7 @@
 // Limits of listeners, as limits.ts: what strangers may take of a server, one by one and together.
 import { assert } from './assert.ts';
 import { httpBatchBytesMax, redisConnectionsMax, redisRequestBytesMax } from './limits.ts';
-import { httpConnectionsMax, wireConnectionsMax } from './limits-rings.ts';
+import { httpConnectionsMax, unheardConnectionsMax, wireConnectionsMax } from './limits-rings.ts';
 
 const MIB = 1024 * 1024;
 
@@ -11,8 +11,11 @@ export const wireReservedMax = 512;
 export const wirePerAddressMax = 1_024;
 export const httpPerAddressMax = 2_048;
 export const redisPerAddressMax = 250;
-/** Kept back from Node's own limit, at which it closes connections without looking at them. */
-export const httpSpareConnections = 64;
+/**
+ * Kept back from Node's own limit, at which it closes connections without looking at them: for
+ * those that have said nothing yet, which have no place, and some that are just ending.
+ */
+export const httpSpareConnections = unheardConnectionsMax + 64;
 /** Headers have this long to arrive: one packet, or two on a bad line. */
 export const httpHeadersMsMax = 10_000;
 /** How often Node looks for those that are late. */

@@ -44,6 +44,8 @@ export const httpConnectionsMax = 8_192;
 export const firstByteMsMax = 30_000;
 /** A handshake takes two round trips; who needs longer holds a place that others want. */
 export const tlsHandshakeMsMax = 10_000;
+/** Connections of one port that are in one of those two: the oldest goes when one more comes. */
+export const unheardConnectionsMax = 1_024;
 /** A key, its certificate and those of some issuers have 10 KB. */
 export const tlsBundleBytesMax = 256 * 1024;
 /** A bundle that was replaced is shown within this time. */

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
+import { unheardConnectionsMax } from '@ringwright/base/limits-rings';
 import { messageKind } from '@ringwright/wire/message';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -136,6 +137,23 @@ test('where TLS is demanded a plain caller gets nothing, and a silent one goes',
   silent.end();
   await closed;
   expect(await linkTo(port, byDevice).call(double, 1, 10_000)).toBe(2);
+});
+
+test('callers that say nothing, or half a handshake, keep nobody out: the oldest go', async () => {
+  const { port, refused } = await listening();
+  const heard = linkTo(port, byDevice);
+  expect(await heard.call(double, 1, 10_000)).toBe(2);
+  for (let at = 0; at < unheardConnectionsMax + 8; at += 1) {
+    const silent = connect(port, '127.0.0.1').on('error', () => undefined);
+    onTestFinished(() => void silent.destroy());
+    await once(silent, 'connect');
+    if (at % 2 === 0) silent.write(Buffer.of(22));
+  }
+  await expect.poll(() => refused.length, { timeout: 5_000 }).toBe(8);
+  expect(refused[0]).toContain('had said nothing');
+  expect(await linkTo(port, byDevice).call(double, 2, 10_000)).toBe(4);
+  expect(await heard.call(double, 3, 10_000), 'it was heard').toBe(6);
+  expect(refused).toHaveLength(9);
 });
 
 test('nobody comes back with a ticket in place of a key, nor with an older TLS', async () => {

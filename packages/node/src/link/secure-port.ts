@@ -2,7 +2,11 @@
 import { constants } from 'node:crypto';
 import type { Server, Socket } from 'node:net';
 import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
-import { firstByteMsMax, tlsHandshakeMsMax } from '@ringwright/base/limits-rings';
+import {
+  firstByteMsMax,
+  tlsHandshakeMsMax,
+  unheardConnectionsMax,
+} from '@ringwright/base/limits-rings';
 import { deviceServerName, type TlsIdentity } from './prove-server.ts';
 
 /** Of a record that begins a handshake; no request of HTTP, and none of Redis, begins so. */
@@ -36,14 +40,15 @@ export interface SecurePort {
 export function securePort(server: Server, options: SecurePortOptions): SecurePort {
   const device = createSecureContext({ ...settings, ...options.device });
   const sockets = new Set<Socket>();
+  /** Those that no listener has seen yet, oldest first, by the address they come from. */
+  const unheard = new Map<string, Socket>();
   const serve = server.listeners('connection');
   const refuse = (socket: Socket, reason: string): void => {
-    if (socket.remoteAddress !== undefined) {
-      options.onRefused(`${socket.remoteAddress}:${socket.remotePort}`, reason);
-    }
+    if (socket.remoteAddress !== undefined) options.onRefused(callerOf(socket), reason);
     socket.destroy();
   };
   const pass = (socket: Socket): void => {
+    unheard.delete(callerOf(socket));
     for (const listener of serve) listener.call(server, socket);
   };
   const secure = createServer({
@@ -58,8 +63,17 @@ export function securePort(server: Server, options: SecurePortOptions): SecurePo
   secure.on('tlsClientError', (error: Error, socket: TLSSocket) => refuse(socket, error.message));
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
+    const caller = callerOf(socket);
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    unheard.set(caller, socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (unheard.get(caller) === socket) unheard.delete(caller);
+    });
+    const [oldest] = unheard.values();
+    if (oldest !== undefined && unheard.size > unheardConnectionsMax) {
+      refuse(oldest, `${unheardConnectionsMax} came after it, and it had said nothing`);
+    }
     firstByteOf(socket, {
       onByte: (byte) => {
         if (byte === HANDSHAKE) secure.emit('connection', socket);
@@ -75,6 +89,11 @@ export function securePort(server: Server, options: SecurePortOptions): SecurePo
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** The same for a socket and for the TLS over it. */
+function callerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
 }
 
 interface FirstByte {
