@@ -17,6 +17,8 @@ export interface StoreChildren {
   readonly mirror: (child: Place, from: Omit<Mirror, 'phases'>, phase: MirrorPhase) => void;
   /** Ends it for a keyspace of which no child, or no parent, is here any more. */
   readonly endMirror: (keyspace: string) => void;
+  /** Resolves when all that was queued before is applied: an entry of the log behind it. */
+  readonly allBefore: (child: Place) => Promise<void>;
   /** Gives the child what the parents promised and dropped. Throws PARTITION_ABSENT. */
   readonly carryMarks: (child: Place, marks: Omit<PartitionMarks, 'state'>) => Promise<void>;
 }
@@ -41,6 +43,7 @@ export function storeChildren(parts: StoreParts): StoreChildren {
       if ([...parents].some(isHere) && [...phases.keys()].some(isHere)) return;
       mirrors.delete(keyspace);
     },
+    allBefore: (child) => changeMarks(parts, partitionOf(parts, child), {}),
     carryMarks: (child, marks) => changeMarks(parts, partitionOf(parts, child), marks),
   };
 }

@@ -141,3 +141,14 @@ test('stale lines do not pile up', async () => {
   expect(length).toBeLessThan(5_000);
   expect(store.info('test', 0)?.state).toBe('filling');
 });
+
+test('what waits for all that was queued before it waits for the log', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await emptyOnes(store, 2);
+  let isWritten = false;
+  const written = store.write([write('a', 'x', 5, 0)]).then(() => (isWritten = true));
+  await store.children.allBefore({ keyspace: 'test', partition: 1 });
+  expect(isWritten).toBe(true);
+  await written;
+});

@@ -62,12 +62,12 @@ export async function fillChild(
   if (isShared) {
     const from = { parents: new Set(parents), childOf };
     store.children.mirror(place, from, 'promises');
-    await allBefore(store, place);
+    await store.children.allBefore(place);
     // In one turn: the child knows all promises before the first record that one may keep out.
     const promised = givePromises(store, place, promises());
     store.children.mirror(place, from, 'all');
     await promised;
-    await allBefore(store, place);
+    await store.children.allBefore(place);
     // failpoint: fill.shared
   }
   for (const parent of parents) await giveRows(ports, { task, parent, isOfChild });
@@ -89,11 +89,6 @@ export async function fillChild(
 interface Place {
   readonly keyspace: string;
   readonly partition: number;
-}
-
-/** An entry of the log behind all that was queued before: then that is in the files. */
-function allBefore(store: Store, { keyspace, partition }: Place): Promise<void> {
-  return store.setState(keyspace, partition, 'filling');
 }
 
 async function givePromises(
