@@ -84,3 +84,14 @@ assert(
  * sixteen waves as large as may be in flight. What is beyond needs another commit.
  */
 export const laterMovesMax = 2 ** 20;
+/** Steps in which the size of a partition is kept: a thousandth of the largest one is near enough. */
+export const sizeLevelMax = 1_000;
+/** Partitions of which a ring may keep sizes: at four characters each they are 4 MB in each version. */
+export const measuredPartitionsMax = 2 ** 20;
+/** Moves that one version may make for even bytes alone: each is looked for on its own. */
+export const swapBudgetMax = 1_000;
+/**
+ * Pairs of a slot and a device that the search for even bytes looks at in a plan: some three
+ * seconds. A ring for which they are too few is left as even as it is by then.
+ */
+export const byteLooksMax = 20_000_000;

@@ -110,6 +110,8 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
   }
   if (change.kind !== 'set') return null;
   for (const [name, wanted] of Object.entries(change.settings)) {
+    // A measurement takes the place of an older one.
+    if (name === 'sizes') continue;
     const [was, is] = [settingOf(from, name), settingOf(onto, name)];
     const same = JSON.stringify(was) === JSON.stringify(is);
     if (!same && is !== wanted)

@@ -28,7 +28,11 @@ export function createFlowGraph(
   return { work, targets, ...scope, labels: new Int32Array(work.tree.nodes) };
 }
 
-export function hadLeaf({ before }: RebalanceWork, partition: number, leaf: number): boolean {
+export function hadLeaf(
+  { before }: Pick<RebalanceWork, 'before'>,
+  partition: number,
+  leaf: number,
+): boolean {
   const start = partition * before.width;
   const end = start + replicasOf(before, partition);
   for (let slot = start; slot < end; slot += 1) if (before.leaf[slot] === leaf) return true;
@@ -36,7 +40,11 @@ export function hadLeaf({ before }: RebalanceWork, partition: number, leaf: numb
 }
 
 /** The slot of the partition that has the leaf, or -1. */
-export function slotOf({ placement }: RebalanceWork, partition: number, leaf: number): number {
+export function slotOf(
+  { placement }: Pick<RebalanceWork, 'placement'>,
+  partition: number,
+  leaf: number,
+): number {
   const start = partition * placement.width;
   const end = start + replicasOf(placement, partition);
   for (let slot = start; slot < end; slot += 1) if (placement.leaf[slot] === leaf) return slot;
@@ -44,7 +52,10 @@ export function slotOf({ placement }: RebalanceWork, partition: number, leaf: nu
 }
 
 /** Leaves the partition had and has no more: arcs to them cost nothing. */
-export function droppedLeaves(work: RebalanceWork, partition: number): readonly number[] {
+export function droppedLeaves(
+  work: Pick<RebalanceWork, 'before' | 'placement'>,
+  partition: number,
+): readonly number[] {
   const { before, placement } = work;
   const start = partition * before.width;
   const end = start + replicasOf(before, partition);

@@ -27,8 +27,10 @@ export function replicasOf(
   return partition < cut ? most : most - 1;
 }
 
+type PartitionRules = Pick<RebalanceWork, 'placement' | 'rules'>;
+
 /** Puts a partition's leaves into the rules; false (and nothing put) when they are not a legal set. */
-export function enterPartition(work: RebalanceWork, partition: number): boolean {
+export function enterPartition(work: PartitionRules, partition: number): boolean {
   const { placement, rules } = work;
   const { leaf, none } = placement;
   const start = partition * placement.width;
@@ -43,7 +45,7 @@ export function enterPartition(work: RebalanceWork, partition: number): boolean 
 }
 
 /** Takes a partition's leaves out of the rules again. */
-export function leavePartition(work: RebalanceWork, partition: number): void {
+export function leavePartition(work: PartitionRules, partition: number): void {
   const { leaf, none, width } = work.placement;
   const start = partition * width;
   const end = start + replicasOf(work.placement, partition);

@@ -32,7 +32,7 @@ export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
   const columnOf = new Map(ids.map((id, column) => [id, column]));
   const column = (id: number): number => columnOf.get(id) ?? -1;
   const partitioner = densePartitioner(head.partitioner, column, ids.length);
-  const { pins } = state;
+  const { pins, sizes } = state;
   return {
     ids,
     head: {
@@ -47,6 +47,9 @@ export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
     state: {
       ...state,
       partitioner,
+      ...(sizes && {
+        sizes: { ...sizes, levels: ids.map((id) => sizes.levels[id] ?? null) },
+      }),
       ...(pins && {
         pins: pins
           .filter(({ partition }) => columnOf.has(partition))

@@ -63,6 +63,7 @@ export function planReshape(
     moves,
     moveLowerBound: moves.length,
     optimum: { moves: moves.length, proof: 'bound' },
+    swapMoves: 0,
     partitionsMovingTwice: 0,
     later: [],
     movesLeft: 0,

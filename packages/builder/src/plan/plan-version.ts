@@ -25,6 +25,7 @@ import {
   landedHead,
 } from '../state/moves-in-flight.ts';
 import { denseHead, sparsePlan } from './dense-head.ts';
+import { evenGoal } from './even-goal.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { moveCount, rememberedWaves } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
@@ -87,6 +88,7 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
     moves: [],
     moveLowerBound: 0,
     optimum: { moves: 0, proof: 'bound' },
+    swapMoves: 0,
     partitionsMovingTwice: 0,
     later: [],
     movesLeft: 0,
@@ -107,7 +109,8 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const pinned = pinnedProblem(problem, state, () => before);
   const { targets } = pinned;
   const place = isWalked(state) ? walkNext : placeNext;
-  const { wanted, goal, frozen } = place(input, pinned, before);
+  const { wanted, goal, fewest, frozen } = place(input, pinned, before);
+  const swapMoves = movesTo(before, wanted) - movesTo(before, fewest);
   const cut = cutTable(head, wanted, { tree, replicas });
   const start = cut === null ? before : placementOf({ ...head, ...cut }, tree, wanted.width);
   const { table } = cut ?? head;
@@ -121,7 +124,8 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const movesLeft = moveCount(waves);
   const later = rememberedWaves(waves);
   const bound = isWalked(state) ? movesTo(before, goal) : moveBound(tree, targets, before);
-  const asked = { head, state, problem: pinned, wanted, moves: moves.length + movesLeft, bound };
+  const least = moves.length + movesLeft - swapMoves;
+  const asked = { head, state, problem: pinned, wanted: fewest, moves: least, bound };
   const free = frozen === null && isFree(state);
   const outcome = {
     head,
@@ -141,6 +145,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
     moves,
     moveLowerBound: bound,
     optimum: frozen === null ? provenOptimum(asked) : null,
+    swapMoves,
     partitionsMovingTwice: outcome.partitionsMovingTwice,
     later,
     movesLeft,
@@ -171,6 +176,8 @@ interface NextPlacement {
   readonly wanted: Placement;
   /** When all waves are done, and these partitions have rested. */
   readonly goal: Placement;
+  /** As `wanted`, before moves were spent on even bytes. */
+  readonly fewest: Placement;
   readonly frozen: Uint8Array | null;
 }
 
@@ -184,8 +191,10 @@ function placeNext(
   const shape = reshaped(before, replicas);
   const frozen = frozenInShape(restingPartitions(input), before, shape);
   const held = heldLeaves(tree, state);
+  const even = { state, tree, before, frozen, held, spends: frozen === null };
   if (solved !== null && frozen === null && held === null) {
-    return { wanted: solved, goal: solved, frozen };
+    const wanted = evenGoal(solved, { ...even, targets });
+    return { wanted, goal: wanted, fewest: solved, frozen };
   }
   const { slots } = shape;
   const aim =
@@ -194,10 +203,12 @@ function placeNext(
       : interimTargets(tree, targets, { placement: { ...before, slots }, frozen });
   const forced = urgentSlots(head, state, before.width);
   const how = { tree, replicas, held };
-  const wanted = rebalance({ ...how, targets: aim, before, frozen, forced });
-  if (frozen === null) return { wanted, goal: wanted, frozen };
-  const after = { targets, before: wanted, frozen: null, forced: null };
-  return { wanted, goal: rebalance({ ...how, ...after }), frozen };
+  const fewest = rebalance({ ...how, targets: aim, before, frozen, forced });
+  const wanted = evenGoal(fewest, { ...even, targets: aim });
+  if (frozen === null) return { wanted, goal: wanted, fewest, frozen };
+  const after = { targets, before: wanted, frozen: null };
+  const later = rebalance({ ...how, ...after, forced: null });
+  return { wanted, goal: evenGoal(later, { ...even, ...after }), fewest: wanted, frozen };
 }
 
 /** The walk's table, but for partitions that rest. */
@@ -205,11 +216,12 @@ function walkNext(input: NextInput, { tree }: PinnedProblem, before: Placement):
   const { state } = input;
   const goal = walkPlacement(state, tree, before.width);
   const frozen = frozenInShape(restingPartitions(input), before, reshaped(before, state.replicas));
-  if (frozen === null) return { wanted: goal, goal, frozen };
+  if (frozen === null) return { wanted: goal, goal, fewest: goal, frozen };
   const leaf = goal.leaf.map((one, slot) =>
     frozen[Math.floor(slot / goal.width)] === 1 ? before.leaf[slot]! : one,
   );
-  return { wanted: { ...goal, leaf }, goal, frozen };
+  const wanted = { ...goal, leaf };
+  return { wanted, goal, fewest: wanted, frozen };
 }
 
 /** By partition 1: it changed lately, or has a move in flight; null when none did. */

@@ -35,6 +35,8 @@ export interface Plan {
   readonly target: Table;
   /** Fewer replicas than the head has: the table after the cut, which `moves` start from. */
   readonly cut: Pick<Ring, 'replicas' | 'table'> | null;
+  /** Moves beyond the fewest, later versions included: what even bytes were worth. */
+  readonly swapMoves: number;
   /** Slots whose device changes, sorted by partition, then replica; empty for the first version. */
   readonly moves: readonly PlannedMove[];
   /** No ring with the guaranteed balance can be reached with fewer moves than this. */

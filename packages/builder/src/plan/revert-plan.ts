@@ -57,6 +57,7 @@ export function revertPlan(input: RevertInput): Plan {
     moveLowerBound: total,
     cut: null,
     optimum: null,
+    swapMoves: 0,
     partitionsMovingTwice: 0,
     later,
     movesLeft,
@@ -184,12 +185,13 @@ export function revertState(state: BuilderState, old: BuilderState): BuilderStat
     if (then?.state === 'active') return { ...plain, weight: then.weight };
     return allThere ? { ...plain, weight: 0 } : device;
   });
-  const { pins: _pins, zonesMin: _zones, ...kept } = state;
+  const { pins: _pins, zonesMin: _zones, sizes: _sizes, ...kept } = state;
   const pins = (old.pins ?? []).filter(({ on, off }) => [...on, ...off].every(there));
   return {
     ...kept,
     ...(pins.length > 0 && { pins }),
     ...(old.zonesMin !== undefined && { zonesMin: old.zonesMin }),
+    ...(old.sizes !== undefined && { sizes: old.sizes }),
     minPartHours,
     overload,
     devices,

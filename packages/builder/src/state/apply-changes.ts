@@ -174,6 +174,8 @@ function setSettings(
   const { partitionPower: power } = settings;
   if (power !== undefined) reshape(state, { kind: 'power', power });
   if (settings.restedThrough !== undefined) state.restedThrough = settings.restedThrough;
+  if (settings.sizes === null) delete state.sizes;
+  else if (settings.sizes !== undefined) state.sizes = settings.sizes;
   if (settings.overload !== undefined) {
     checkOverload(settings.overload);
     state.overload = settings.overload;

@@ -57,6 +57,20 @@ export interface BuilderState {
   readonly pins?: readonly Pin[];
   /** Versions up to this one count as older than minPartHours: somebody said so. */
   readonly restedThrough?: number;
+  /** Sizes by which plans even out bytes; absent: counts decide alone. */
+  readonly sizes?: PartitionSizes;
+}
+
+/** Measured once and kept, so that the same plan is made again from the state alone. */
+export interface PartitionSizes {
+  /** Hours since 1970. */
+  readonly measuredHour: number;
+  /** Bytes of one level. */
+  readonly unit: number;
+  /** By partition id, rounded to levels; null where no server told it. */
+  readonly levels: readonly (number | null)[];
+  /** Moves that a version may make beyond the fewest, to even out bytes; absent: none. */
+  readonly swapBudget?: number;
 }
 
 export interface SwiftState {

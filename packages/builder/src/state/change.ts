@@ -1,6 +1,6 @@
 // A staged change: what an operator asked for and a commit will apply, in order. Pure data.
 import type { Device } from '@ringwright/ring/device';
-import type { DeviceHold, Pin, WeightRamp } from './builder-state.ts';
+import type { DeviceHold, PartitionSizes, Pin, WeightRamp } from './builder-state.ts';
 
 export type Change =
   | {
@@ -42,5 +42,7 @@ export type Change =
         readonly restedThrough?: number;
         /** All partitions are split, or merged, to 2 to this power. */
         readonly partitionPower?: number;
+        /** Null: counts decide alone again. */
+        readonly sizes?: PartitionSizes | null;
       };
     };

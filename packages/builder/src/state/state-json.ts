@@ -7,6 +7,7 @@ import {
   pinCountMax,
   tokensPerDeviceMax,
 } from '@ringwright/base/limits';
+import { measuredPartitionsMax, sizeLevelMax, swapBudgetMax } from '@ringwright/base/limits-rings';
 import { deviceExtraSchema } from '@ringwright/ring/device-extra';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -70,6 +71,13 @@ const swiftSchema = z.strictObject({
   idBytes: z.literal(4).exactOptional(),
 });
 
+export const sizesSchema = z.strictObject({
+  measuredHour: whole,
+  unit: z.int().positive(),
+  levels: z.array(z.int().min(0).max(sizeLevelMax).nullable()).max(measuredPartitionsMax),
+  swapBudget: z.int().min(1).max(swapBudgetMax).exactOptional(),
+});
+
 const stateSchema = z.strictObject({
   ring: z.string(),
   cluster: z.string(),
@@ -86,6 +94,7 @@ const stateSchema = z.strictObject({
     .max(pinCountMax)
     .exactOptional(),
   restedThrough: whole.exactOptional(),
+  sizes: sizesSchema.exactOptional(),
 });
 
 /** One spelling per state: equal states give equal bytes. */

@@ -7,7 +7,7 @@ import type { BuilderDevice, BuilderState } from './builder-state.ts';
 /** Errors: PLACED_BY_TOKENS with the rule that a walk cannot keep. */
 export function checkTokenRules(state: BuilderState): void {
   if (state.placement === undefined) return;
-  const { partitioner, replicas, overload, zonesMin, pins, devices } = state;
+  const { partitioner, replicas, overload, zonesMin, pins, sizes, devices } = state;
   const held = devices.find((device) => device?.hold !== undefined);
   const broken =
     partitioner.kind !== 'hash-intervals'
@@ -20,9 +20,11 @@ export function checkTokenRules(state: BuilderState): void {
             ? `zones-min ${zonesMin}: a walk knows no zones`
             : pins !== undefined
               ? `partition ${pins[0]?.partition} is pinned`
-              : held
-                ? `d${held.id} is held: ${held.hold}`
-                : null;
+              : sizes !== undefined
+                ? 'no table to choose by bytes'
+                : held
+                  ? `d${held.id} is held: ${held.hold}`
+                  : null;
   if (broken === null) return;
   throw new CodedError('PLACED_BY_TOKENS', `placement by tokens: ${broken}`, {
     hint: 'tokens alone decide who holds what; create the ring without --placement tokens',

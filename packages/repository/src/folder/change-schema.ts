@@ -1,5 +1,6 @@
 // The shape of staged changes in builder.json; whether they fit, applyChanges says. Pure.
 import { splitPartsMax, tokensPerDeviceMax } from '@ringwright/base/limits';
+import { sizesSchema } from '@ringwright/builder/state/state-json';
 import { deviceAddressSchema, deviceSchema } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
 
@@ -63,6 +64,7 @@ export const changeSchema = z.discriminatedUnion('kind', [
         zonesMin: z.number(),
         restedThrough: z.int().min(0),
         partitionPower: z.int().min(0),
+        sizes: sizesSchema.nullable(),
       })
       .partial(),
   }),

@@ -1,0 +1,85 @@
+// Bytes that each device holds before and after a plan, by the sizes of partitions. Pure.
+import type { Move } from '@ringwright/ring/move';
+import { holderIn, type Ring, type Table } from '@ringwright/ring/ring';
+import { allMoves } from '../plan/later-waves.ts';
+import type { Plan } from '../plan/plan.ts';
+import { wantedIntervals } from '../plan/plan-reshape.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+
+export interface DeviceBytes {
+  readonly id: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+export interface PlanBytes {
+  readonly devices: readonly DeviceBytes[];
+  /** The fullest device against the mean, each by its share: 1 is even. Null where nothing is held. */
+  readonly fullest: { readonly before: number | null; readonly after: number | null };
+  /** Partitions of a size that nobody told: taken as the mean of the others. */
+  readonly guessed: number;
+}
+
+/** When all waves are done. Null when no size is known, and of a split or merge: nothing is copied. */
+export function planBytes(
+  plan: Plan,
+  { head, state }: { readonly head: Ring; readonly state: BuilderState },
+  sizeOf: (partition: number) => number | null,
+): PlanBytes | null {
+  if (wantedIntervals(head, state) !== null) return null;
+  const [row] = head.table;
+  const ids = [...(row ?? []).keys()].filter((id) => row && holderIn(row, id) !== undefined);
+  const known = ids.map(sizeOf).filter((size) => size !== null);
+  if (known.length === 0) return null;
+  const mean = known.reduce((sum, size) => sum + size, 0) / known.length;
+  const bytesOf = (partition: number): number => sizeOf(partition) ?? mean;
+  const before = bytesPerDevice(head.table, bytesOf);
+  const after = bytesPerDevice((plan.cut ?? head).table, bytesOf);
+  for (const { partition, from, to } of [...landing(plan, head), ...allMoves(plan)]) {
+    if (from !== null) add(after, from, -bytesOf(partition));
+    add(after, to, bytesOf(partition));
+  }
+  const devices = plan.devices.map(({ id }) => ({
+    id,
+    before: Math.round(before.get(id) ?? 0),
+    after: Math.round(after.get(id) ?? 0),
+  }));
+  return {
+    devices,
+    fullest: { before: fullest(before, plan), after: fullest(after, plan) },
+    guessed: ids.length - known.length,
+  };
+}
+
+/** What is in flight ends first. A cut table has that in it. */
+function landing(
+  { cut }: Plan,
+  { moves }: Ring,
+): readonly Pick<Move, 'partition' | 'from' | 'to'>[] {
+  return cut === null ? moves : [];
+}
+
+function bytesPerDevice(table: Table, bytesOf: (partition: number) => number): Map<number, number> {
+  const held = new Map<number, number>();
+  for (const row of table) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      const id = holderIn(row, partition);
+      if (id !== undefined) add(held, id, bytesOf(partition));
+    }
+  }
+  return held;
+}
+
+function add(held: Map<number, number>, id: number, bytes: number): void {
+  held.set(id, (held.get(id) ?? 0) + bytes);
+}
+
+/** Devices without a share give all away: they are no measure. */
+function fullest(held: ReadonlyMap<number, number>, { devices }: Plan): number | null {
+  const sharing = devices.filter(({ share }) => share > 0);
+  const shares = sharing.reduce((sum, { share }) => sum + share, 0);
+  const bytes = sharing.reduce((sum, { id }) => sum + (held.get(id) ?? 0), 0);
+  if (bytes === 0) return null;
+  const most = Math.max(...sharing.map(({ id, share }) => (held.get(id) ?? 0) / share));
+  return most / (bytes / shares);
+}

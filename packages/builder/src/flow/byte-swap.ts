@@ -1,0 +1,131 @@
+// The best way to change one slot so that devices hold bytes more evenly. Pure.
+// Evenness is the sum of bytes * bytes / share over devices: least where bytes follow shares.
+import { type ByteLoads, costOf, mayHave, partitionOf } from './byte-loads.ts';
+import { droppedLeaves } from './flow-graph.ts';
+
+/** Slots of a device that are tried for an exchange: those nearest to the best size. */
+const PARTNERS_MAX = 8;
+/** What rounding could make of nothing. */
+const GAIN_MIN = 1e-6;
+
+/** The slot goes to `to`, and the slot `other` of that leaf, if there is one, to the slot's leaf. */
+export interface ByteSwap {
+  readonly slot: number;
+  readonly to: number;
+  readonly other: number | null;
+  /** Moves that are more after it. */
+  readonly cost: number;
+  /** By how much the evenness gets better, for each move that it costs. */
+  readonly gain: number;
+}
+
+interface Search {
+  readonly loads: ByteLoads;
+  readonly slot: number;
+  /** Most moves that it may cost. */
+  readonly most: number;
+}
+
+/** Null when no change of this slot is legal and gains anything. */
+export function bestSwap(loads: ByteLoads, slot: number, most: number): ByteSwap | null {
+  const { shares, sums, placement } = loads;
+  const from = placement.leaf[slot]!;
+  if (from === placement.none || shares[from] === 0) return null;
+  const search = { loads, slot, most };
+  const dropped = droppedLeaves(loads, partitionOf(loads, slot));
+  let best: ByteSwap | null = null;
+  for (let to = 0; to < shares.length; to += 1) {
+    if (to === from || shares[to] === 0) continue;
+    const slope = sums[from]! / shares[from]! - sums[to]! / shares[to]!;
+    const most = slope ** 2 / (1 / shares[from]! + 1 / shares[to]!);
+    if (most <= (best?.gain ?? GAIN_MIN) || !mayHave(loads, slot, to)) continue;
+    const any = dropped.includes(to) || search.most > 0;
+    const found = [shiftTo(search, to), exchangeWith(search, to, any)];
+    for (const one of found) if (one !== null && one.gain > (best?.gain ?? 0)) best = one;
+  }
+  return best;
+}
+
+/** The slot's leaf has one slot less then, so that both have to be within floor and ceiling. */
+function shiftTo(search: Search, to: number): ByteSwap | null {
+  const { loads, slot } = search;
+  const { tree, targets, placement, bytes } = loads;
+  const from = tree.firstLeaf + placement.leaf[slot]!;
+  const up = pathOf(loads, tree.firstLeaf + to);
+  const down = pathOf(loads, from);
+  const fits =
+    up.every((v) => down.includes(v) || loads.loads[v]! < targets.ceil[v]!) &&
+    down.every((v) => up.includes(v) || loads.loads[v]! > targets.floor[v]!);
+  if (!fits) return null;
+  const change = bytes[partitionOf(loads, slot)]!;
+  return swapOf(search, { to, other: null, change, cost: costOf(loads, slot, to) });
+}
+
+function pathOf({ tree }: ByteLoads, leaf: number): number[] {
+  const path: number[] = [];
+  for (let v = leaf; v > 0; v = tree.parent[v]!) path.push(v);
+  return path;
+}
+
+/** `any`: also a slot that does not move, where it may cost moves or saves one at its partner. */
+function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null {
+  const { loads, slot, most } = search;
+  const { placement, bytes, shares, sums, rank } = loads;
+  const from = placement.leaf[slot]!;
+  const list = (any ? loads.slots : loads.moved)[to]!;
+  const size = bytes[partitionOf(loads, slot)]!;
+  const slope = sums[from]! / shares[from]! - sums[to]! / shares[to]!;
+  const wanted = size - slope / (1 / shares[from]! + 1 / shares[to]!);
+  let above = placeOf(loads, list, wanted);
+  let below = above - 1;
+  const own = costOf(loads, slot, to);
+  for (let tries = 0; tries < PARTNERS_MAX; tries += 1) {
+    const [over, under] = [sizeAt(loads, list, above), sizeAt(loads, list, below)];
+    if (over === null && under === null) return null;
+    const takeAbove = under === null || (over !== null && over - wanted <= wanted - under);
+    const other = list[takeAbove ? above++ : below--]!;
+    const cost = own + costOf(loads, other, from);
+    const partition = partitionOf(loads, other);
+    if (rank[partition] === rank[partitionOf(loads, slot)] || cost > most) continue;
+    const swap = swapOf(search, { to, other, change: size - bytes[partition]!, cost });
+    if (swap !== null && mayHave(loads, other, from)) return swap;
+  }
+  return null;
+}
+
+function sizeAt(loads: ByteLoads, list: readonly number[], place: number): number | null {
+  const slot = list[place];
+  return slot === undefined ? null : loads.bytes[partitionOf(loads, slot)]!;
+}
+
+/** First place of the list with at least so many bytes. */
+function placeOf(loads: ByteLoads, list: readonly number[], wanted: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sizeAt(loads, list, middle)! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** `change`: bytes that the slot's leaf gives to the other one. */
+function swapOf(
+  { loads, slot, most }: Search,
+  swap: {
+    readonly to: number;
+    readonly other: number | null;
+    readonly change: number;
+    readonly cost: number;
+  },
+): ByteSwap | null {
+  const { shares, sums, placement } = loads;
+  const { to, other, change, cost } = swap;
+  const from = placement.leaf[slot]!;
+  const gain =
+    (change * (2 * sums[from]! - change)) / shares[from]! -
+    (change * (2 * sums[to]! + change)) / shares[to]!;
+  if (cost > most || gain <= GAIN_MIN) return null;
+  return { slot, to, other, cost, gain: gain / Math.max(1, cost) };
+}

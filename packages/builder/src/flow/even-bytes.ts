@@ -1,0 +1,83 @@
+// Among tables that cost the same moves, one whose devices hold bytes more evenly. Pure.
+// A local search: it ends where no change of one slot, and no exchange of two that it tries, helps.
+import { byteLooksMax } from '@ringwright/base/limits-rings';
+import type { Placement } from '../place/placement.ts';
+import { replicasOf } from '../place/rebalance-work.ts';
+import { type ByteLoads, type ByteProblem, byteLoads, giveSlot } from './byte-loads.ts';
+import { type ByteSwap, bestSwap } from './byte-swap.ts';
+import { droppedLeaves } from './flow-graph.ts';
+
+/**
+ * As legal as `wanted`, and no move more than it, but for `swapBudget`. Loads are within floor and
+ * ceiling of their targets where those of `wanted` are.
+ */
+export function evenBytes(
+  wanted: Placement,
+  { swapBudget, ...problem }: ByteProblem & { readonly swapBudget: number },
+): Placement {
+  const loads = byteLoads(wanted, problem);
+  const left = { looks: byteLooksMax };
+  sweep(loads, left);
+  for (let budget = swapBudget; budget > 0 && left.looks > 0; ) {
+    const swap = dearSwap(loads, budget, left);
+    if (swap === null) break;
+    make(loads, swap);
+    budget -= swap.cost;
+    sweep(loads, left);
+  }
+  return loads.placement;
+}
+
+interface LooksLeft {
+  looks: number;
+}
+
+/** Over and over, until nothing that costs no move helps. */
+function sweep(loads: ByteLoads, left: LooksLeft): void {
+  const { placement, bytes, moves } = loads;
+  for (let found = true; found && left.looks > 0; ) {
+    found = false;
+    for (let partition = 0; partition < bytes.length && left.looks > 0; partition += 1) {
+      if (moves[partition] === 0 && droppedLeaves(loads, partition).length === 0) continue;
+      const start = partition * placement.width;
+      for (let slot = start; slot < start + replicasOf(placement, partition); slot += 1) {
+        const swap = look(loads, { slot, most: 0 }, left);
+        if (swap === null) continue;
+        make(loads, swap);
+        found = true;
+      }
+    }
+  }
+}
+
+/** The change that gains most for a move, of all slots of the device that is fullest or emptiest. */
+function dearSwap(loads: ByteLoads, most: number, left: LooksLeft): ByteSwap | null {
+  const { sums, shares } = loads;
+  const leaves = [...shares.keys()].filter((leaf) => shares[leaf]! > 0);
+  leaves.sort((a, b) => sums[b]! / shares[b]! - sums[a]! / shares[a]! || a - b);
+  for (const leaf of [leaves[0], leaves.at(-1)]) {
+    let best: ByteSwap | null = null;
+    for (const slot of leaf === undefined ? [] : loads.slots[leaf]!) {
+      if (left.looks <= 0) break;
+      const swap = look(loads, { slot, most }, left);
+      if (swap !== null && swap.gain > (best?.gain ?? 0)) best = swap;
+    }
+    if (best !== null) return best;
+  }
+  return null;
+}
+
+function look(
+  loads: ByteLoads,
+  { slot, most }: { readonly slot: number; readonly most: number },
+  left: LooksLeft,
+): ByteSwap | null {
+  left.looks -= loads.shares.length;
+  return bestSwap(loads, slot, most);
+}
+
+function make(loads: ByteLoads, { slot, to, other }: ByteSwap): void {
+  const from = loads.placement.leaf[slot]!;
+  giveSlot(loads, slot, to);
+  if (other !== null) giveSlot(loads, other, from);
+}
