@@ -1,7 +1,8 @@
 // What each command of ring-builder needs of the servers it asks: one line for each. Pure.
 
 /**
- * folder: nothing, it works on the rings folder; where it asks servers too, only to say more.
+ * folder: nothing, it works on the rings folder; where it asks servers too, only to say more. But
+ * `set --balance bytes` asks as `splits` does.
  * signature: it sends signed documents, which are their own credential. The others are roles.
  */
 export type VerbNeed = 'folder' | 'signature' | 'metrics' | 'operator' | 'read' | 'write';

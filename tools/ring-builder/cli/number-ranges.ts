@@ -23,7 +23,7 @@ import {
   stallSecondsMin,
   trustLifeDaysMin,
 } from '@ringwright/base/limits-commands';
-import { laterMovesMax } from '@ringwright/base/limits-rings';
+import { laterMovesMax, swapBudgetMax } from '@ringwright/base/limits-rings';
 import { portMax } from '@ringwright/base/server-address';
 
 export interface NumberRange {
@@ -51,6 +51,7 @@ export const numberRanges = {
   'in-hours': whole(0, rampHoursMax, 'hours'),
   hours: whole(1, rampHoursMax, 'hours'),
   // rings
+  'swap-budget': whole(0, swapBudgetMax),
   'partition-power': whole(1, partitionPowerMax),
   partitions: whole(1, partitionCountMax),
   partition: whole(0, partitionCountMax - 1),

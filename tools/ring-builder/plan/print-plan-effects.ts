@@ -4,16 +4,19 @@ import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/ask/moves-at-risk';
+import { type PlanBytes, planBytes } from '@ringwright/builder/ask/plan-bytes';
 import { planTraffic, type Traffic } from '@ringwright/builder/ask/plan-traffic';
 import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/ask/replica-loss';
 import { type TierPlan, tierPlans } from '@ringwright/builder/ask/tier-plans';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
 import { type LackingRoom, lackingRoom } from './lacking-room.ts';
 import { type PlanAway, planAway, planAwayLines } from './plan-away.ts';
+import { printPlanBytes } from './print-plan-bytes.ts';
 
 const TIERS_SHOWN_MAX = 40;
 const DEVICES_SHOWN_MAX = 20;
@@ -25,6 +28,8 @@ export interface PlanEffects {
   readonly ends: ReplicaLoss | null;
   /** Null when nothing moves, or no server said how large its files are. */
   readonly traffic: (Traffic & { readonly seconds: number | null }) | null;
+  /** What devices hold before and after; null when no size is known. */
+  readonly bytes: PlanBytes | null;
   /** Servers asked for sizes, and those that answered. */
   readonly asked: number;
   readonly answered: number;
@@ -58,6 +63,7 @@ export function planEffects(
     // Where no server has the ring nothing is copied, and nothing is at risk.
     risk: head === null || direct ? [] : movesAtRisk(head, plan.moves, state),
     traffic: traffic === null ? null : { ...traffic, seconds },
+    bytes: head === null ? null : planBytes(plan, { head, state }, sizeOf(state, sizes)),
     asked: sizes?.asked ?? 0,
     answered: sizes?.answered ?? 0,
     away: head === null ? null : planAway(head, allMoves(plan), sizes?.away ?? []),
@@ -65,15 +71,28 @@ export function planEffects(
   };
 }
 
+/** Those that the plan was made by come before what servers say now. */
+function sizeOf({ sizes }: BuilderState, asked: AskedSizes | null) {
+  return (partition: number): number | null => {
+    if (sizes === undefined) return asked?.partitionBytes(partition) ?? null;
+    const level = sizes.levels[partition] ?? null;
+    return level === null ? null : level * sizes.unit;
+  };
+}
+
 /** `head`: what the effects were planned from. */
-export function printEffects(effects: PlanEffects, head: Ring | null): string[] {
-  const { tiers, risk, ends, traffic, away } = effects;
+export function printEffects(
+  effects: PlanEffects,
+  { head, state }: { readonly head: Ring | null; readonly state: BuilderState },
+): string[] {
+  const { tiers, risk, ends, traffic, bytes, away } = effects;
   return [
     '',
     ...printTiers(tiers),
     ...(ends === null ? [] : ['', ...endLines(ends)]),
     ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
     ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
+    ...(bytes === null ? [] : ['', ...printPlanBytes(bytes, state)]),
     ...(away === null || head === null ? [] : ['', ...planAwayLines(head, away)]),
   ];
 }

@@ -20,6 +20,7 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
     moved: moves.length,
     moveLowerBound,
     optimum: plan.optimum,
+    swapMoves: plan.swapMoves,
     movesLeft,
     partitionsMovingTwice: plan.partitionsMovingTwice,
     devices: plan.devices,
@@ -77,7 +78,14 @@ export function printPlan(
   ];
 }
 
-function provenFewest({ optimum, moveLowerBound }: Plan): string {
+function provenFewest(plan: Plan): string {
+  const { swapMoves } = plan;
+  return swapMoves === 0
+    ? fewestOf(plan)
+    : `${fewestOf(plan)}; ${swapMoves} more for even bytes, by --swap-budget`;
+}
+
+function fewestOf({ optimum, moveLowerBound }: Plan): string {
   if (optimum === null) return `at least ${moveLowerBound} must`;
   if (optimum.proof === 'bound') return `${moveLowerBound} must, so no plan has fewer`;
   return `shares demand ${moveLowerBound}, placement ${optimum.moves}: proved the fewest`;

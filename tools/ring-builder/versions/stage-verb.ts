@@ -1,6 +1,6 @@
 // What all staging verbs share: stage under the lock, then say what is staged and what is next.
 import { counted } from '@ringwright/base/counted';
-import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { stage } from '@ringwright/repository/stage-changes';
 import { formatDevice } from '@ringwright/ring/device';
@@ -41,7 +41,11 @@ export function authorOf(context: Context): { readonly user: string; readonly ti
 
 /** One line about a change; `state` is one in which its device is known. */
 export function describeChange(change: Change, state: BuilderState): string {
-  if (change.kind === 'set') return `set ${fieldsOf(change.settings)}`;
+  if (change.kind === 'set') {
+    const { sizes, ...settings } = change.settings;
+    const balance = sizes === undefined ? {} : { balance: balanceOf(sizes) };
+    return `set ${fieldsOf({ ...settings, ...balance })}`;
+  }
   if (change.kind === 'add') {
     const { id, weight } = change.device;
     const tokens = change.tokens?.map(positionText).join(', ');
@@ -71,6 +75,14 @@ export function describeChange(change: Change, state: BuilderState): string {
   }
   if (change.kind === 'set-weight') return `set weight of ${name} to ${change.weight}`;
   return `set ${fieldsOf(change.fields)} of ${name}`;
+}
+
+function balanceOf(sizes: PartitionSizes | null): string {
+  if (sizes === null) return 'by counts';
+  const { levels, swapBudget } = sizes;
+  const known = levels.filter((level) => level !== null).length;
+  const swaps = swapBudget === undefined ? '' : `, ${counted(swapBudget, 'move')} a version for it`;
+  return `by bytes (sizes of ${known} of ${counted(levels.length, 'partition')})${swaps}`;
 }
 
 function fieldsOf(fields: Readonly<Record<string, unknown>>): string {

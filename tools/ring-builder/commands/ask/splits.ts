@@ -27,7 +27,7 @@ import {
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { askSizes } from '../../plan/known-sizes.ts';
+import { requireSizes } from '../../plan/measure-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { serverStatus } from '../../servers/server-status.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
@@ -77,13 +77,7 @@ export const verb: Verb = {
     const { ring } = stored;
     const head = { ring, state: stateOf(stored) };
     if (ring.moves.length > 0) throw busy(ring);
-    const targets = ringTargets(ring, head.state);
-    const known = await askSizes(name, targets);
-    if (known.answered === 0) {
-      // What the first one says tells more: a token may be missing.
-      for (const { address } of targets.slice(0, 1)) await serverStatus(address);
-      throw nobodyAnswers(name, known.asked);
-    }
+    const known = await requireSizes(ring, head.state);
     const proposals: Proposal[] = [];
     for (const one of proposeSplits(intervalsIn(head), known.partitionBytes, limits)) {
       proposals.push(await proposalOf(head, one, limits));
@@ -194,14 +188,5 @@ function busy({ keyspace, version, moves }: Ring): CodedError {
   return new CodedError('MOVES_IN_FLIGHT', message, {
     hint: `run ring-builder rollout ${keyspace}: sizes are told of what lies still`,
     details: { version, moves: moves.length },
-  });
-}
-
-function nobodyAnswers(ring: string, asked: number): CodedError {
-  const who = `none of ${counted(asked, 'server')} of ${ring}`;
-  const message = `${who} says how large its partitions are`;
-  return new CodedError('PEER_UNREACHABLE', message, {
-    hint: `ring-builder servers ${ring} says why`,
-    details: { ring, asked },
   });
 }

@@ -63,7 +63,10 @@ export const verb: Verb = {
     return {
       json: { ...planDocument(plan), direct, changed, ...shown, brake: guard },
       lines: changed
-        ? printPlan(plan, state, [...printEffects(effects, head?.ring ?? null), ...moves])
+        ? printPlan(plan, state, [
+            ...printEffects(effects, { head: head?.ring ?? null, state }),
+            ...moves,
+          ])
         : [
             `${ring}: a commit would have nothing to do`,
             ...(asked.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),

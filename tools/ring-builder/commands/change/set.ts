@@ -4,9 +4,17 @@ import { checkReplicaStep } from '@ringwright/builder/place/change-replicas';
 import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { flag, optionalNumber, text, usage } from '../../cli/arguments.ts';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  text,
+  usage,
+} from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
+import { measureSizes } from '../../plan/measure-sizes.ts';
 import { stageReshape } from '../../versions/stage-reshape.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -21,11 +29,24 @@ export const verb: Verb = {
     'partition-power': textOption(
       'partitions = 2 to this power: all are split, or merged, while the ring is in use',
     ),
+    balance: textOption(
+      'bytes: plans even out bytes too, by sizes measured now (role metrics); counts: no more',
+      {
+        choices: ['bytes', 'counts'],
+      },
+    ),
+    'swap-budget': textOption('with --balance bytes: moves that a version may spend on it', {
+      default: '0',
+    }),
     overload: textOption('share above its weight for dispersion: 0.1 is 10 %'),
   },
   examples: [
     ['$0 set cities --replicas 2.5', 'half of the partitions get a third replica'],
     ['$0 set cities --partition-power 9', 'every partition in two, where there were 2^8'],
+    [
+      '$0 set cities --balance bytes',
+      'among the tables with the fewest moves, an even one by bytes',
+    ],
     ['$0 set cities --overload 0.1', 'devices may take 10 % more than their weight'],
   ],
   run: async (args, context) => {
@@ -38,7 +59,11 @@ export const verb: Verb = {
     const restedThrough = flag(args, 'pretend-min-part-hours-passed')
       ? headOf(await readLog(context.rings, ring))?.version
       : undefined;
-    const given = { replicas, minPartHours, overload, zonesMin, restedThrough, partitionPower };
+    const sizes = await askedSizes(args, context);
+    const given = {
+      ...{ replicas, minPartHours, overload, zonesMin, restedThrough, partitionPower },
+      sizes,
+    };
     const named = Object.entries(given).filter(([, value]) => value !== undefined);
     if (named.length === 0)
       throw usage('nothing to set', `ring-builder set ${ring} --overload 0.1`);
@@ -55,6 +80,15 @@ export const verb: Verb = {
     return { ...answer, lines };
   },
 };
+
+/** Null for counts, undefined where the option is not given. */
+async function askedSizes(args: Arguments, context: Context) {
+  const balance = optionalText(args, 'balance');
+  const swapBudget = optionalNumber(args, 'swap-budget') ?? 0;
+  if (balance === 'bytes') return measureSizes(context, text(args, 'ring'), swapBudget);
+  if (swapBudget > 0) throw usage('--swap-budget is for --balance bytes, which measures sizes');
+  return balance === 'counts' ? null : undefined;
+}
 
 /** What plan and commit will say of a change of more replicas than one version can make. */
 async function replicasTooFar(

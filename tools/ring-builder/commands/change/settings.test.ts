@@ -141,3 +141,20 @@ test('two removals of one partition at once are refused by --max-replicas-at-onc
   }
   await tool.json('plan cities --max-replicas-at-once 2');
 });
+
+test('sizes are measured, so somebody must answer; counts need nobody', async () => {
+  const tool = await ringBuilderIn();
+  await tool.json('create cities --partitions 16 --replicas 1');
+  // Nobody listens at this port.
+  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit cities -m first');
+  const { exit, stderr } = await tool.run('set cities --balance bytes');
+  expect({ exit, stderr }).toMatchObject({ exit: 4 });
+  expect(stderr).toContain('127.0.0.1:1');
+  for (const wrong of ['--swap-budget 3', '--balance counts --swap-budget 3', '--balance size']) {
+    expect((await tool.run(`set cities ${wrong}`)).exit, wrong).toBe(2);
+  }
+  expect(await tool.json('set cities --balance counts')).toMatchObject({
+    staged: [{ kind: 'set', settings: { sizes: null } }],
+  });
+});

@@ -22,6 +22,8 @@ export interface OptimalityCheck {
   /** The version in which the moves were committed: `asked`, or the one whose moves it carries on. */
   readonly version: number;
   readonly certificate: Certificate;
+  /** Of the moves, those that even bytes were worth, within the budget of that version. */
+  readonly swapMoves: number;
   /** Moves of this version, and of later ones towards the table that was certified. */
   readonly moved: number;
   readonly movesLeft: number;
@@ -49,10 +51,12 @@ export async function verifyOptimal(
   const { after, movesLeft } = carriedToEnd(landed, { ...made, state }, entries);
   if (before !== null) requireNothingReshaped(before.ring, { ...landed, version });
   const dense = denseHead(landed, state)?.state ?? state;
-  const certificate = certify({ before: before?.ring.table ?? [], after, state: dense });
+  const found = certify({ before: before?.ring.table ?? [], after, state: dense });
+  const proof = before === null ? null : proofBelowSwaps(found, before, state);
+  const { certificate, swapMoves } = proof ?? { certificate: found, swapMoves: 0 };
   const seconds = (asked.nowMs() - start) / 1_000;
   const moved = entries.findLast(makesVersion)?.moves ?? 0;
-  return { version, certificate, moved, movesLeft, seconds };
+  return { version, certificate, swapMoves, moved, movesLeft, seconds };
 }
 
 /** Tokens leave nothing to prove: a plan is the difference between two walks. */
@@ -102,14 +106,38 @@ function carriedToEnd(
   for (const { partition, replica, to } of waves.flat()) {
     must(table[replica], `row ${replica} of the table`)[partition] = to;
   }
-  let head: Ring = { ...landed, table };
-  let movesLeft = moveCount(waves);
-  for (let left = notNoted(entries, movesLeft) > 0; left; ) {
-    const input = { head, headId: id, state, direct: true };
+  const head: Ring = { ...landed, table };
+  const movesLeft = moveCount(waves);
+  if (notNoted(entries, movesLeft) === 0) return { after: table, movesLeft };
+  const planned = plannedToEnd(head, id, state);
+  return { ...planned, movesLeft: movesLeft + planned.moves };
+}
+
+function plannedToEnd(from: Ring, headId: string, state: BuilderState) {
+  let [head, moves] = [from, 0];
+  for (let left = true; left; ) {
+    const input = { head, headId, state, direct: true };
     const plan = planVersion(input);
-    movesLeft += plan.moves.length;
+    moves += plan.moves.length;
     head = nextRing(plan, input);
     left = plan.movesLeft > 0;
   }
-  return { after: head.table, movesLeft };
+  return { after: head.table, moves };
+}
+
+/**
+ * Moves for even bytes come on top of the fewest. These are proved with the table that takes no
+ * others; null where that is no proof, since the version moves more than its budget permits.
+ */
+function proofBelowSwaps(
+  { optimal, faults, moves }: Certificate,
+  before: StoredVersion,
+  { sizes, ...plain }: BuilderState,
+) {
+  if (optimal || faults.length > 0 || sizes?.swapBudget === undefined) return null;
+  const { after } = plannedToEnd(before.ring, before.id, plain);
+  const state = denseHead(before.ring, plain)?.state ?? plain;
+  const fewest = certify({ before: before.ring.table, after, state });
+  const swapMoves = moves - fewest.moves;
+  return swapMoves > sizes.swapBudget ? null : { certificate: { ...fewest, moves }, swapMoves };
 }

@@ -98,16 +98,17 @@ async function optimality(context: Context, ring: string, reference?: string): P
 
 function verdict(
   ring: string,
-  { version, certificate, moved, movesLeft }: OptimalityCheck,
+  { version, certificate, swapMoves, moved, movesLeft }: OptimalityCheck,
 ): string[] {
   const { optimal, faults, cycle, pinned } = certificate;
   const left = movesLeft === 0 ? '' : ` and ${movesLeft} left for later versions`;
   const made = version === 1 ? 'places every slot' : `moves ${counted(moved, 'slot')}${left}`;
+  const swaps = swapMoves === 0 ? '' : `, but for ${swapMoves} made for even bytes`;
   if (optimal) {
     return [
       `${ring} version ${version} ${made}: every device and tier at floor or ceiling of its share,`,
       `every partition within its bounds${pinned ? ', both as near as pins permit' : ''}, ` +
-        'and no such ring can be reached with fewer moves',
+        `and no such ring can be reached with fewer moves${swaps}`,
     ];
   }
   if (faults.length > 0)

@@ -1,0 +1,44 @@
+// The sizes of a ring's partitions, asked of its servers now, as a state keeps them.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
+import { partitionSizes } from '@ringwright/builder/state/partition-sizes';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { MS_PER_HOUR } from '../cli/hours.ts';
+import type { Context } from '../cli/verb.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
+import { serverStatus } from '../servers/server-status.ts';
+import { stateOf } from '../versions/state-of-version.ts';
+import { type AskedSizes, askSizes } from './known-sizes.ts';
+
+/** Throws RING_UNKNOWN, and PEER_UNREACHABLE when nobody answers. */
+export async function measureSizes(
+  { rings, nowMs }: Context,
+  ring: string,
+  swapBudget: number,
+): Promise<PartitionSizes> {
+  const head = await readVersion(rings, ring, 'head');
+  const { partitionBytes } = await requireSizes(head.ring, stateOf(head));
+  const bytes = Array.from({ length: head.ring.partitions }, (_, id) => partitionBytes(id));
+  const measuredHour = Math.floor(nowMs() / MS_PER_HOUR);
+  return partitionSizes(bytes, {
+    measuredHour,
+    ...(swapBudget > 0 && { swapBudget }),
+  });
+}
+
+/** Throws PEER_UNREACHABLE when nobody answers, or what the first server says. */
+export async function requireSizes(ring: Ring, state: BuilderState): Promise<AskedSizes> {
+  const targets = ringTargets(ring, state);
+  const known = await askSizes(ring.keyspace, targets);
+  if (known.answered > 0) return known;
+  // What the first one says tells more: a token may be missing.
+  for (const { address } of targets.slice(0, 1)) await serverStatus(address);
+  const who = `none of ${counted(known.asked, 'server')} of ${ring.keyspace}`;
+  const message = `${who} says how large its partitions are`;
+  throw new CodedError('PEER_UNREACHABLE', message, {
+    hint: `ring-builder servers ${ring.keyspace} says why`,
+    details: { ring: ring.keyspace, asked: known.asked },
+  });
+}
