@@ -46,6 +46,12 @@ test.each<[ErrorCode, Situation, string, string]>([
     'if it will not come back: ring-builder moves cities cancel d1 && ring-builder remove cities d1',
   ],
   ['PEER_UNREACHABLE', { ...still, pushed: false }, 'push cities', 'start 127.0.0.1:6201, then'],
+  [
+    'PEER_UNREACHABLE',
+    { ...still, pushed: false },
+    'push cities',
+    'set-device cities all --ask-key',
+  ],
 ])('%s: %#', async (...[code, situation, command, text]) => {
   const advice = adviceOn(situation, [at(1, code)]);
   expect(advice).toEqual({ command, text: expect.stringContaining(text) });

@@ -42,8 +42,13 @@ const absent: Advise = ({ ring, pushed }, plights) => {
   const { keyspace } = ring;
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
-  if (!pushed) return { command: `push ${keyspace}`, text: start };
   const gone = plights.flatMap(({ devices }) => devices);
+  if (!pushed) {
+    const isKeyless = gone.some((id) => ring.devices[id]?.key === undefined);
+    const asking = `ring-builder set-device ${keyspace} all --ask-key first`;
+    const keys = isKeyless ? `; where they run with --tls, ${asking}` : '';
+    return { command: `push ${keyspace}`, text: `${start}${keys}` };
+  }
   const joining = gone.filter((id) => ring.moves.some(({ to }) => to === id));
   // Where nobody answers, it is not the servers.
   const isSome = ring.devices.some((device) => device !== null && !gone.includes(device.id));

@@ -1,8 +1,7 @@
 // One GET over HTTP, over TLS where the server has something to prove.
-import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
-import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
+import { notReached, proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
 
 // An import would look at all that it exports, and so load what programs that only ask do not need.
 const { request } = process.getBuiltinModule('node:http');
@@ -33,8 +32,7 @@ export async function getHttp(
   const { ip: host, port } = splitAddress(address);
   return new Promise((resolve, reject) => {
     const fail = (cause: Error): void => {
-      const message = `${address} cannot be reached: ${cause.message}`;
-      reject(new CodedError('PEER_UNREACHABLE', message, { cause }));
+      reject(notReached(address, cause, { isPlain: proven === null }));
     };
     const asked = request({
       ...{ host, port, path, signal },

@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { deviceCertificate } from './device-certificate.ts';
+import { getHttp } from './get-http.ts';
 import { Link, type LinkPorts } from './link.ts';
 import { keyIdOf, type ServerProof, type TlsIdentity } from './prove-server.ts';
 import { type SecurePort, type SecurePortOptions, securePort } from './secure-port.ts';
@@ -129,8 +130,11 @@ test('a certificate that no given authority vouches for is refused, and said so'
 
 test('where TLS is demanded a plain caller gets nothing, and a silent one goes', async () => {
   const { port, refused } = await listening({ servesPlain: false });
-  await expect(linkTo(port, null).connect()).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
-  await expect.poll(() => refused).toEqual(['it does not speak TLS']);
+  const told = { code: 'PEER_UNREACHABLE', message: expect.stringContaining('--tls') };
+  await expect(linkTo(port, null).connect()).rejects.toMatchObject(told);
+  const get = getHttp(`127.0.0.1:${port}`, '/', { proof: null, timeoutMs: 10_000 });
+  await expect(get).rejects.toMatchObject(told);
+  await expect.poll(() => refused).toEqual(Array(2).fill('it does not speak TLS'));
   const silent = connect(port, '127.0.0.1');
   await once(silent, 'connect');
   const closed = once(silent, 'close');

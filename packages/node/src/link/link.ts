@@ -11,6 +11,7 @@ import type { z } from 'zod';
 import { bearer } from './bearer.ts';
 import { keepAlive } from './keep-alive.ts';
 import {
+  notReached,
   type ProvenServer,
   proveServer,
   type ServerProof,
@@ -146,7 +147,7 @@ export class Link implements Caller {
     if (proven !== null) this.#ports.onProven?.(channel, proven.key);
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
-        reject(this.#unreachable(`cannot be reached: ${cause.message}`, cause));
+        reject(notReached(this.address, cause, { isPlain: proven === null }));
       });
       socket.once('close', () => {
         if (this.#socket === socket) this.#forget();
@@ -189,7 +190,7 @@ export class Link implements Caller {
     this.#pauseMs = Math.min(this.#pauseMs * 2, peerRetryMsMax);
   }
 
-  #unreachable(why: string, cause?: Error): CodedError {
-    return new CodedError('PEER_UNREACHABLE', `${this.address} ${why}`, { cause });
+  #unreachable(why: string): CodedError {
+    return new CodedError('PEER_UNREACHABLE', `${this.address} ${why}`);
   }
 }
