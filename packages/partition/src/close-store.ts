@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { dataPaths } from './file/data-paths.ts';
 import { noteIfReplaced } from './file/lost-file.ts';
-import { clean, noteSynced } from './file/partition.ts';
+import { clean } from './file/partition.ts';
 import { listSegments, removeSegments } from './log/log-segment.ts';
-import { finishFile } from './parts/finish-file.ts';
+import { finishFiles } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function closeStore(parts: StoreParts): Promise<void> {
       }
       await setImmediate();
     }
-    await finishFiles(parts);
+    if (parts.failure === null) await finishFiles(parts, ({ file }) => file === null);
     keepReplaced(parts);
     await log.close();
     await removeNeedlessLog(parts);
@@ -33,16 +33,6 @@ export async function closeStore(parts: StoreParts): Promise<void> {
     lock.release();
   }
   if (parts.failure !== null) throw parts.failure;
-}
-
-/** Of partitions that were empty before, and are closed, or synced, now. */
-async function finishFiles(parts: StoreParts): Promise<void> {
-  for (const partition of parts.registry.all()) {
-    if (parts.failure !== null) return;
-    if (!partition.isNew || partition.dirtySince === clean) continue;
-    await finishFile(parts, partition);
-    noteSynced(partition);
-  }
 }
 
 /** Takes no more calls, and waits for what is under way. */

@@ -2,14 +2,14 @@
 import { assert } from '@ringwright/base/assert';
 import { dataPaths } from './file/data-paths.ts';
 import { Memtables } from './file/memtables.ts';
-import { clean, noteSynced, type Partition } from './file/partition.ts';
+import { clean, type Partition } from './file/partition.ts';
 import type { Registry } from './file/registry.ts';
 import { applyGroup } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import type { LogPartition } from './log/log-entries.ts';
 import { createSegment, type LogSegment, removeSegments } from './log/log-segment.ts';
 import { replayLog } from './log/replay-log.ts';
-import { finishFile } from './parts/finish-file.ts';
+import { finishFiles } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
@@ -48,7 +48,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
       assert((known.file?.pending.size ?? 0) === 0, 'no row waits in the bytes of a segment');
     },
   });
-  await finishFiles(parts);
+  await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true);
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
   // failpoint: replay.before-removal
   await removeSegments(
@@ -56,15 +56,6 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
     segments.filter((number) => number < needed),
   );
   return createSegment(directory, (segments.at(-1) ?? 0) + 1);
-}
-
-/** Of partitions that were empty before. */
-async function finishFiles(parts: Recovering): Promise<void> {
-  for (const partition of parts.registry.all()) {
-    if (!partition.isNew) continue;
-    if (partition.file?.checkpoint('PASSIVE') === true) await finishFile(parts, partition);
-    noteSynced(partition);
-  }
 }
 
 /**

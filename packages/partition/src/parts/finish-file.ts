@@ -1,17 +1,14 @@
 // The end of the first days of a partition's file: it counts from now on, and the log need not
 // have all of it any more.
-import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import { inWaves } from '@ringwright/base/in-waves';
+import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { dataPaths } from '../file/data-paths.ts';
-import type { EmptyPartitions } from '../file/empty-partitions.ts';
 import { lostError, whyPartitionLost } from '../file/lost-file.ts';
-import type { Partition } from '../file/partition.ts';
+import { clean, noteSynced, type Partition } from '../file/partition.ts';
 import { finishPartitionDirectory } from '../file/partition-directory.ts';
+import type { StoreParts } from './store-parts.ts';
 
-export interface FinishParts {
-  readonly root: string;
-  readonly mutex: KeyedMutex;
-  readonly empties: EmptyPartitions;
-}
+export type FinishParts = Pick<StoreParts, 'root' | 'mutex' | 'empties'>;
 
 /** Of those who write CURRENT. */
 export function currentTurn({ keyspace, partition }: Partition): string {
@@ -38,5 +35,20 @@ export function finishFile(parts: FinishParts, partition: Partition): Promise<vo
     // failpoint: finish.counts
     await parts.empties.remove({ keyspace, partition: number });
     partition.isNew = false;
+  });
+}
+
+/** Of all that were empty before, several at once. */
+export async function finishFiles(
+  parts: FinishParts & Pick<StoreParts, 'registry'>,
+  isSynced: (partition: Partition) => boolean,
+): Promise<void> {
+  const all = [...parts.registry.all()].filter(
+    ({ isNew, dirtySince }) => isNew && dirtySince !== clean,
+  );
+  await inWaves(all, filesSyncedAtOnce, async (partition) => {
+    if (partition.damage !== null || !isSynced(partition)) return;
+    await finishFile(parts, partition);
+    noteSynced(partition);
   });
 }
