@@ -29,6 +29,7 @@ import { answerJson } from './http-answer.ts';
 import { type BatchItem, parseBatch } from './http-batch-schema.ts';
 import { readBody } from './http-body.ts';
 import { sessionHeader, sessionOf } from './http-session.ts';
+import { knownQuery } from './known-query.ts';
 
 export const batchSegment = '_batch';
 
@@ -83,7 +84,7 @@ export async function answerBatch(
   const batch: Batch = {
     ports,
     keyspace: checkKeyspaceName(keyspace),
-    consistency: parseConsistency(new URLSearchParams(query).get('consistency')),
+    consistency: parseConsistency(knownQuery(query, ['consistency']).get('consistency')),
     session,
     bytes: 0,
     next: session,

@@ -17,6 +17,7 @@ import { readBody } from './http-body.ts';
 import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
 import { nextSession, sessionOf } from './http-session.ts';
 import { keyOfPath } from './key-path.ts';
+import { knownQuery } from './known-query.ts';
 
 export const stampHeader = 'x-ringwright-stamp';
 /** Unix ms at which the record expires; on no other records. */
@@ -46,7 +47,7 @@ export async function answerKey(
   exchange: Exchange,
 ): Promise<void> {
   const { request } = exchange;
-  const query = new URLSearchParams(target.query);
+  const query = knownQuery(target.query, ['consistency', 'ttl']);
   const about = {
     keyspace: checkKeyspaceName(target.keyspace),
     key: keyOfPath(target.keyPath),

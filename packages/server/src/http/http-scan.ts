@@ -16,12 +16,17 @@ import { identityOf } from '../replica/wire-record.ts';
 import { answerBytes, answerJson } from './http-answer.ts';
 import { etagOf } from './http-conditions.ts';
 import { keyForm } from './key-form.ts';
+import { knownQuery } from './known-query.ts';
 
 /** Keys alone, and records. */
 export const listSegment = '_keys';
 export const scanSegment = '_scan';
 
 const EXAMPLE = `GET /v1/${scanSegment}/KEYSPACE?prefix=a&start=ab&end=ad&limit=100&cursor=CURSOR`;
+const PARAMETERS = [
+  ...['prefix', 'start', 'end', 'reverse', 'values', 'limit', 'cursor', 'partition'],
+  'consistency',
+];
 const linesType = 'application/x-ndjson';
 
 /**
@@ -39,7 +44,7 @@ export async function answerScan(
     throw new CodedError('METHOD_UNKNOWN', `${request.method} is not GET`, { hint: EXAMPLE });
   }
   const { ring } = coordinator.rings.get(checkKeyspaceName(keyspace));
-  const asked = new URLSearchParams(query);
+  const asked = knownQuery(query, PARAMETERS);
   const isList = segment === listSegment;
   const { reverse, ...scan } = {
     ...boundsOf(query),
