@@ -8,6 +8,8 @@ test.each([
     'Invalid values:\n  Argument: log-level, Given: "a", Choices: "silent", "error"',
     '--log-level "a": wanted one of silent, error',
   ],
+  ['Missing required argument: keep', '--keep must be given'],
+  ['Missing required arguments: keep, to', '--keep and --to must be given'],
   ['Unknown arguments: a, b', 'Unknown arguments: a, b'],
 ])('%j', (said, sentence) => {
   expect(usageSentence(said)).toBe(sentence);

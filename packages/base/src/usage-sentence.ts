@@ -1,12 +1,17 @@
 // What yargs says of a wrong command line, as one plain sentence. Pure.
 
 const LACKS_VALUE = /^Not enough arguments following: (.+)$/;
+const LACKS_OPTION = /^Missing required arguments?: (.+)$/;
 const BAD_CHOICE = /Argument: (.+), Given: (.*), Choices: (.+)$/;
 
 /** In one line, with the option as it is typed. */
 export function usageSentence(message: string): string {
   const [, lacking] = LACKS_VALUE.exec(message) ?? [];
   if (lacking !== undefined) return `${asTyped(lacking)} needs a value`;
+  const [, missing] = LACKS_OPTION.exec(message) ?? [];
+  if (missing !== undefined) {
+    return `${missing.split(', ').map(asTyped).join(' and ')} must be given`;
+  }
   const line = message.replaceAll(/\s*\n\s*/g, ' ');
   const [, name, given, choices] = BAD_CHOICE.exec(line) ?? [];
   if (name === undefined) return line;
