@@ -1,8 +1,21 @@
 // What of a rollout may copy at once: servers are asked for sizes where bytes are limited.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { askSizes } from '../../plan/known-sizes.ts';
+import { type Arguments, optionalText } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
+import { parseBytes } from '../../cli/print-bytes.ts';
+import { type AskedSizes, askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import type { CopyLimits } from './rollout-step.ts';
+
+export const maxBytesOption = textOption(
+  'bytes of partitions that copy at once, such as 2GiB, or one that has more',
+);
+
+/** Infinity where it is not given. Throws USAGE. */
+export function bytesAtOnce(args: Arguments): number {
+  const given = optionalText(args, 'max-bytes');
+  return given === undefined ? Number.POSITIVE_INFINITY : parseBytes(given, '--max-bytes');
+}
 
 /** A partition of which no server tells the size counts as the mean one, or it copies alone. */
 export async function askCopyLimits(
@@ -12,6 +25,13 @@ export async function askCopyLimits(
   const limits = { moves: movesMax, bytes: bytesMax };
   const begins = ring.moves.some((move) => move.state === 'PROPOSED');
   if (!begins || bytesMax === Number.POSITIVE_INFINITY) return { ...limits, bytesOf: () => 0 };
-  const { partitionBytes, meanBytes } = await askSizes(ring.keyspace, ringTargets(ring, state));
-  return { ...limits, bytesOf: (partition) => partitionBytes(partition) ?? meanBytes ?? bytesMax };
+  const sizes = await askSizes(ring.keyspace, ringTargets(ring, state));
+  return { ...limits, bytesOf: bytesOf(sizes, bytesMax) };
+}
+
+export function bytesOf(
+  { partitionBytes, meanBytes }: Pick<AskedSizes, 'partitionBytes' | 'meanBytes'>,
+  bytesMax: number,
+): CopyLimits['bytesOf'] {
+  return (partition) => partitionBytes(partition) ?? meanBytes ?? bytesMax;
 }

@@ -1,9 +1,10 @@
 // ring-builder plan: what a commit would do; changes nothing.
 import { counted } from '@ringwright/base/counted';
+import type { Plan } from '@ringwright/builder/plan/plan';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
-import { parseBytes } from '../../cli/print-bytes.ts';
+import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { plannedGuard } from '../../plan/commit-plan.ts';
@@ -13,7 +14,7 @@ import {
   requireReplicasAtOnce,
 } from '../../plan/commit-rules.ts';
 import { guardWarnings } from '../../plan/guard-warnings.ts';
-import { sizesFor } from '../../plan/known-sizes.ts';
+import { type AskedSizes, sizesFor } from '../../plan/known-sizes.ts';
 import { roomFirst } from '../../plan/lacking-room.ts';
 import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts';
 import { printMoves } from '../../plan/print-moves.ts';
@@ -22,6 +23,8 @@ import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
+import { bytesAtOnce, bytesOf, maxBytesOption } from './ask-copy-limits.ts';
+import { COPY_STEPS_MAX, type CopyStep, copySteps } from './rollout-step.ts';
 
 export const verb: Verb = {
   options: {
@@ -31,12 +34,14 @@ export const verb: Verb = {
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
     if: limitsOption,
+    'max-bytes': maxBytesOption,
     rate: textOption('what a device sends or receives a second, for the time it takes: 50MB/s'),
   },
   examples: [
     ['$0 plan cities', 'moves per device and tier, risks, warnings, and the digest for commit'],
     ['$0 plan cities --partitions', 'and which slot moves from where to where'],
     ['$0 plan cities --rate 50MB/s', 'and how long the copies take'],
+    ['$0 plan cities --max-bytes 2GiB', 'and in how many steps a rollout with it copies'],
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
@@ -52,6 +57,7 @@ export const verb: Verb = {
     const given = optionalText(args, 'rate');
     const rate = given === undefined ? null : parseBytes(given, '--rate');
     const effects = planEffects(prepared, { sizes, rate });
+    const steps = stepsOf(prepared.plan, sizes, bytesAtOnce(args));
     requireLimits(prepared, effects, limits);
     const options = ['direct', 'step-ramps']
       .map((name) => (flag(args, name) ? ` --${name}` : ''))
@@ -61,10 +67,11 @@ export const verb: Verb = {
     const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...guardWarnings(guard)]);
     const moves = flag(args, 'partitions') ? printMoves(plan, state) : [];
     return {
-      json: { ...planDocument(plan), direct, changed, ...shown, brake: guard },
+      json: { ...planDocument(plan), direct, changed, ...shown, brake: guard, steps },
       lines: changed
         ? printPlan(plan, state, [
             ...printEffects(effects, { head: head?.ring ?? null, state }),
+            ...stepLines(steps),
             ...moves,
           ])
         : [
@@ -80,6 +87,20 @@ export const verb: Verb = {
     };
   },
 };
+
+/** Null where bytes are not limited, or no server told how many there are. */
+function stepsOf(plan: Plan, sizes: AskedSizes | null, bytes: number): readonly CopyStep[] | null {
+  if (sizes === null || bytes === Number.POSITIVE_INFINITY) return null;
+  const limits = { moves: Number.POSITIVE_INFINITY, bytes, bytesOf: bytesOf(sizes, bytes) };
+  return copySteps([plan.moves, ...plan.later], limits);
+}
+
+function stepLines(steps: readonly CopyStep[] | null): string[] {
+  if (steps === null || steps.length === 0) return [];
+  const most = Math.max(...steps.map(({ bytes }) => bytes));
+  const count = steps.length < COPY_STEPS_MAX ? counted(steps.length, 'step') : 'very many steps';
+  return [`copies in ${count}, ${printBytes(most)} at once at most`];
+}
 
 /** Nothing is refused: a rollout ends what runs, and a commit has nothing to add to it. */
 function runningAnswer(context: Context, head: StoredVersion, { opened }: Wanted): Answer {

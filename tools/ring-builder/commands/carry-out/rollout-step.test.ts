@@ -1,7 +1,7 @@
 // What a rollout does next, for every mix of moves: so many copy at once, new slots together.
 import type { Move } from '@ringwright/ring/move';
 import { expect, test } from 'vitest';
-import { nextRolloutStep } from './rollout-step.ts';
+import { copySteps, nextRolloutStep } from './rollout-step.ts';
 
 const move = (assignment: number, state: Move['state'], from: number | null = 0): Move => ({
   ...{ partition: assignment, replica: 0, to: 9, assignment },
@@ -44,4 +44,15 @@ test('no more bytes at once than asked for, except those of one move', () => {
   expect(begun([...copying, ...proposed], 65)).toBe('initialize 1');
   expect(begun([...copying, ...proposed], 50)).toBe('finalize 5 6');
   expect(begun([...fresh, ...proposed], 5)).toBe('initialize 7 8 9 1');
+});
+
+test('a plan tells in which steps a rollout copies: those that it takes', () => {
+  const bytesOf = (partition: number): number => 10 * partition;
+  const waves = [proposed, [...fresh, move(5, 'PROPOSED')]];
+  const steps = (bytes: number) => copySteps(waves, { moves: 9, bytes, bytesOf });
+  const told = (bytes: number) => steps(bytes).map((step) => `${step.moves}: ${step.bytes}`);
+  expect(told(Number.POSITIVE_INFINITY)).toEqual(['4: 100', '4: 290']);
+  expect(told(60)).toEqual(['3: 60', '1: 40', '4: 290']);
+  expect(told(5)).toEqual(['1: 10', '1: 20', '1: 30', '1: 40', '4: 290']);
+  expect(steps(60).reduce((sum, one) => sum + one.moves, 0)).toBe(8);
 });

@@ -1,4 +1,5 @@
 // What a rollout does next with a head that every server has confirmed. Pure.
+import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import { movesOfWave, roomFor } from '@ringwright/builder/plan/steady-moves';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
@@ -10,6 +11,9 @@ export type RolloutStep =
   | { readonly kind: 'finalize'; readonly moves: readonly Move[] }
   /** Nothing is in flight: the old holders give up their files, and a next wave may follow. */
   | { readonly kind: 'drain' };
+
+/** Each step looks at all moves that are left: more of them nobody reads. */
+export const COPY_STEPS_MAX = 1_000;
 
 /** What may copy at once. New slots are no part of that: they come together. */
 export interface CopyLimits {
@@ -31,6 +35,35 @@ export function nextRolloutStep(ring: Pick<Ring, 'moves'>, most: CopyLimits): Ro
   const moves = withinBytes(chosen, most);
   if (moves.length > 0) return { kind: 'initialize', moves };
   return copying.length > 0 ? { kind: 'finalize', moves: copying } : { kind: 'drain' };
+}
+
+/** What copies together. */
+export interface CopyStep {
+  readonly moves: number;
+  readonly bytes: number;
+}
+
+/** How a rollout with these limits goes through the waves of a plan; the first COPY_STEPS_MAX. */
+export function copySteps(
+  waves: readonly (readonly PlannedMove[])[],
+  limits: CopyLimits,
+): readonly CopyStep[] {
+  const steps: CopyStep[] = [];
+  for (const wave of waves) {
+    let moves = wave.map((move, assignment): Move => ({ ...move, assignment, state: 'PROPOSED' }));
+    while (moves.length > 0 && steps.length < COPY_STEPS_MAX) {
+      const step = nextRolloutStep({ moves }, limits);
+      const taken = new Set(step.kind === 'drain' ? moves : step.moves);
+      if (step.kind === 'initialize') {
+        moves = moves.map((move) => (taken.has(move) ? { ...move, state: 'INITIALIZING' } : move));
+        continue;
+      }
+      const bytes = [...taken].reduce((sum, { partition }) => sum + limits.bytesOf(partition), 0);
+      steps.push({ moves: taken.size, bytes });
+      moves = moves.filter((move) => !taken.has(move));
+    }
+  }
+  return steps;
 }
 
 /** Of the chosen ones those that may begin now. */

@@ -13,7 +13,7 @@ import {
 } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
-import { parseBytes, printBytes, printSeconds } from '../../cli/print-bytes.ts';
+import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
 import { quoteWord } from '../../cli/quote-command.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
@@ -22,6 +22,7 @@ import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { deviceStandings, drainedLines } from '../../versions/device-standings.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
+import { bytesAtOnce, maxBytesOption } from './ask-copy-limits.ts';
 import type { RolledOut } from './follow-rollout.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from './roll-out.ts';
 
@@ -35,9 +36,7 @@ export const verb: Verb = {
   options: {
     step: flagOption('stop after each version, so that somebody looks before the next'),
     'max-moves': textOption('moves that copy at once; the others wait for theirs to be finalized'),
-    'max-bytes': textOption(
-      'bytes of partitions that copy at once, such as 2GiB, or one that has more',
-    ),
+    'max-bytes': maxBytesOption,
     waves: textOption('stop when so many versions have finalized moves'),
     rate: textOption(
       'bytes a second that each server may give, and take, such as 50MB/s, until it ends',
@@ -71,7 +70,7 @@ export const verb: Verb = {
       confirmDrops: flag(args, 'confirm-drops'),
       step: flag(args, 'step'),
       movesMax: optionalNumber(args, 'max-moves') ?? Number.POSITIVE_INFINITY,
-      bytesMax: bytesOf(args),
+      bytesMax: bytesAtOnce(args),
       wavesMax: optionalNumber(args, 'waves') ?? Number.POSITIVE_INFINITY,
       rate: rateOf(args),
       window: windowOf(args),
@@ -115,11 +114,6 @@ function rateOf(args: Arguments): number | null {
   if (rate !== null) return rate;
   const hint = `ring-builder moves ${text(args, 'ring')} rate none lifts what holds copies back`;
   throw usage('--rate none: a rollout lends a rate, such as 50MB/s', hint);
-}
-
-function bytesOf(args: Arguments): number {
-  const given = optionalText(args, 'max-bytes');
-  return given === undefined ? Number.POSITIVE_INFINITY : parseBytes(given, '--max-bytes');
 }
 
 function windowOf(args: Arguments): RolloutOptions['window'] {
