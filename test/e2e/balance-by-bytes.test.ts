@@ -59,5 +59,4 @@ test('bytes are evened out, and each version proves it', { timeout: 60_000 }, as
 
   await cluster.quickly(['set', keyspace, '--balance', 'counts']);
   expect(await plan()).toMatchObject({ moved: 0, swapMoves: 0, bytes: null });
-  expect(await carriedOut(cluster, await plan())).toMatchObject({ ok: true });
 });

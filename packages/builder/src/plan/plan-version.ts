@@ -110,7 +110,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const { targets } = pinned;
   const place = isWalked(state) ? walkNext : placeNext;
   const { wanted, goal, fewest, frozen } = place(input, pinned, before);
-  const swapMoves = movesTo(before, wanted) - movesTo(before, fewest);
+  const swapMoves = wanted === fewest ? 0 : movesTo(before, wanted) - movesTo(before, fewest);
   const cut = cutTable(head, wanted, { tree, replicas });
   const start = cut === null ? before : placementOf({ ...head, ...cut }, tree, wanted.width);
   const { table } = cut ?? head;
