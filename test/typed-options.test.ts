@@ -27,6 +27,7 @@ const device = (n: number): string => `r1z${n}-127.0.0.1:1/d${n}`;
 /** What each command needs besides its options. */
 const needed: Readonly<Record<string, string>> = {
   create: 'create new --replicas=1 --partition-power=4',
+  compose: 'compose new cities users',
   add: `add cities`,
   remove: 'remove cities d0',
   replace: 'replace cities d0 10.0.0.9',

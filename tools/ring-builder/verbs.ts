@@ -2,12 +2,18 @@
 // asked for. The help and the README's table have its groups and its order.
 import { ask } from './ask-verbs.ts';
 import type { VerbEntry } from './cli/verb.ts';
+import { exchange } from './exchange-verbs.ts';
 
 const change: readonly VerbEntry[] = [
   {
     usage: 'create <ring>',
     summary: 'a new ring: its partitions and replicas, no devices yet',
     load: () => import('./commands/change/create.ts'),
+  },
+  {
+    usage: 'compose <ring> <components..>',
+    summary: 'a ring whose replicas are those of other rings, or its next version',
+    load: () => import('./commands/change/compose.ts'),
   },
   {
     usage: 'add <ring> [devices..]',
@@ -246,34 +252,6 @@ const complete: readonly VerbEntry[] = [
     usage: 'completion <shell>',
     summary: 'for bash, zsh and fish: completes commands, options, rings and devices',
     load: () => import('./completion/completion.ts'),
-  },
-];
-
-const exchange: readonly VerbEntry[] = [
-  {
-    usage: 'import-swift <ring> <file>',
-    summary: 'a ring or builder file of OpenStack Swift as a new ring',
-    load: () => import('./commands/exchange/import-swift.ts'),
-  },
-  {
-    usage: 'export-swift <ring> <file> [version]',
-    summary: 'a version as a ring or builder file of OpenStack Swift',
-    load: () => import('./commands/exchange/export-swift.ts'),
-  },
-  {
-    usage: 'import <ring>',
-    summary: 'a ring in JSON, from a converter of another system',
-    load: () => import('./commands/exchange/import.ts'),
-  },
-  {
-    usage: 'archive-data <ring>',
-    summary: 'the records of a ring, or of one partition, as a file',
-    load: () => import('./commands/exchange/archive-data.ts'),
-  },
-  {
-    usage: 'restore-data <ring>',
-    summary: 'records of such a file back, into a ring of any shape',
-    load: () => import('./commands/exchange/restore-data.ts'),
   },
 ];
 

@@ -9,6 +9,7 @@ export type VerbNeed = 'folder' | 'signature' | 'metrics' | 'operator' | 'read' 
 
 export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   create: 'folder',
+  compose: 'folder',
   add: 'folder',
   remove: 'folder',
   replace: 'folder',

@@ -77,6 +77,9 @@ export const errorCatalogue = {
   SWIFT_FILE_TOO_LARGE: kind(2, 413, 'the Swift file is or inflates to more than a cap'),
   PICKLE_REFUSED: kind(2, 400, 'the pickle asks for what no ring or builder of Swift needs'),
   RING_NOT_CONVERTIBLE: kind(2, 409, 'the ring of one system has no equal in the other'),
+  COMPONENTS_UNFIT: kind(2, 422, 'rings that a composite one is made of do not fit together'),
+  COMPONENTS_OTHER: kind(5, 409, 'a composite ring is made of other rings, or of newer versions'),
+  RING_COMPOSED: kind(5, 409, 'the ring is composed of others: what changes is one of those'),
   PART_POWER_INCREASING: kind(5, 409, 'Swift is raising the partition power: nothing may move'),
   IMPORT_FILE_INVALID: kind(2, 400, 'the JSON to import is not of the documented form'),
   // Signatures and trust: trust/ of the server; ring-builder by advice

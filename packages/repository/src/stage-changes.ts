@@ -1,8 +1,10 @@
 // Staging: remembers what the next commit shall change. Nothing moves yet.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
+import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { printBuilderFile, type Staged, stagedChanges } from './folder/builder-file.ts';
@@ -37,6 +39,7 @@ export async function stage(
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
     if (changes.length === 0) return { changes, staged: file.staged, state };
+    requireNotComposed(file.state);
     requireSteadyPower(file.state);
     const { user, time } = author;
     const staged = [...file.staged, { command: request.command, user, time, changes }];

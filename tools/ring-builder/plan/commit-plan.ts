@@ -41,6 +41,8 @@ export interface CommitArgs {
   readonly overfill?: { readonly devices: readonly number[]; readonly reason: string };
   /** The version a revert goes back to. */
   readonly revert?: number;
+  /** It was made by the command typed, and not by what is staged: revert, compose. */
+  readonly isTyped?: boolean;
 }
 
 export interface CommittedPlan {
@@ -78,7 +80,7 @@ export async function requireCommittable(
 export async function commitPlan(
   context: Context,
   given: PlanToCommit,
-  { message, override, revert, unproved, overfill }: CommitArgs,
+  { message, override, revert, isTyped, unproved, overfill }: CommitArgs,
 ): Promise<CommittedPlan> {
   const { opened, plan, direct, head } = given;
   const { ring, moves, moveLowerBound, movesLeft } = plan;
@@ -102,7 +104,7 @@ export async function commitPlan(
           : { unproved: [...unproved.partitions], unprovedReason: unproved.reason }),
       },
     },
-    ...(revert === undefined ? {} : { commands: [context.command] }),
+    ...(isTyped === true && { commands: [context.command] }),
     expected: {
       head: head && { version: head.ring.version, id: head.id },
       stagedDigest: opened.stagedDigest,

@@ -1,4 +1,5 @@
 // What a commit would do now: the plan with all it was made from. Used by plan, commit and status.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
@@ -6,6 +7,7 @@ import { moveCount } from '@ringwright/builder/plan/later-waves';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { serializeState } from '@ringwright/builder/state/state-json';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
@@ -55,6 +57,7 @@ export async function readWanted(
   { stepRamps: steps = false }: Pick<Asked, 'stepRamps'>,
 ): Promise<Wanted> {
   const opened = await openRing(context.rings, ring);
+  requireNotComposed(opened.state);
   requireSteadyPower(opened.state);
   const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
   const staged = applyChanges(opened.state, stagedChanges(opened.staged));

@@ -55,6 +55,8 @@ export interface BuilderState {
   readonly zonesMin?: number;
   /** By partition, ascending; absent when there are none. */
   readonly pins?: readonly Pin[];
+  /** Of a composite ring: what its rows are those of, in order; absent: it is its own. */
+  readonly components?: readonly Component[];
   /** Versions up to this one count as older than minPartHours: somebody said so. */
   readonly restedThrough?: number;
   /** Sizes by which plans even out bytes; absent: counts decide alone. */
@@ -71,6 +73,17 @@ export interface PartitionSizes {
   readonly levels: readonly (number | null)[];
   /** Moves that a version may make beyond the fewest, to even out bytes; absent: none. */
   readonly swapBudget?: number;
+}
+
+/** A ring as part of a composite one. */
+export interface Component {
+  readonly ring: string;
+  readonly version: number;
+  /** Ring id of that version. */
+  readonly id: string;
+  readonly replicas: number;
+  /** By device id there: the id here. */
+  readonly devices: readonly (number | null)[];
 }
 
 export interface SwiftState {

@@ -5,6 +5,7 @@ import {
   deviceCountMax,
   partitionCountMax,
   pinCountMax,
+  replicaCountMax,
   tokensPerDeviceMax,
 } from '@ringwright/base/limits';
 import { measuredPartitionsMax, sizeLevelMax, swapBudgetMax } from '@ringwright/base/limits-rings';
@@ -78,6 +79,14 @@ export const sizesSchema = z.strictObject({
   swapBudget: z.int().min(1).max(swapBudgetMax).exactOptional(),
 });
 
+const componentSchema = z.strictObject({
+  ring: z.string(),
+  version: z.int().positive(),
+  id: z.string(),
+  replicas: z.int().positive(),
+  devices: z.array(whole.nullable()).max(deviceCountMax),
+});
+
 const stateSchema = z.strictObject({
   ring: z.string(),
   cluster: z.string(),
@@ -95,6 +104,7 @@ const stateSchema = z.strictObject({
     .exactOptional(),
   restedThrough: whole.exactOptional(),
   sizes: sizesSchema.exactOptional(),
+  components: z.array(componentSchema).min(1).max(replicaCountMax).exactOptional(),
 });
 
 /** One spelling per state: equal states give equal bytes. */

@@ -3,6 +3,7 @@
 import type { Plan } from '@ringwright/builder/plan/plan';
 import { revertPlan, revertState } from '@ringwright/builder/plan/revert-plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { serializeState } from '@ringwright/builder/state/state-json';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -33,6 +34,7 @@ export async function prepareRevert(
   version: number,
 ): Promise<PreparedRevert> {
   const opened = await openRing(context.rings, ring);
+  requireNotComposed(opened.state);
   requireSteadyPower(opened.state);
   const head = await readVersion(context.rings, ring, 'head');
   const old = await readVersion(context.rings, ring, version);

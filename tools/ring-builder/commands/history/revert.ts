@@ -139,7 +139,11 @@ async function carryOut(
     const id = await cancelFirst(context, head, cancelled);
     from = { ...from, plan: { ...plan, parent: id }, head: { ring: cancelled, id } };
   }
-  const { json, lines, next } = await commitPlan(context, from, { ...options, revert });
+  const { json, lines, next } = await commitPlan(context, from, {
+    ...options,
+    revert,
+    isTyped: true,
+  });
   return {
     json: { ...json, to: revert, cancelled: inFlight },
     lines: [

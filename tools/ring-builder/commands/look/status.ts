@@ -80,6 +80,7 @@ export const verb: Verb = {
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
         signing,
         frozen: powerIncrease(opened.state),
+        components: opened.state.components?.map(({ devices: _devices, ...of }) => of) ?? null,
         lock,
         devices,
         next,
@@ -91,6 +92,7 @@ export const verb: Verb = {
         ...(now?.lines ?? []),
         pushLine(push),
         ...frozenLines(opened.state),
+        ...composedLines(opened.state),
         ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...drainedLines(devices, (names) => context.next(`remove ${ring} ${names}`)),
         ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
@@ -125,6 +127,11 @@ function devicesTable(devices: readonly DeviceStanding[]): string[] {
 function frozenLines(state: BuilderState): string[] {
   const reason = powerIncrease(state);
   return reason === null ? [] : [`frozen: ${reason}; ${increaseHint}`];
+}
+
+function composedLines({ components }: BuilderState): string[] {
+  if (components === undefined) return [];
+  return [`composed of ${components.map(({ ring, version }) => `${ring} ${version}`).join(', ')}`];
 }
 
 /** Numbered by command, as unstage takes them. */
@@ -173,6 +180,9 @@ function nextCommand(
   if (found.inFlight > 0) return `rollout ${ring}`;
   if (powerIncrease(state) !== null) return `show ${ring}`;
   if (found.changes > 0 || found.movesNotNoted > 0) return `plan ${ring}`;
+  if (head === null && state.components !== undefined) {
+    return `compose ${ring} ${state.components.map((component) => component.ring).join(' ')}`;
+  }
   if (head === null) {
     return state.devices.length > 0 ? `plan ${ring}` : `add ${ring} r1z1-10.0.0.1:6200/sdb 100`;
   }

@@ -1,0 +1,54 @@
+// The plan of a composite ring: to the table of its components, at once or in moves. Pure.
+import { holderIn, type Ring, type Table } from '@ringwright/ring/ring';
+import { placementProblem } from '../place/placement-problem.ts';
+import type { NextRingFrom } from './next-ring.ts';
+import type { Plan, PlannedMove } from './plan.ts';
+import { devicePlans } from './plan-devices.ts';
+import { planDigest } from './plan-digest.ts';
+import { revertPlan } from './revert-plan.ts';
+
+/**
+ * Where servers have the ring, each partition moves one slot at a time, and devices of one
+ * component that only changed places among its rows stay, as in a revert.
+ */
+export function composePlan(input: NextRingFrom & { readonly table: Table }): Plan {
+  const { head, headId, state, table, direct } = input;
+  if (head !== null && headId !== null && direct !== true) {
+    return revertPlan({ ...input, head, headId, old: { ...head, table } });
+  }
+  const moves = head === null ? [] : movesBetween(head, table);
+  const outcome = { target: table, moves, movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
+  const devices = devicePlans(state, placementProblem(state), {
+    ...outcome,
+    ...(head && { head }),
+  });
+  return {
+    ring: state.ring,
+    version: (head?.version ?? 0) + 1,
+    parent: headId,
+    target: table,
+    moves,
+    moveLowerBound: moves.length,
+    cut: null,
+    optimum: null,
+    partitionsMovingTwice: 0,
+    later: [],
+    movesLeft: 0,
+    swapMoves: 0,
+    devices,
+    warnings: [],
+    digest: planDigest(headId, state, [moves]),
+  };
+}
+
+function movesBetween({ table: before }: Ring, after: Table): PlannedMove[] {
+  const moves: PlannedMove[] = [];
+  for (let partition = 0; partition < (after[0]?.length ?? 0); partition += 1) {
+    for (const [replica, row] of after.entries()) {
+      const [from, to] = [before[replica], row].map((one) => one && holderIn(one, partition));
+      if (to === undefined || from === undefined || from === to) continue;
+      moves.push({ partition, replica, from, to });
+    }
+  }
+  return moves;
+}

@@ -1,0 +1,178 @@
+// A composite ring: its rows are those of other rings, one after the other. Pure.
+import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
+import { samePartitioner, settingsText } from '@ringwright/ring/partitioner/partitioner-settings';
+import { holderIn, nobodyIn, type Ring, type SlotRow } from '@ringwright/ring/ring';
+import { zeroRow } from '@ringwright/ring/slot-rows';
+import type { BuilderDevice, BuilderState, Component } from './builder-state.ts';
+import { createState } from './create-state.ts';
+
+/** The newest version of a ring that others are composed of. */
+export interface ComponentHead {
+  readonly ring: Ring;
+  readonly id: string;
+  readonly state: BuilderState;
+  /** Id of an earlier version; null: its log does not name that. */
+  readonly idOf: (version: number) => string | null;
+}
+
+export interface Composition {
+  readonly state: BuilderState;
+  readonly table: readonly SlotRow[];
+}
+
+/**
+ * The state and table of a composite ring; `before` is its state so far. Devices keep their ids,
+ * and those that a component has given up are removed. Throws COMPONENTS_UNFIT where components do
+ * not fit together, COMPONENTS_OTHER where they are not those of `before`, or older.
+ */
+export function compose(
+  name: string,
+  heads: readonly ComponentHead[],
+  before: BuilderState | null,
+): Composition {
+  requireFit(heads);
+  requireSame(name, heads, before?.components);
+  const devices = [...(before?.devices ?? [])];
+  const components = heads.map((head, at): Component => {
+    const { keyspace: ring, version, replicas } = head.ring;
+    const ids = takeDevices(devices, head.state, before?.components?.[at]?.devices ?? []);
+    return { ring, version, id: head.id, replicas, devices: ids };
+  });
+  const [{ ring: first }] = heads as [ComponentHead];
+  const settings = createState({
+    ring: name,
+    cluster: first.cluster,
+    partitioner: first.partitioner,
+    replicas: components.reduce((sum, { replicas }) => sum + replicas, 0),
+    minPartHours: Math.max(...heads.map(({ state }) => state.minPartHours)),
+    overload: 0,
+  });
+  const table = heads.flatMap(({ ring }, at) =>
+    ring.table.map((row) => rowOf(row, components[at]?.devices ?? [], devices.length)),
+  );
+  return { state: { ...settings, devices, components }, table };
+}
+
+/** Throws RING_COMPOSED: what changes the ring is a change of its components. */
+export function requireNotComposed({ ring, components }: BuilderState): void {
+  if (components === undefined) return;
+  const names = components.map((component) => component.ring);
+  throw new CodedError('RING_COMPOSED', `${ring} is composed of ${names.join(' and ')}`, {
+    hint: `change those, then ring-builder compose ${ring} ${names.join(' ')}`,
+    details: { ring, components: names },
+  });
+}
+
+function rowOf(row: SlotRow, ids: readonly (number | null)[], deviceCount: number): SlotRow {
+  const made = zeroRow(row.length, deviceCount);
+  for (let partition = 0; partition < row.length; partition += 1) {
+    const device = holderIn(row, partition);
+    const id = device === undefined ? nobodyIn(made) : ids[device];
+    assert(id !== undefined && id !== null, `device ${device} has an id in the composite ring`);
+    made[partition] = id;
+  }
+  return made;
+}
+
+/** Adds the devices of a component to the list, and gives their ids there by their ids here. */
+function takeDevices(
+  devices: (BuilderDevice | null)[],
+  component: BuilderState,
+  known: readonly (number | null)[],
+): (number | null)[] {
+  return component.devices.map((device, at) => {
+    const own = known[at] ?? null;
+    const there = own === null ? null : (devices[own] ?? null);
+    if (device === null || (device.state === 'removed' && there === null)) {
+      if (there !== null) devices[there.id] = { ...there, state: 'removed' };
+      return own;
+    }
+    const { hold: _hold, ramp: _ramp, tokens: _tokens, replacedBy: _heir, ...fields } = device;
+    const id = there?.id ?? devices.length;
+    devices[id] = { ...fields, id };
+    return id;
+  });
+}
+
+function requireFit(heads: readonly ComponentHead[]): void {
+  const [first] = heads;
+  assert(first !== undefined, 'a ring is composed of something');
+  const owners = new Map<string, string>();
+  for (const { ring, state } of heads) {
+    const name = `${ring.keyspace} version ${ring.version}`;
+    if (!samePartitioner(ring.partitioner, first.ring.partitioner)) {
+      const [one, other] = [first.ring, ring].map(({ keyspace, partitioner }) => {
+        return `${keyspace} has ${settingsText(partitioner)}`;
+      });
+      throw unfit(`${one}, ${other}`, 'one key has to have one partition in all of them');
+    }
+    if (ring.cluster !== first.ring.cluster) {
+      const { cluster, keyspace } = first.ring;
+      throw unfit(`${keyspace} is of cluster ${cluster}, ${ring.keyspace} of ${ring.cluster}`);
+    }
+    if (!Number.isInteger(ring.replicas)) throw unfit(`${name} has ${ring.replicas} replicas`);
+    if (ring.moves.length > 0) {
+      const hint = `ring-builder rollout ${ring.keyspace}`;
+      throw unfit(`${name} has ${ring.moves.length} moves in flight, wanted none`, hint);
+    }
+    requireOwnDevices(ring, state, owners);
+  }
+}
+
+/** `owners`: which component has what is at an address. */
+function requireOwnDevices(ring: Ring, state: BuilderState, owners: Map<string, string>): void {
+  for (const device of state.devices) {
+    if (device === null) continue;
+    const { keyspace, version, table } = ring;
+    const named = `d${device.id} of ${keyspace}`;
+    if (device.state === 'removed' && table.some((row) => row.includes(device.id))) {
+      const hint = `ring-builder plan ${keyspace}; what it has left goes elsewhere first`;
+      throw unfit(`${named} is removed, and has slots in version ${version}`, hint);
+    }
+    const address = `${formatAddress(device)}/${device.device}`;
+    const owner = owners.get(address);
+    if (owner !== undefined) {
+      throw unfit(`${address} is ${owner} and ${named}`, 'components have no device in common');
+    }
+    owners.set(address, named);
+  }
+}
+
+function requireSame(
+  name: string,
+  heads: readonly ComponentHead[],
+  components: readonly Component[] | undefined,
+): void {
+  if (components === undefined) return;
+  const [was, is] = [
+    components.map(({ ring }) => ring),
+    heads.map(({ ring }) => ring.keyspace),
+  ].map((names) => names.join(' '));
+  if (was !== is) throw other(`${name} is composed of ${was}, given ${is}`);
+  for (const [at, { ring, idOf }] of heads.entries()) {
+    const { version = 0, id = '', replicas = 0 } = components[at] ?? {};
+    const { keyspace } = ring;
+    const had = `${name} has version ${version} of ${keyspace}`;
+    if (ring.version < version) throw other(`${had}, which is at ${ring.version} now`);
+    const found = ring.version === version ? heads[at]?.id : idOf(version);
+    if (found !== id) {
+      const ids = `(${id.slice(0, 12)}), which is ${found?.slice(0, 12) ?? 'not there'} now`;
+      throw other(`${had} ${ids}: it is another ring of that name`);
+    }
+    if (ring.replicas !== replicas) {
+      throw unfit(`${keyspace} had ${replicas} replicas in ${name}, and has ${ring.replicas} now`);
+    }
+  }
+}
+
+function unfit(message: string, hint?: string): CodedError {
+  return new CodedError('COMPONENTS_UNFIT', message, { hint });
+}
+
+function other(message: string): CodedError {
+  return new CodedError('COMPONENTS_OTHER', message, {
+    hint: 'name the same rings in the same order, at the same versions or newer ones; or compose a ring of another name',
+  });
+}

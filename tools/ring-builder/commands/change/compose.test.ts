@@ -1,0 +1,142 @@
+// Composite rings as they are typed: rows of the components in order, what is refused, what comes
+// next. The oracle is the components' own tables, device by device.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  type RingBuilderHere,
+  ringBuilderHere,
+} from '../../../../test/support/ring-builder-here.ts';
+
+interface Table {
+  readonly devices: readonly ({ readonly ip: string; readonly device: string } | null)[];
+  readonly table: readonly (readonly number[])[];
+}
+
+interface Composed {
+  readonly version: number;
+  readonly components: readonly { readonly ring: string; readonly version: number }[];
+}
+
+async function twoRings(): Promise<RingBuilderHere> {
+  const tool = await ringBuilderHere();
+  await ring(tool, 'east', { replicas: 2, devices: [1, 2, 3] });
+  await ring(tool, 'west', { replicas: 1, devices: [4, 5] });
+  return tool;
+}
+
+interface Shape {
+  readonly replicas: number;
+  readonly devices: readonly number[];
+  readonly partitions?: number;
+}
+
+async function ring(tool: RingBuilderHere, name: string, shape: Shape): Promise<void> {
+  const { replicas, devices, partitions = 16 } = shape;
+  await tool.json(`create ${name} --partitions ${partitions} --replicas ${replicas}`);
+  await tool.json(['add', name, ...devices.flatMap((n) => [device(n), `${n}`])]);
+  await tool.json(`commit ${name} -m first`);
+}
+
+const device = (n: number): string => `r1z${n}-10.0.0.${n}:6200/sd${n}`;
+
+/** Rows of device names: ids differ between a ring and what is composed of it. */
+async function rows(tool: RingBuilderHere, name: string): Promise<(string | undefined)[][]> {
+  const { table, devices } = await tool.json<Table>(`table ${name}`);
+  return table.map((row) => row.map((id) => devices[id]?.device));
+}
+
+async function isComposed(tool: RingBuilderHere): Promise<void> {
+  const parts = [await rows(tool, 'east'), await rows(tool, 'west')];
+  expect(await rows(tool, 'both')).toEqual(parts.flat());
+  expect(await tool.json('verify both')).toMatchObject({ findings: [] });
+}
+
+test('rows are those of the components, and follow them', async () => {
+  const tool = await twoRings();
+  const first = await tool.json<Composed>('compose both east west');
+  expect(first).toMatchObject({
+    version: 1,
+    components: [
+      { ring: 'east', version: 1, replicas: 2 },
+      { ring: 'west', version: 1, replicas: 1 },
+    ],
+  });
+  await isComposed(tool);
+  expect(await tool.json('compose both east west')).toMatchObject({ changed: false, version: 1 });
+  const { devices: before } = await tool.json<Table>('table both');
+  await tool.json(['add', 'east', device(6), '9', device(7), '1']);
+  await tool.json('remove east d0');
+  await tool.json('commit east -m more');
+  await tool.json('set-weight west d0 1');
+  await tool.json('commit west -m less');
+  expect(await tool.json('compose both east west -m later')).toMatchObject({ version: 2 });
+  await isComposed(tool);
+  const { devices: after } = await tool.json<Table>('table both');
+  // A device keeps its id; one that is gone leaves a hole.
+  expect(after.map((one) => one?.device)).toEqual([
+    ...[undefined, ...before.slice(1).map((one) => one?.device)],
+    ...['sd6', 'sd7'],
+  ]);
+  for (const [word, command] of [
+    ['add', `add both ${device(9)} 1`],
+    ['plan', 'plan both'],
+    ['commit', 'commit both -m x'],
+    ['revert', 'revert both 1'],
+  ] as const) {
+    await expect(tool.json(command), word).rejects.toMatchObject({ code: 'RING_COMPOSED' });
+  }
+  expect(await tool.text('status both')).toContain('composed of east 2, west 2');
+  for (const look of ['status both', 'list', 'log both', 'diff both 1 2', 'why both 3']) {
+    await tool.json(look);
+  }
+});
+
+test('what does not fit together is refused, with both, and makes no ring', async () => {
+  const tool = await twoRings();
+  await ring(tool, 'other', { replicas: 1, devices: [8], partitions: 32 });
+  await ring(tool, 'shared', { replicas: 1, devices: [1] });
+  await ring(tool, 'half', { replicas: 1.5, devices: [8, 9] });
+  await tool.json('create empty --partitions 16 --replicas 1');
+  const refused = [
+    ['east other', 'COMPONENTS_UNFIT', /^east has .*"power":4.*, other has .*"power":5/],
+    ['east shared', 'COMPONENTS_UNFIT', /10\.0\.0\.1:6200\/sd1 is d0 of east and d0 of shared/],
+    ['east half', 'COMPONENTS_UNFIT', /half version 1 has 1\.5 replicas/],
+    ['east empty', 'COMPONENTS_UNFIT', /empty has no version yet/],
+    ['east nowhere', 'RING_UNKNOWN', /nowhere/],
+    ['east', 'USAGE', /two other rings/],
+    ['east east', 'USAGE', /two other rings/],
+    ['east new', 'USAGE', /two other rings/],
+  ] as const;
+  for (const [names, code, message] of refused) {
+    const error = expect(tool.json(`compose new ${names}`), names).rejects;
+    await error.toMatchObject({ code, message: expect.stringMatching(message) });
+  }
+  await expect(tool.json('table new')).rejects.toMatchObject({ code: 'RING_UNKNOWN' });
+  await expect(tool.json('compose other east west')).rejects.toMatchObject({ code: 'RING_EXISTS' });
+});
+
+test('later the same rings are named, in the same order, as they went on', async () => {
+  const tool = await twoRings();
+  await tool.json('compose both east west');
+  const others = async (names: string, message: RegExp): Promise<void> => {
+    const error = expect(tool.json(`compose both ${names}`), names).rejects;
+    await error.toMatchObject({
+      code: 'COMPONENTS_OTHER',
+      message: expect.stringMatching(message),
+    });
+  };
+  await others('west east', /of east west, given west east/);
+  await rm(join(tool.folder, 'rings', 'east'), { recursive: true });
+  await ring(tool, 'east', { replicas: 2, devices: [1, 2, 6] });
+  await others('east west', /version 1 of east \([0-9a-f]{12}\), which is [0-9a-f]{12} now/);
+  await tool.json('add east r1z7-10.0.0.7:6200/sd7 1');
+  await tool.json('commit east -m second');
+  await others('east west', /version 1 of east \([0-9a-f]{12}\), which is [0-9a-f]{12} now/);
+  await isStill(tool);
+});
+
+async function isStill(tool: RingBuilderHere): Promise<void> {
+  const { devices } = await tool.json<Table>('table both 1');
+  expect(devices.map((one) => one?.device)).toEqual(['sd1', 'sd2', 'sd3', 'sd4', 'sd5']);
+}

@@ -1,0 +1,112 @@
+// ring-builder compose: a ring whose replicas are those of other rings, or its next version.
+import { CodedError } from '@ringwright/base/coded-error';
+import { composePlan } from '@ringwright/builder/plan/compose-plan';
+import { type ComponentHead, compose } from '@ringwright/builder/state/composition';
+import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
+import { serializeState } from '@ringwright/builder/state/state-json';
+import { createRing } from '@ringwright/repository/create-ring';
+import { listRings } from '@ringwright/repository/folder/list-rings';
+import { makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { ringExists } from '@ringwright/repository/folder/require-ring';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { optionalText, text, texts, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { commitPlan, type PlanToCommit } from '../../plan/commit-plan.ts';
+import { sizesFor } from '../../plan/known-sizes.ts';
+import { lastPushed } from '../../plan/prepare-plan.ts';
+import { requireRoom } from '../../plan/require-room.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+
+export const verb: Verb = {
+  positionals: { components: { describe: 'rings whose replicas it has, in this order' } },
+  options: {
+    message: textOption('why, for the log', { alias: 'm' }),
+    override: textOption('why so large a change is right, where the change guard holds it up'),
+  },
+  about: `Each partition has the replicas of the first ring, then those of the second, and so on.
+They have one partitioner, whole numbers of replicas, no moves in flight, and no device in common.
+Later the same rings are named in the same order, and their newest versions become the next version;
+where servers have it, in moves, which rollout carries out. Nothing else changes such a ring.`,
+  examples: [
+    ['$0 compose photos photos-east photos-west', 'two replicas in the east, one in the west'],
+    ['$0 compose photos photos-east photos-west -m "new disks"', 'again, after commits to those'],
+  ],
+  run: async (args, context) => {
+    const [ring, names] = [text(args, 'ring'), texts(args, 'components')];
+    if (names.length < 2 || new Set([ring, ...names]).size <= names.length) {
+      const hint = `ring-builder compose ${ring} ${ring}-east ${ring}-west`;
+      throw usage(`${ring} of ${names.join(' ')}: wanted two other rings or more`, hint);
+    }
+    const given = await prepare(context, ring, names);
+    const { plan, opened, state, head } = given;
+    const isSame = Buffer.compare(serializeState(state), serializeState(opened.state)) === 0;
+    if (head !== null && plan.moves.length === 0 && isSame) {
+      return {
+        json: { ring, version: head.ring.version, moved: 0, changed: false },
+        lines: [`${ring}: nothing to do; it has the newest versions of ${names.join(' and ')}`],
+        next: context.next(`show ${ring}`),
+      };
+    }
+    requireRoom(given, await sizesFor(given), null);
+    const components = (state.components ?? []).map(({ devices: _devices, ...of }) => of);
+    const of = components.map((one) => `${one.ring} ${one.version}`).join(', ');
+    const message = optionalText(args, 'message') ?? `composed of ${of}`;
+    const override = optionalText(args, 'override') ?? null;
+    const done = await commitPlan(context, given, { message, override, isTyped: true });
+    return {
+      json: { ...done.json, components },
+      lines: [...done.lines, `composed of ${of}`],
+      next: done.next,
+    };
+  },
+};
+
+async function prepare(
+  context: Context,
+  ring: string,
+  names: readonly string[],
+): Promise<PlanToCommit> {
+  const heads = await Promise.all(names.map((name) => headOf(context, name)));
+  const isThere = (await listRings(context.rings)).includes(ring);
+  const before = isThere ? await openRing(context.rings, ring) : null;
+  if (before !== null && before.state.components === undefined) {
+    throw ringExists(ring, ringFolder(context.rings, ring).path);
+  }
+  const composition = compose(ring, heads, before?.state ?? null);
+  const { table } = composition;
+  if (before === null) await createRing(context.rings, composition.state, context.command);
+  const opened = before ?? (await openRing(context.rings, ring));
+  const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
+  if (head !== null) requireRest(head.ring.moves.length, opened);
+  const direct = lastPushed(opened.entries) === null;
+  const state =
+    direct && head !== null
+      ? dropEmptyDevices(composition.state, { ...head.ring, table })
+      : composition.state;
+  const from = { head: head?.ring ?? null, headId: head?.id ?? null, state, direct };
+  return { opened, plan: composePlan({ ...from, table }), state, direct, head };
+}
+
+async function headOf(context: Context, name: string): Promise<ComponentHead> {
+  const { entries, head } = await openRing(context.rings, name);
+  if (head === null) {
+    throw new CodedError('COMPONENTS_UNFIT', `${name} has no version yet`, {
+      hint: `ring-builder commit ${name} -m TEXT`,
+    });
+  }
+  const stored = await readVersion(context.rings, name, 'head');
+  const made = new Map(entries.filter(makesVersion).map(({ version, id }) => [version, id]));
+  const idOf = (version: number): string | null => made.get(version) ?? null;
+  return { ring: stored.ring, id: stored.id, state: stateOf(stored), idOf };
+}
+
+function requireRest(moves: number, { ring }: OpenedRing): void {
+  if (moves === 0) return;
+  throw new CodedError('MOVES_IN_FLIGHT', `${ring} has ${moves} moves in flight, wanted none`, {
+    hint: `ring-builder rollout ${ring}`,
+    details: { ring, moves },
+  });
+}
