@@ -8,17 +8,20 @@ import { printBytes } from '../cli/print-bytes.ts';
 
 const DEVICES_SHOWN_MAX = 20;
 
+/** Nothing where no device holds anything. */
 export function printPlanBytes(bytes: PlanBytes, state: BuilderState): string[] {
   const { devices, fullest, guessed } = bytes;
   const { sizes, ring } = state;
+  if (fullest.before === null || fullest.after === null) return [];
   const shown = [...devices].sort((a, b) => b.after - a.after).slice(0, DEVICES_SHOWN_MAX);
   const measured =
     sizes === undefined
-      ? `balance is by counts; set ${ring} --balance bytes evens them out`
+      ? `balance is by counts; ring-builder set ${ring} --balance bytes evens them out`
       : `by sizes of ${new Date(sizes.measuredHour * MS_PER_HOUR).toISOString().slice(0, 16)}Z`;
   return [
-    `fullest device: ${times(fullest.before)} its share of the bytes now, ` +
-      `${times(fullest.after)} after all moves (${measured})`,
+    '',
+    `fullest device: ${fullest.before.toFixed(2)} x its share of the bytes now, ` +
+      `${fullest.after.toFixed(2)} x after all moves (${measured})`,
     ...(guessed === 0
       ? []
       : [
@@ -30,8 +33,4 @@ export function printPlanBytes(bytes: PlanBytes, state: BuilderState): string[] 
       { head: 'AFTER', cell: ({ after }) => printBytes(after) },
     ]),
   ];
-}
-
-function times(fullest: number | null): string {
-  return fullest === null ? 'nothing of' : `${fullest.toFixed(2)} x`;
 }

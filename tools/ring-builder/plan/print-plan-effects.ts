@@ -92,7 +92,7 @@ export function printEffects(
     ...(ends === null ? [] : ['', ...endLines(ends)]),
     ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
     ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
-    ...(bytes === null ? [] : ['', ...printPlanBytes(bytes, state)]),
+    ...(bytes === null ? [] : printPlanBytes(bytes, state)),
     ...(away === null || head === null ? [] : ['', ...planAwayLines(head, away)]),
   ];
 }
