@@ -47,7 +47,10 @@ move from a later one of the same slot, in lists, logs and receipts. Moves are n
 A rate is 256KiB/s or more.`,
   examples: [
     ['$0 moves cities list', 'where each move stands, and why'],
-    ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
+    [
+      '$0 moves cities pause all',
+      'joiners stop copying, also over a restart; half files begin anew',
+    ],
     ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
     ['$0 moves cities cancel d5', 'all moves to d5 and from it, when it will not come back'],
     ['$0 moves cities pause @10.0.0.1', 'those to and from the devices of a server'],
@@ -213,6 +216,7 @@ async function controlAnswer(
       ...(available > 0
         ? [`${counted(available, 'move')} besides ${available === 1 ? 'has' : 'have'} all copied`]
         : []),
+      ...(action === 'pause' && known > 0 ? ['files half copied begin anew when they go on'] : []),
       ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
       ...behind.map(({ address }) => `${address} has another version; push it first`),
     ],
