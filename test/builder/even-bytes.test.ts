@@ -1,4 +1,6 @@
 // Attack: tables made even by bytes, against every legal table of small clusters.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { planBytes } from '@ringwright/builder/ask/plan-bytes';
 import { certify } from '@ringwright/builder/certify/certify';
@@ -14,10 +16,12 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { createState } from '@ringwright/builder/state/create-state';
 import { partitionSizes } from '@ringwright/builder/state/partition-sizes';
 import { parseState, serializeState } from '@ringwright/builder/state/state-json';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring, Table } from '@ringwright/ring/ring';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { faultsOf, tiersByName } from '../support/cluster-definition.ts';
 import { evenestBytes, type Sized, unevenness } from '../support/evenest-bytes.ts';
+import { ringBuilderHere } from '../support/ring-builder-here.ts';
 import {
   holders,
   randomChanges,
@@ -65,7 +69,7 @@ test.each([
 });
 
 const ID = 'b'.repeat(64);
-const PLANS = 200;
+const PLANS = 120;
 
 test('planned with sizes: the fewest moves, certified, and again the same plan', () => {
   let nearer = 0;
@@ -111,6 +115,29 @@ test('a plan spends its budget on full devices, and none while partitions rest',
     const waits = planVersion({ head: first.ring, headId: ID, state: rests, ...resting });
     expect(waits).toMatchObject({ moves: [], movesLeft: 0, swapMoves: 0 });
   }
+});
+
+test('sizes belong to ids, also where partitions were split', async () => {
+  const tool = await ringBuilderHere();
+  onTestFinished(() => rm(tool.folder, { recursive: true }));
+  const fixed = '--partitioner hash-intervals --replicas 2 --min-part-hours 0';
+  await tool.json(`create cities --partitions 32 ${fixed}`);
+  const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`);
+  await tool.json(`add cities ${devices.join(' ')}`);
+  await tool.json('commit cities -m first');
+  for (const id of [3, 4]) await tool.json(`split cities ${id}`);
+  await tool.json('commit cities -m split');
+  const place = join(tool.folder, 'rings');
+  const { ring: head, state: before, id } = await readVersion(place, 'cities', 'head');
+  const sizeOf = (one: number) => (one === 3 || one === 4 ? null : (one % 5) ** 4 + one * 10);
+  const bytes = Array.from({ length: head.partitions }, (_, one) => sizeOf(one));
+  const sizes = partitionSizes(bytes, { measuredHour: 0, swapBudget: 8 });
+  const state = { ...before!, sizes };
+  const plan = planVersion({ head, headId: id, state });
+  const { fullest, guessed } = planBytes(plan, { head, state }, sizeOf)!;
+  expect(guessed).toBe(0);
+  expect(fullest.before).toBeGreaterThan(1.1);
+  expect(fullest.after).toBeLessThan(1.05);
 });
 
 /** Eight equal devices in four zones, and a ring that needs no move. */
