@@ -37,9 +37,9 @@ export function bestSwap(loads: ByteLoads, slot: number, most: number): ByteSwap
   for (let to = 0; to < shares.length; to += 1) {
     if (to === from || shares[to] === 0) continue;
     const slope = sums[from]! / shares[from]! - sums[to]! / shares[to]!;
-    const most = slope ** 2 / (1 / shares[from]! + 1 / shares[to]!);
-    if (most <= (best?.gain ?? GAIN_MIN) || !mayHave(loads, slot, to)) continue;
-    const any = dropped.includes(to) || search.most > 0;
+    const gainMax = slope ** 2 / (1 / shares[from]! + 1 / shares[to]!);
+    if (gainMax <= (best?.gain ?? GAIN_MIN) || !mayHave(loads, slot, to)) continue;
+    const any = dropped.includes(to) || most > 0;
     const found = [shiftTo(search, to), exchangeWith(search, to, any)];
     for (const one of found) if (one !== null && one.gain > (best?.gain ?? 0)) best = one;
   }
@@ -70,7 +70,7 @@ function pathOf({ tree }: ByteLoads, leaf: number): number[] {
 /** `any`: also a slot that does not move, where it may cost moves or saves one at its partner. */
 function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null {
   const { loads, slot, most } = search;
-  const { placement, bytes, shares, sums, rank } = loads;
+  const { placement, bytes, shares, sums } = loads;
   const from = placement.leaf[slot]!;
   const list = (any ? loads.slots : loads.moved)[to]!;
   const size = bytes[partitionOf(loads, slot)]!;
@@ -86,7 +86,7 @@ function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null
     const other = list[takeAbove ? above++ : below--]!;
     const cost = own + costOf(loads, other, from);
     const partition = partitionOf(loads, other);
-    if (rank[partition] === rank[partitionOf(loads, slot)] || cost > most) continue;
+    if (partition === partitionOf(loads, slot) || cost > most) continue;
     const swap = swapOf(search, { to, other, change: size - bytes[partition]!, cost });
     if (swap !== null && mayHave(loads, other, from)) return swap;
   }
