@@ -31,7 +31,9 @@ test('a joiner copies from the replication address, and from nowhere else', asyn
   const joiner = await cluster.addServer();
   const address = `${network}:${proxy.port}`;
   await builder.json(`set-device ${keyspace} d0 --replication-address ${address}`);
-  await cluster.commit('add', joiner.text, '1');
+  // The key of the device is proven there too.
+  await builder.json(`set-device ${keyspace} d0 --ask-key`);
+  await cluster.commit('add', joiner.text, '1', '--ask-key');
   await cluster.push();
   const rollout = builder.json<{ copied: { bytes: number } }>(['rollout', keyspace]);
   const loads = await waitFor('the joiner to have failed', {

@@ -40,6 +40,15 @@ test.each(['10.0.0.1:6200', '0.0.0.0:6200', '[::]:6200', 'sd1.example:6200', '12
   },
 );
 
+test.each(['operatorListen', 'replicationListen'])('at %s too', (door) => {
+  const here = { ...options, listen: '127.0.0.1:6200' };
+  expect(refusal({ ...here, [door]: '127.0.0.1:6300' })).toBeNull();
+  expect(refusal({ ...here, [door]: '10.1.0.1:6300' })).toMatchObject({
+    code: 'INSECURE_LISTEN',
+    message: expect.stringContaining('reach 10.1.0.1:6300;'),
+  });
+});
+
 test('what is printed can be typed as it stands', () => {
   const { hint } = refusal(options) ?? { hint: '' };
   const rest = '--data /srv/sd1 --listen 10.0.0.1:6200';
