@@ -1,7 +1,7 @@
 // Starts a server: opens the directory, assembles the parts, listens; and ends it all in order.
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
-import { role } from '@ringwright/access/need';
+import { anyToken, role } from '@ringwright/access/need';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import { throttleRoundMs, trashPercentMax, trashTickMs } from '@ringwright/base/limits-copies';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
@@ -148,6 +148,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
         onProven: parts.proven.accept.bind(parts.proven),
         onChannel: showsTo(parts),
         isKnown: knows(parts),
+        isPowerless: (caller) => !parts.guard.allows(caller, anyToken),
       }),
     );
     security.guard(http);

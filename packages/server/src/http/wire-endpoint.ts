@@ -10,7 +10,7 @@ import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
-import { type Guest, Places } from '../access/places.ts';
+import { Places } from '../access/places.ts';
 import { malformationOf } from './check-request.ts';
 
 interface WirePorts extends Answers {
@@ -21,6 +21,8 @@ interface WirePorts extends Answers {
    * called when it is closed.
    */
   readonly onProven?: (caller: Caller, key: string, end: () => void) => () => void;
+  /** Who may nothing here: such connections end when others want their places. */
+  readonly isPowerless?: (caller: Caller) => boolean;
   /** Told of each connection, with the request that opened it. */
   readonly onChannel?: (channel: Caller, request: IncomingMessage) => void;
 }
@@ -28,9 +30,10 @@ interface WirePorts extends Answers {
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(
   http: Server,
-  { budget = new AnswerBudget(), onProven, onChannel, isKnown, ...answers }: WirePorts,
+  { budget = new AnswerBudget(), onProven, onChannel, isKnown, isPowerless, ...answers }: WirePorts,
   connectionsMax = wireConnectionsMax,
 ): () => void {
+  // Clients and servers keep theirs for long, and pings find dead ones.
   const places = new Places({
     max: connectionsMax,
     reserved: isKnown === undefined ? 0 : Math.min(wireReservedMax, connectionsMax >> 3),
@@ -41,7 +44,14 @@ export function acceptWire(
     // Nobody else listens from here on: without this a reset connection would end the process.
     socket.on('error', () => socket.destroy());
     const form = refusalOf(request);
-    const place = form === null ? places.enter(guestOf(request, isKnown)) : null;
+    let mayEnd = (): boolean => false;
+    const guest = {
+      address: request.socket.remoteAddress ?? '',
+      isKnown: () => isKnown?.(request) === true,
+      isBusy: () => !mayEnd(),
+      end: () => void request.socket.destroy(),
+    };
+    const place = form === null ? places.enter(guest) : null;
     const refusal = form ?? (place === null ? '503 Service Unavailable' : null);
     if (place !== null) request.socket.once('close', () => place.leave());
     if (refusal !== null) {
@@ -51,6 +61,7 @@ export function acceptWire(
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
       const channel = socketChannel(webSocket, peer, { ...answers, budget });
+      mayEnd = () => isPowerless?.(channel) === true;
       onChannel?.(channel, request);
       const key = keyShown(request);
       if (key !== null && onProven !== undefined) {
@@ -84,14 +95,4 @@ function refusalOf(request: IncomingMessage): string | null {
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined || site !== undefined) return '403 Forbidden';
   return null;
-}
-
-/** None is ended for another: clients and servers keep theirs for long, and pings find dead ones. */
-function guestOf(request: IncomingMessage, isKnown: WirePorts['isKnown']): Guest {
-  return {
-    address: request.socket.remoteAddress ?? '',
-    isKnown: () => isKnown?.(request) === true,
-    isBusy: () => true,
-    end: () => undefined,
-  };
 }
