@@ -4,14 +4,20 @@ import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
 import { retiringIn } from '@ringwright/ring/reshape-ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { floorPromise, floorRaise } from '@ringwright/wire/floors';
-import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import { filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+import type { RequestOf } from '@ringwright/wire/message';
+import {
+  filling,
+  notResponsible,
+  passFence,
+  type ReplicaAnswer,
+  type ReplicaPorts,
+} from './replica.ts';
 
-export async function answerFloorPromise(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof floorPromise>,
-  caller: Caller,
-): Promise<AnswerOf<typeof floorPromise>> {
+export const answerFloorPromise: ReplicaAnswer<typeof floorPromise> = async (
+  ports,
+  request,
+  caller,
+) => {
   const incarnation = await completeHolder(ports, request, caller);
   const { keyspace, partition, floorMs } = request;
   // Whoever asks for a younger floor has a wrong clock: writes of today would be refused.
@@ -21,20 +27,20 @@ export async function answerFloorPromise(
   await ports.store.promiseFloor(keyspace, partition, floorMs);
   await ports.inFlight.drained(keyspace, partition);
   return { incarnation };
-}
+};
 
-export async function answerFloorRaise(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof floorRaise>,
-  caller: Caller,
-): Promise<AnswerOf<typeof floorRaise>> {
+export const answerFloorRaise: ReplicaAnswer<typeof floorRaise> = async (
+  ports,
+  request,
+  caller,
+) => {
   const incarnation = await completeHolder(ports, request, caller);
   const { keyspace, partition, floorMs } = request;
   // A file that was replaced since may lack what the promised one had.
   if (incarnation !== request.incarnation) throw filling(partition);
   await ports.store.raiseFloor(keyspace, partition, floorMs);
   return {};
-}
+};
 
 /** The incarnation here, when this device serves the partition, has all of it, and nothing moves. */
 async function completeHolder(

@@ -5,15 +5,17 @@ import { listTurnBytesMax, listTurnRecordsMax } from '@ringwright/base/limits';
 import { type HashedRow, isGone } from '@ringwright/partition/file/record';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { type keysAfter, packPage, type pageRead } from '@ringwright/wire/listing';
-import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import { filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+import type { RequestOf } from '@ringwright/wire/message';
+import {
+  filling,
+  notResponsible,
+  passFence,
+  type ReplicaAnswer,
+  type ReplicaPorts,
+} from './replica.ts';
 import { wireContent } from './wire-record.ts';
 
-export async function answerKeys(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof keysAfter>,
-  caller: Caller,
-): Promise<AnswerOf<typeof keysAfter>> {
+export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request, caller) => {
   const { after, nowMs } = request;
   const from = after.length === 0 ? after : placeBehind(after, false);
   const bounds = { from, to: null, reverse: false };
@@ -22,14 +24,10 @@ export async function answerKeys(
     return [row.key, row.ms, row.tie, isGone(row, nowMs)];
   });
   return { keys, more: next !== null };
-}
+};
 
 /** Records of a page cost the most where they are read; on the way their digest is enough. */
-export async function answerPage(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof pageRead>,
-  caller: Caller,
-): Promise<AnswerOf<typeof pageRead>> {
+export const answerPage: ReplicaAnswer<typeof pageRead> = async (ports, request, caller) => {
   const { partition, give, nowMs } = request;
   const { rows, next } = await readPage(ports, request, caller);
   const digest = hash('sha256', Buffer.concat(rows.map((row) => row.hash))).slice(0, 16);
@@ -41,7 +39,7 @@ export async function answerPage(
     return { partition, key: row.key, ...content, value };
   });
   return { rows: packPage(given), gone, digest, next };
-}
+};
 
 const noValue = new Uint8Array();
 

@@ -1,5 +1,4 @@
 // This device's part in a round: it promises, and tells what it holds (propose.ts asks).
-import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordPrepare } from '@ringwright/wire/records';
 import {
@@ -9,6 +8,7 @@ import {
   impliedRecord,
   notResponsible,
   passFence,
+  type ReplicaAnswer,
   type ReplicaPorts,
   roundName,
 } from './replica.ts';
@@ -18,11 +18,11 @@ import { wireContent } from './wire-record.ts';
  * Promises go through the log in one order with records, so what is read after the promise is
  * durable is all there is below it, and nothing more will come.
  */
-export async function answerPrepare(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof recordPrepare>,
-  caller: Caller,
-): Promise<AnswerOf<typeof recordPrepare>> {
+export const answerPrepare: ReplicaAnswer<typeof recordPrepare> = async (
+  ports,
+  request,
+  caller,
+) => {
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkPlace(active, request, caller);
@@ -38,7 +38,7 @@ export async function answerPrepare(
     // Else it ends with the record that is to come.
     if (!isGiven) leave();
   }
-}
+};
 
 async function promise(
   ports: ReplicaPorts,

@@ -29,6 +29,13 @@ export interface ReplicaPorts {
   readonly opened: (keyspace: string) => Promise<void>;
 }
 
+/** What a device answers to a message of another one. */
+export type ReplicaAnswer<Kind> = (
+  ports: ReplicaPorts,
+  request: RequestOf<Kind>,
+  caller: Caller,
+) => Promise<AnswerOf<Kind>>;
+
 /** Told what became of a write: the answer, or else the error. */
 type Told = (answer: WriteAnswer | null, error: unknown) => void;
 

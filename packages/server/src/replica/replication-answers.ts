@@ -5,7 +5,7 @@ import { compareStamps } from '@ringwright/base/stamp';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import type { Caller } from '@ringwright/wire/call-channel';
-import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { AnswerOf } from '@ringwright/wire/message';
 import {
   type digests,
   type offer,
@@ -22,17 +22,14 @@ import {
   filling,
   notResponsible,
   passFence,
+  type ReplicaAnswer,
   type ReplicaPorts,
 } from './replica.ts';
 import { wireContent } from './wire-record.ts';
 
 const ROWS_BYTES_MAX = socketMessageBytesMax / 4;
 
-export async function answerDigests(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof digests>,
-  caller: Caller,
-): Promise<AnswerOf<typeof digests>> {
+export const answerDigests: ReplicaAnswer<typeof digests> = async (ports, request, caller) => {
   const { keyspace, ringVersion, partitions, nowMs } = request;
   await ports.exchange.reach(keyspace, ringVersion, caller);
   const { store } = ports;
@@ -47,7 +44,7 @@ export async function answerDigests(
       }),
     ),
   };
-}
+};
 
 function sumsOf(recent: RecentView | null): [number, string][] | undefined {
   return recent?.spans.map(({ id, sum }) => [id, sum]);
@@ -81,28 +78,20 @@ function holdingOf(store: ReplicaPorts['store'], keyspace: string, partition: nu
   return { incarnation, state, digest, rows, seq, floorMs };
 }
 
-export async function answerTail(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof tail>,
-  caller: Caller,
-): Promise<AnswerOf<typeof tail>> {
+export const answerTail: ReplicaAnswer<typeof tail> = async (ports, request, caller) => {
   await heldPartition(ports, request, caller);
   const { rows, ...file } = ports.store.peers.tail(request, request.rowsMax);
   return {
     ...file,
     rows: rows.map(({ key, ms, tie, hash }) => [key, ms, tie, hash.toString('hex')]),
   };
-}
+};
 
 /**
  * Which of the offered records this device lacks or has older. Keys of other partitions, which
  * nobody looks for here, are never wanted: so one that is in a file goes with it.
  */
-export async function answerOffer(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof offer>,
-  caller: Caller,
-): Promise<AnswerOf<typeof offer>> {
+export const answerOffer: ReplicaAnswer<typeof offer> = async (ports, request, caller) => {
   const { active, info } = await heldPartition(ports, request, caller);
   const { incarnation, floorMs } = info;
   const wanted = request.stamps.flatMap(([key, ms, tie], index) => {
@@ -111,17 +100,13 @@ export async function answerOffer(
     return lacks && active.partitionOf(key) === request.partition ? [index] : [];
   });
   return { incarnation, wanted };
-}
+};
 
 /**
  * Stores pushed records under their own timestamps; durable when it resolves. Throws KEY_MISPLACED
  * before any is stored.
  */
-export async function answerPush(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof push>,
-  caller: Caller,
-): Promise<AnswerOf<typeof push>> {
+export const answerPush: ReplicaAnswer<typeof push> = async (ports, request, caller) => {
   const { active, info } = await heldPartition(ports, request, caller);
   const { incarnation } = info;
   const { keyspace, partition } = request;
@@ -133,14 +118,10 @@ export async function answerPush(
   if (outcomes.some(({ kind }) => kind === 'absent')) throw filling(partition);
   const undecided = outcomes.flatMap(({ kind }, index) => (kind === 'promised' ? [index] : []));
   return { incarnation, undecided };
-}
+};
 
 /** Keys whose promises no record here has caught up with, after the writes that are under way. */
-export async function answerPromises(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof promises>,
-  caller: Caller,
-): Promise<AnswerOf<typeof promises>> {
+export const answerPromises: ReplicaAnswer<typeof promises> = async (ports, request, caller) => {
   await passFence(ports, request, caller);
   const { keyspace, partition, after } = request;
   await ports.inFlight.drained(keyspace, partition);
@@ -151,14 +132,10 @@ export async function answerPromises(
     .filter((key) => Buffer.compare(key, after) > 0)
     .sort((a, b) => Buffer.compare(a, b));
   return { keys: above.slice(0, offerRowsMax), more: above.length > offerRowsMax };
-}
+};
 
 /** Records after a sequence, for a joiner that has a copy up to it. */
-export async function answerRows(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof rowsSince>,
-  caller: Caller,
-): Promise<AnswerOf<typeof rowsSince>> {
+export const answerRows: ReplicaAnswer<typeof rowsSince> = async (ports, request, caller) => {
   await passFence(ports, request, caller);
   const { keyspace, partition, since } = request;
   await ports.inFlight.drained(keyspace, partition);
@@ -175,7 +152,7 @@ export async function answerRows(
     lastSeq,
     more,
   };
-}
+};
 
 async function heldPartition(
   ports: ReplicaPorts,
