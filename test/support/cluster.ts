@@ -63,10 +63,10 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Starts one more server; no ring names it yet. */
-  async addServer(): Promise<ServerUnderTest> {
+  async addServer(given?: number): Promise<ServerUnderTest> {
+    const port = given ?? (await freePorts(1))[0] ?? 0;
     const number = this.servers.length + 1;
     const device = `sd${number}`;
-    const [port = 0] = await freePorts(1);
     const data = path.join(this.folder, device);
     const server = new ServerUnderTest({ device, zone: number, port, data });
     this.servers.push(server);
@@ -174,7 +174,8 @@ export async function startCluster(shape: Shape): Promise<Cluster> {
   await fs.mkdir(folder, { recursive: true });
   const cluster = new Cluster(await ringBuilderIn(folder), shape.extra);
   try {
-    for (let count = 0; count < shape.servers; count += 1) await cluster.addServer();
+    const ports = await freePorts(shape.servers);
+    await Promise.all(ports.map((port) => cluster.addServer(port)));
     await createRing(cluster, shape);
     await cluster.push();
     return cluster;
