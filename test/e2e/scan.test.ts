@@ -136,7 +136,7 @@ test.each(shapes)('%s', { timeout: 60_000 }, async (_, words, partitioner) => {
   const addresses = cluster.servers.map(({ address }) => address);
   await using client = await connect(addresses, { keyspace });
   const entries = [...stable].map(([key, value]) => [bytesOf(key), value] as const);
-  const written = await client.putMany(entries);
+  const [written, joiner] = await Promise.all([client.putMany(entries), cluster.addServer()]);
   expect(written.filter(({ ok }) => !ok)).toEqual([]);
 
   let isOver = false;
@@ -148,7 +148,6 @@ test.each(shapes)('%s', { timeout: 60_000 }, async (_, words, partitioner) => {
     }
   };
   const changes = async (): Promise<void> => {
-    const joiner = await cluster.addServer();
     await cluster.commit('add', joiner.text, '1');
     const rollout = cluster.builder.json(['rollout', keyspace]);
     expect(await rollout).toMatchObject({ end: 'done' });
