@@ -37,6 +37,8 @@ export async function runProgram(
   stdin = '',
 ): Promise<string> {
   const child = spawn(name, args);
+  // One with its command in its arguments may have ended before it is given an empty input.
+  child.stdin.on('error', () => undefined);
   child.stdin.end(stdin);
   const exited = new Promise((resolve) => child.once('close', resolve));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
