@@ -70,6 +70,7 @@ export async function ringBuilderProgramIn(
     const words = [...(node?.options ?? []), program, ...args];
     const child = spawn(process.execPath, words, { cwd, env });
     const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
+    child.stdin.on('error', () => undefined); // it may refuse its arguments and end before it reads
     child.stdin.end(stdin);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return { exit: await exited, stdout, stderr };
