@@ -31,6 +31,12 @@ export const openFileBytes = 200 * KIB;
  * which V8 takes for small. Mixed with what stays, their memory would never go back.
  */
 export const openedFilesUncollectedMax = 24;
+/** What a partition was asked for a minute ago counts half: a split is for what lasts. */
+export const requestRateHalfLifeMs = 60_000;
+
+/** Requests are counted so often: a pass over all partitions, 0.1 ms for 4,096. */
+export const requestCountEveryMs = 5_000;
+
 /** Of the machine's memory, for the open files of one device: 4,096 partitions with 20 GiB. */
 export const openFilesMemoryShare = 1 / 24;
 /** Pages of a file that is used much, where there are not too many of them. */

@@ -286,6 +286,9 @@ assert(partitionCountMax * 3 * 2 <= ringFileBytesMax, 'the largest usual ring fi
 /** Parts into which one command splits a partition: each is a file on every replica. */
 export const splitPartsMax = 256;
 
+/** Requests a second, at all holders together, below which nobody splits a partition for them. */
+export const busyRateMin = 1_000;
+
 /** Splits and merges that are proposed for one version: people look at each. */
 export const splitsProposedMax = 16;
 

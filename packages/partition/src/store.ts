@@ -34,6 +34,7 @@ import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { type StorePeers, storePeers } from './parts/store-peers.ts';
+import { type StoreRequests, storeRequests } from './parts/store-requests.ts';
 import { readPartitionFile, usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
@@ -50,6 +51,8 @@ export class Store {
   readonly copies: StoreCopies;
   /** What other holders have of the files here. */
   readonly peers: StorePeers;
+  /** How much each partition is asked for. */
+  readonly requests: StoreRequests;
   /** Children of partitions that are split or merged. */
   readonly children: StoreChildren;
   readonly directory: string;
@@ -62,6 +65,7 @@ export class Store {
     this.trash = storeTrash(parts);
     this.copies = storeCopies(parts);
     this.peers = storePeers(parts);
+    this.requests = storeRequests(parts);
     this.children = storeChildren(parts);
     parts.onDurable = (batch) => applyBatch(parts, batch);
   }
@@ -144,13 +148,13 @@ export class Store {
    * from the second time on. Throws VALUE_OUT_OF_RANGE above what was promised.
    */
   async raiseFloor(keyspace: string, partition: number, ms: number): Promise<boolean> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     return raiseFloor(this.#parts, this.#partition(keyspace, partition), ms);
   }
 
   /** An empty file, durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */
   async create(keyspace: string, partition: number, state: PartitionState): Promise<PartitionInfo> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     checkPartitionName(keyspace, partition);
     return createPartition(this.#parts, { keyspace, partition, state });
   }
@@ -162,14 +166,14 @@ export class Store {
 
   /** Null when there is no file here. Throws PARTITION_DAMAGED when it cannot be used. */
   info(keyspace: string, partition: number): PartitionInfo | null {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     const found = this.#parts.registry.get(keyspace, partition);
     return found === undefined ? null : this.#infoOf(found);
   }
 
   /** As info, for every request: cheap. */
   marks(keyspace: string, partition: number): PartitionMarks | null {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     const found = this.#parts.registry.get(keyspace, partition);
     if (found === undefined) return null;
     if (found.damage !== null) throw found.damage;
@@ -183,7 +187,7 @@ export class Store {
 
   /** All usable partitions. */
   list(): PartitionInfo[] {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     return [...this.#parts.registry.all()]
       .filter((partition) => partition.damage === null)
       .map((partition) => this.#infoOf(partition));
@@ -216,7 +220,7 @@ export class Store {
 
   /** A staged copy of the file, of one moment, to be released. Throws DISK_FULL, PARTITION_ABSENT. */
   async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
   }
 
@@ -234,31 +238,31 @@ export class Store {
     partition: number,
     manifest: CopyManifest,
   ): Promise<IncomingCopy> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     return receiveCopy(this.#parts, this.#partition(keyspace, partition), manifest);
   }
 
   /** Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT. */
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
   }
 
   /** Audits one partition; with findings it is damaged from then on. Throws PARTITION_ABSENT. */
   async scrub(keyspace: string, partition: number): Promise<Scrubbed> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     return scrubPartition(this.#parts, this.#partition(keyspace, partition));
   }
 
   /** Whether files in use are those of the directory; lost ones are damaged: see lookAtFiles. */
   lookAtFiles(): Promise<FilesLook> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     return lookAtFiles(this.#parts);
   }
 
   /** Whether a damaged partition is whole again, out of its open file: see rewriteLost. */
   async rewriteLost(keyspace: string, partition: number): Promise<boolean> {
-    this.#checkUsable();
+    checkOpen(this.#parts);
     return rewriteLost(this.#parts, this.#partition(keyspace, partition));
   }
 
@@ -283,16 +287,14 @@ export class Store {
     await this.close();
   }
 
-  #checkUsable(): void {
-    checkOpen(this.#parts);
-  }
-
   #partition(keyspace: string, partition: number): Partition {
     return partitionOf(this.#parts, { keyspace, partition });
   }
 
   #withFile<T>(keyspace: string, partition: number, use: (file: PartitionFile) => T): T {
-    this.#checkUsable();
-    return readPartitionFile(this.#parts, this.#partition(keyspace, partition), use);
+    checkOpen(this.#parts);
+    const found = this.#partition(keyspace, partition);
+    found.requests += 1;
+    return readPartitionFile(this.#parts, found, use);
   }
 }

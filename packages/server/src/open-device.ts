@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
+import { requestCountEveryMs } from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
 import { openStore } from '@ringwright/partition/open-store';
+import type { Store } from '@ringwright/partition/store';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { Logger } from 'pino';
 import { type OpenedDevice } from './assemble-server.ts';
@@ -27,6 +29,17 @@ export interface DeviceSurroundings {
   readonly onFailure: (error: CodedError) => void;
 }
 
+/** Until it is closed. */
+function countNow(store: Store): void {
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    if (!store.requests.count(nowMs - lastMs)) clearInterval(timer);
+    lastMs = nowMs;
+  }, requestCountEveryMs);
+  timer.unref();
+}
+
 export async function openDevice(
   { data, listen: address, advertise, device, trust: given, ...rest }: ServerOptions,
   { log, onFailure }: DeviceSurroundings,
@@ -37,6 +50,7 @@ export async function openDevice(
   const { ip: host } = splitAddress(copyListen ?? replicationListen ?? address);
   const copies = { host, port: copyListen === undefined ? 0 : splitAddress(copyListen).port };
   const store = await openStore({ directory: data, newIncarnation, onFailure, copies });
+  countNow(store);
   try {
     const generation = await DeviceGeneration.begin(data, identity.born);
     const memory = await PeerMemory.load(data);

@@ -13,6 +13,8 @@ import type { PlanToCommit } from './commit-plan.ts';
 const SIZES_TIMEOUT_MS = 1_500;
 
 export interface AskedSizes extends KnownSizes {
+  /** Requests a second at all holders together; null when nobody told any. */
+  readonly requestRate: (partition: number) => number | null;
   /** Mean bytes of a partition file, null when nobody answered. */
   readonly meanBytes: number | null;
   readonly asked: number;
@@ -25,6 +27,7 @@ export interface AskedSizes extends KnownSizes {
 export async function askSizes(ring: string, targets: readonly Target[]): Promise<AskedSizes> {
   const partitions = new Map<number, number>();
   const devices = new Map<number, KnownDisk>();
+  const rates = new Map<number, number>();
   const held = new Map<number, ReadonlyMap<number, number>>();
   const options = { sizesOf: ring, timeoutMs: SIZES_TIMEOUT_MS };
   const statuses = await fanOut(targets, async ({ address }) => {
@@ -34,6 +37,9 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
   statuses.forEach((status, index) => {
     if (status === null) return;
     const sizes = new Map(status.sizes ?? []);
+    for (const [partition, rate] of status.rates ?? []) {
+      rates.set(partition, rate + (rates.get(partition) ?? 0));
+    }
     for (const [partition, bytes] of sizes) {
       partitions.set(partition, Math.max(bytes, partitions.get(partition) ?? 0));
     }
@@ -53,6 +59,7 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
     deviceBytes: (device) => devices.get(device) ?? null,
     heldBytes: (device, partition) => held.get(device)?.get(partition) ?? 0,
     isAway: (device) => silent.has(device),
+    requestRate: (partition) => rates.get(partition) ?? null,
     meanBytes: all.length === 0 ? null : all.reduce((sum, one) => sum + one, 0) / all.length,
     asked: targets.length,
     answered: targets.length - away.length,

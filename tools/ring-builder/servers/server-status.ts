@@ -75,6 +75,8 @@ const statusSchema = z.object({
   logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
   /** [partition, bytes] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
+  /** [partition, requests a second] of that ring; absent in older releases. */
+  rates: z.array(z.tuple([z.int(), z.number()])).optional(),
   /** Of the partition that was asked for: null where it has no records to tell it from. */
   middle: z.nullish(
     z.object({ at: z.union([z.int(), z.string()]), share: z.number(), sampled: z.int() }),

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { mergeShareMax, proposeSplits } from './propose-splits.ts';
 
 const above = 512;
-const limits = { above, below: above * mergeShareMax, most: 16 };
+const limits = { above, below: above * mergeShareMax, busy: { times: 4, least: 100 }, most: 16 };
+const rateOf = (): number => 0;
 
 /** Neighbours in order; ids are their places. */
 function rangesOf(count: number): RangesPartitioner {
@@ -24,7 +25,11 @@ test('sizes at random: after some rounds all lie between the limits, or alone', 
     );
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
     for (let round = 0; ; round += 1) {
-      const found = proposeSplits(rangesOf(sizes.length), (id) => sizes[id] ?? null, limits);
+      const found = proposeSplits(
+        rangesOf(sizes.length),
+        { bytesOf: (id) => sizes[id] ?? null, rateOf },
+        limits,
+      );
       if (found.length === 0) break;
       expect(round).toBeLessThan(40);
       expect(found.length).toBeLessThanOrEqual(limits.most);
@@ -51,5 +56,41 @@ test('sizes at random: after some rounds all lie between the limits, or alone', 
 });
 
 test('a partition of which nobody told the size is left alone', () => {
-  expect(proposeSplits(rangesOf(3), (id) => (id === 1 ? null : 1), limits)).toEqual([]);
+  const bytesOf = (id: number) => (id === 1 ? null : 1);
+  expect(proposeSplits(rangesOf(3), { bytesOf, rateOf }, limits)).toEqual([]);
+});
+
+test('busy ones are split, come to an end, and are not merged again', () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = seededRandom(seed);
+    let rates = Array.from({ length: 2 + random.below(40) }, () =>
+      random.below(1 << random.below(14)),
+    );
+    for (let round = 0; ; round += 1) {
+      const known = { bytesOf: () => limits.below + 1, rateOf: (id: number) => rates[id] ?? null };
+      const found = proposeSplits(rangesOf(rates.length), known, limits);
+      if (found.length === 0) break;
+      expect(round).toBeLessThan(60);
+      const next: number[][] = rates.map((rate) => [rate]);
+      for (const one of found) {
+        if (one.kind !== 'split') throw new Error('nothing small');
+        const rate = rates[one.partition] ?? 0;
+        expect(rate).toBe(one.busy?.rate);
+        expect(rate).toBeGreaterThan(4 * (one.busy?.mean ?? Number.POSITIVE_INFINITY));
+        next[one.partition] = [rate / 2, rate / 2];
+      }
+      const small = { bytesOf: () => 1, rateOf: (id: number) => next.flat()[id] ?? null };
+      for (const one of proposeSplits(rangesOf(next.flat().length), small, {
+        ...limits,
+        most: 99,
+      })) {
+        if (one.kind !== 'merge') continue;
+        const sum = one.partitions.reduce((all, id) => all + (next.flat()[id] ?? 0), 0);
+        expect(found.some((split) => split.kind === 'split' && split.busy?.rate === sum)).toBe(
+          false,
+        );
+      }
+      rates = next.flat();
+    }
+  }
 });

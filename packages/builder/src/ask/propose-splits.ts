@@ -1,4 +1,4 @@
-// Which partitions are large enough to be split, and which so small that two may be one. Pure.
+// Partitions that are large or busy enough for a split, and so small that two may be one. Pure.
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 
@@ -7,12 +7,26 @@ export interface SplitLimits {
   readonly above: number;
   /** Two neighbours that are both below it are merged: at most an eighth of `above`. */
   readonly below: number;
+  /** A partition with so many requests a second, and so many times the mean, is split too. */
+  readonly busy: { readonly times: number; readonly least: number };
   /** Proposals for one version, at most. */
   readonly most: number;
 }
 
+/** What servers say; null where nobody said it. */
+export interface KnownLoad {
+  readonly bytesOf: (partition: number) => number | null;
+  readonly rateOf: (partition: number) => number | null;
+}
+
 export type ReshapeProposal =
-  | { readonly kind: 'split'; readonly partition: number; readonly bytes: number }
+  | {
+      readonly kind: 'split';
+      readonly partition: number;
+      readonly bytes: number;
+      /** Requests a second, and those of the mean partition; null: it is split for its bytes. */
+      readonly busy: { readonly rate: number; readonly mean: number } | null;
+    }
   | {
       readonly kind: 'merge';
       readonly partitions: readonly [number, number];
@@ -23,29 +37,46 @@ export type ReshapeProposal =
 export const mergeShareMax = 1 / 8;
 
 /**
- * The largest first, then merges of the smallest. What is proposed does not come back: halves of
- * what was split are not small, and what was merged is not large, nor is it with its neighbour.
+ * The largest first, then the busiest, then merges of the smallest. What is proposed does not come
+ * back: halves of what was split are not small, and what was merged is not large, nor is it with
+ * its neighbour. Nor are two merged that are together half as busy as what is split.
  */
 export function proposeSplits(
   partitioner: IntervalPartitioner,
-  bytesOf: (partition: number) => number | null,
-  { above, below, most }: SplitLimits,
+  { bytesOf, rateOf }: KnownLoad,
+  { above, below, busy, most }: SplitLimits,
 ): ReshapeProposal[] {
-  const sized = intervalsOf(partitioner).map(({ id }) => ({ id, bytes: bytesOf(id) }));
-  const splits = sized
+  const sized = intervalsOf(partitioner).map(({ id }) => {
+    return { id, bytes: bytesOf(id), rate: rateOf(id) ?? 0 };
+  });
+  const mean = sized.reduce((sum, { rate }) => sum + rate, 0) / sized.length;
+  const busyFrom = Math.max(busy.least, busy.times * mean);
+  const split = ({ id, bytes, rate }: (typeof sized)[number], isBusy: boolean) =>
+    ({
+      kind: 'split',
+      partition: id,
+      bytes: bytes ?? 0,
+      busy: isBusy ? { rate, mean } : null,
+    }) as const;
+  const large = sized
     .filter(({ bytes }) => bytes !== null && bytes > above)
-    .map(({ id, bytes }) => ({ kind: 'split', partition: id, bytes: bytes ?? 0 }) as const)
+    .map((one) => split(one, false))
     .sort((a, b) => b.bytes - a.bytes);
+  const hot = sized
+    .filter(({ bytes, rate }) => bytes !== null && bytes <= above && rate > busyFrom)
+    .sort((a, b) => b.rate - a.rate)
+    .map((one) => split(one, true));
   const isSmall = (bytes: number | null): bytes is number => bytes !== null && bytes < below;
   const merges: ReshapeProposal[] = [];
   for (let index = 0; index + 1 < sized.length; index += 1) {
     const [one, other] = [sized[index], sized[index + 1]];
     if (one === undefined || other === undefined) break;
     if (!isSmall(one.bytes) || !isSmall(other.bytes)) continue;
+    if (one.rate + other.rate > busyFrom / 2) continue;
     const bytes = one.bytes + other.bytes;
     merges.push({ kind: 'merge', partitions: [one.id, other.id], bytes });
     index += 1;
   }
   merges.sort((a, b) => a.bytes - b.bytes);
-  return [...splits, ...merges].slice(0, most);
+  return [...large, ...hot, ...merges].slice(0, most);
 }

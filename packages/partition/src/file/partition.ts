@@ -40,6 +40,10 @@ export interface Partition {
   /** Dropped: writes still in the log must not be applied. */
   gone: boolean;
   highestMs: number;
+  /** Since they were last counted: see storeRequests. */
+  requests: number;
+  /** Of late, a second. */
+  requestRate: number;
   /** This process has dropped all that this floor of this file stands for; null: not looked yet. */
   dropped: { readonly incarnation: string; readonly floorMs: number } | null;
 }
@@ -70,6 +74,8 @@ export function newPartition(place: {
     damage: null,
     gone: false,
     highestMs: 0,
+    requests: 0,
+    requestRate: 0,
     dropped: null,
   };
 }

@@ -124,7 +124,9 @@ function twinCall(parts: StoreParts, call: WriteCall): WriteCall {
 /** Null where a write counts as absent. */
 function placeOf({ registry }: StoreParts, { keyspace, partition }: Write): Partition | null {
   const found = registry.get(keyspace, partition);
-  return found === undefined || found.gone || found.damage !== null ? null : found;
+  if (found === undefined || found.gone || found.damage !== null) return null;
+  found.requests += 1;
+  return found;
 }
 
 /** Before anything is queued. Throws KEY_INVALID, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp or an expiry. */

@@ -192,13 +192,18 @@ async function answerService(
 }
 
 /**
- * With ?sizes=RING also the bytes of each partition file of that ring here, with
+ * With ?sizes=RING also the bytes of each partition file of that ring here, and what it is asked
+ * for a second, with
  * ?middle=RING/PARTITION where that one would be cut in halves.
  */
 async function statusDocument(status: StatusPorts, query: string): Promise<object> {
   const disk = await status.store.diskFree();
   const ring = new URLSearchParams(query).get('sizes');
-  const sizes = ring === null ? {} : { sizes: partitionSizes(status, ring) };
+  const asked = (name: string) => ({
+    sizes: partitionSizes(status, name),
+    rates: status.store.requests.rates(name),
+  });
+  const sizes = ring === null ? {} : asked(ring);
   return { ...serverStatus(status), disk, ...sizes, ...(await middleFor(status, query)) };
 }
 

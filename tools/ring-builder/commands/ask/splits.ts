@@ -1,7 +1,7 @@
-// ring-builder splits: partitions that are too large or too small, and what to type.
+// ring-builder splits: partitions that are too large, too busy or too small, and what to type.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { splitsProposedMax } from '@ringwright/base/limits';
+import { busyRateMin, splitsProposedMax } from '@ringwright/base/limits';
 import {
   mergeShareMax,
   proposeSplits,
@@ -51,6 +51,10 @@ interface Proposal {
 export const verb: Verb = {
   options: {
     'split-above': textOption('a partition whose values have more is split', { default: '512MiB' }),
+    'split-busier': textOption(
+      `a partition with so many times the requests of the mean one is split (from ${busyRateMin} a second on)`,
+      { default: '4' },
+    ),
     'merge-below': textOption('two neighbours that have less are merged (an eighth of that)'),
     most: textOption(`so many at once (default ${splitsProposedMax})`),
     ahead: textOption('cuts for keys that grow with time: one at each 30m, 4h, 1d …, from now on'),
@@ -63,6 +67,7 @@ export const verb: Verb = {
   examples: [
     ['$0 splits events', 'what is too large or too small, why, and what to type'],
     ['$0 splits events --split-above 2GiB --stage', 'and stages it'],
+    ['$0 splits events --split-busier 8', 'only what gets eight times the requests of the mean'],
     ['$0 splits events --ahead 1d --until 2026-12-24 --stage', 'a partition for each day to come'],
   ],
   run: async (args, context) => {
@@ -72,14 +77,18 @@ export const verb: Verb = {
       return answerOf(args, context, await splitsAhead(args, context, ahead));
     const above = parseBytes(optionalText(args, 'split-above') ?? '', '--split-above');
     const below = belowOf(optionalText(args, 'merge-below'), above);
-    const limits = { above, below, most: optionalNumber(args, 'most') ?? splitsProposedMax };
+    const times = timesOf(optionalText(args, 'split-busier') ?? '');
+    const busier = { times, least: busyRateMin };
+    const most = optionalNumber(args, 'most') ?? splitsProposedMax;
+    const limits = { above, below, busy: busier, most };
     const stored = await readVersion(context.rings, name, 'head');
     const { ring } = stored;
     const head = { ring, state: stateOf(stored) };
     if (ring.moves.length > 0) throw busy(ring);
     const known = await requireSizes(ring, head.state);
     const proposals: Proposal[] = [];
-    for (const one of proposeSplits(intervalsIn(head), known.partitionBytes, limits)) {
+    const load = { bytesOf: known.partitionBytes, rateOf: known.requestRate };
+    for (const one of proposeSplits(intervalsIn(head), load, limits)) {
       proposals.push(await proposalOf(head, one, limits));
     }
     const changes = proposals.flatMap(({ change }) => change ?? []);
@@ -115,11 +124,18 @@ function linesOf(
   const silent = `${counted(away, 'server says', 'servers say')} nothing: others told the sizes`;
   const large = `no partition has more than ${printBytes(above)}`;
   const small = `no two neighbours have less than ${printBytes(below)} each`;
+  const busy = 'none is much busier than the others';
   return [
     ...(away > 0 ? [silent] : []),
-    ...(proposals.length === 0 ? [`${ring}: ${large}, ${small}`] : []),
+    ...(proposals.length === 0 ? [`${ring}: ${large}, ${busy}, ${small}`] : []),
     ...proposals.map(({ why, command }) => `${why}: ${command}`),
   ];
+}
+
+function timesOf(given: string): number {
+  const times = Number(given);
+  if (times >= 2) return times;
+  throw usage(`--split-busier ${given} is no number of 2 or more: halves would be split again`);
 }
 
 function belowOf(given: string | undefined, above: number): number {
@@ -140,8 +156,8 @@ async function proposalOf(
 ): Promise<Proposal> {
   const { ring, state } = head;
   const { keyspace } = ring;
-  const bytes = printBytes(proposal.bytes);
   if (proposal.kind === 'merge') {
+    const bytes = printBytes(proposal.bytes);
     const { partitions } = proposal;
     const named = `partitions ${partitions.join(' and ')}`;
     const why = `${named} have ${bytes} together, below ${printBytes(below)} each`;
@@ -151,7 +167,7 @@ async function proposalOf(
     return { proposal, why, command, change: isApart ? null : { kind: 'merge', partitions } };
   }
   const { partition } = proposal;
-  const why = `partition ${partition} has ${bytes}, above ${printBytes(above)}`;
+  const why = whySplit(proposal, above);
   const middle = await middleOf(ring, partition);
   if (middle === null)
     return { proposal, why, change: null, command: 'no holder tells its middle' };
@@ -163,6 +179,17 @@ async function proposalOf(
   const typed = typeof at === 'number' ? positionText(at) : at;
   const command = `ring-builder split ${keyspace} ${partition} --at ${typed}`;
   return { proposal, why, command, change: { kind: 'split', partition, at: [at] } };
+}
+
+function whySplit(
+  { partition, bytes, busy: rates }: Extract<ReshapeProposal, { kind: 'split' }>,
+  above: number,
+): string {
+  if (rates === null) {
+    return `partition ${partition} has ${printBytes(bytes)}, above ${printBytes(above)}`;
+  }
+  const [rate, mean] = [Math.round(rates.rate), Math.round(rates.mean)];
+  return `partition ${partition} gets ${rate} requests a second, the mean one ${mean}`;
 }
 
 /** A part that is smaller than this of the whole is not worth a split. */
