@@ -18,6 +18,8 @@ export interface Scrubbed {
  * the disk under one copy, must not cost a good file.
  */
 export async function scrubPartition(parts: StoreParts, partition: Partition): Promise<Scrubbed> {
+  // An empty partition has no file to be read, and gets none by that.
+  if (!partition.hasFile) return { bytes: 0, findings: [] };
   const first = await auditCopy(parts, partition);
   if (first.findings.length === 0) return first;
   const second = await auditCopy(parts, partition);

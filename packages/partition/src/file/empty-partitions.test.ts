@@ -39,6 +39,7 @@ test('a thousand empty partitions are one file, read and changed without another
   expect(textOf(store, 'a', 7)).toBeUndefined();
   expect(store.stampsSince('test', 7, 0, { rowsMax: 9, bytesMax: 999 }).rows).toEqual([]);
   expect(store.peers.confirmed({ keyspace: 'test', partition: 7 }, 'd2')).toBe(0);
+  expect(await store.scrub('test', 7)).toEqual({ bytes: 0, findings: [] });
   await store.drop('test', 9);
   expect(await store.trash.list()).toEqual([]);
   const before = store.list();
