@@ -1,4 +1,4 @@
-// The beginning and the end of a partition on this device. Both are one rename: never half done.
+// The beginning and the end of a partition on this device: a line, and one rename. Never half done.
 import { existsSync } from 'node:fs';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
