@@ -60,6 +60,15 @@ test('a partition of which nobody told the size is left alone', () => {
   expect(proposeSplits(rangesOf(3), { bytesOf, rateOf }, limits)).toEqual([]);
 });
 
+test('while nobody has counted for long enough nothing is merged', () => {
+  const known = { bytesOf: () => 1, rateOf: (id: number) => (id === 2 ? null : 0) };
+  const found = proposeSplits(rangesOf(5), known, limits);
+  expect(found).toEqual([
+    { kind: 'merge', partitions: [0, 1], bytes: 2 },
+    { kind: 'merge', partitions: [3, 4], bytes: 2 },
+  ]);
+});
+
 test('busy ones are split, come to an end, and are not merged again', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom(seed);

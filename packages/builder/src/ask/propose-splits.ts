@@ -16,6 +16,7 @@ export interface SplitLimits {
 /** What servers say; null where nobody said it. */
 export interface KnownLoad {
   readonly bytesOf: (partition: number) => number | null;
+  /** Null also while servers have not counted for long enough. */
   readonly rateOf: (partition: number) => number | null;
 }
 
@@ -39,7 +40,7 @@ export const mergeShareMax = 1 / 8;
 /**
  * The largest first, then the busiest, then merges of the smallest. What is proposed does not come
  * back: halves of what was split are not small, and what was merged is not large, nor is it with
- * its neighbour. Nor are two merged that are together half as busy as what is split.
+ * its neighbour. Nor are two merged that are together half as busy as what is split, or may be.
  */
 export function proposeSplits(
   partitioner: IntervalPartitioner,
@@ -47,24 +48,25 @@ export function proposeSplits(
   { above, below, busy, most }: SplitLimits,
 ): ReshapeProposal[] {
   const sized = intervalsOf(partitioner).map(({ id }) => {
-    return { id, bytes: bytesOf(id), rate: rateOf(id) ?? 0 };
+    return { id, bytes: bytesOf(id), rate: rateOf(id) };
   });
-  const mean = sized.reduce((sum, { rate }) => sum + rate, 0) / sized.length;
+  const known = sized.flatMap(({ rate }) => rate ?? []);
+  const mean = known.reduce((sum, rate) => sum + rate, 0) / Math.max(known.length, 1);
   const busyFrom = Math.max(busy.least, busy.times * mean);
   const split = ({ id, bytes, rate }: (typeof sized)[number], isBusy: boolean) =>
     ({
       kind: 'split',
       partition: id,
       bytes: bytes ?? 0,
-      busy: isBusy ? { rate, mean } : null,
+      busy: isBusy ? { rate: rate ?? 0, mean } : null,
     }) as const;
   const large = sized
     .filter(({ bytes }) => bytes !== null && bytes > above)
     .map((one) => split(one, false))
     .sort((a, b) => b.bytes - a.bytes);
   const hot = sized
-    .filter(({ bytes, rate }) => bytes !== null && bytes <= above && rate > busyFrom)
-    .sort((a, b) => b.rate - a.rate)
+    .filter(({ bytes, rate }) => bytes !== null && bytes <= above && (rate ?? 0) > busyFrom)
+    .sort((a, b) => (b.rate ?? 0) - (a.rate ?? 0))
     .map((one) => split(one, true));
   const isSmall = (bytes: number | null): bytes is number => bytes !== null && bytes < below;
   const merges: ReshapeProposal[] = [];
@@ -72,6 +74,7 @@ export function proposeSplits(
     const [one, other] = [sized[index], sized[index + 1]];
     if (one === undefined || other === undefined) break;
     if (!isSmall(one.bytes) || !isSmall(other.bytes)) continue;
+    if (one.rate === null || other.rate === null) continue;
     if (one.rate + other.rate > busyFrom / 2) continue;
     const bytes = one.bytes + other.bytes;
     merges.push({ kind: 'merge', partitions: [one.id, other.id], bytes });

@@ -44,6 +44,8 @@ export interface Partition {
   requests: number;
   /** Of late, a second. */
   requestRate: number;
+  /** For so long they have been counted. */
+  requestsMs: number;
   /** This process has dropped all that this floor of this file stands for; null: not looked yet. */
   dropped: { readonly incarnation: string; readonly floorMs: number } | null;
 }
@@ -76,6 +78,7 @@ export function newPartition(place: {
     highestMs: 0,
     requests: 0,
     requestRate: 0,
+    requestsMs: 0,
     dropped: null,
   };
 }

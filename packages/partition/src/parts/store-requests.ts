@@ -8,7 +8,7 @@ export interface StoreRequests {
    * less. False when the store is closed.
    */
   readonly count: (passedMs: number) => boolean;
-  /** Requests a second of late, of each partition of a keyspace that got any. */
+  /** Requests a second of late, of each partition of a keyspace that was counted for long enough. */
   readonly rates: (keyspace: string) => [partition: number, rate: number][];
 }
 
@@ -21,12 +21,13 @@ export function storeRequests(parts: Pick<StoreParts, 'registry' | 'closed'>): S
         const rate = (partition.requests * 1_000) / passedMs;
         partition.requestRate += (rate - partition.requestRate) * weight;
         partition.requests = 0;
+        partition.requestsMs += passedMs;
       }
       return !parts.closed;
     },
     rates: (keyspace) =>
       [...registry.all()]
-        .filter((one) => one.keyspace === keyspace && one.requestRate > 0)
+        .filter((one) => one.keyspace === keyspace && one.requestsMs >= requestRateHalfLifeMs)
         .map(({ partition, requestRate }) => [partition, requestRate]),
   };
 }

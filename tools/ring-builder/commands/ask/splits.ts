@@ -6,6 +6,7 @@ import {
   mergeShareMax,
   proposeSplits,
   type ReshapeProposal,
+  type SplitLimits,
 } from '@ringwright/builder/ask/propose-splits';
 import { gatherPins } from '@ringwright/builder/plan/gather-pins';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -13,6 +14,7 @@ import type { Change } from '@ringwright/builder/state/change';
 import { requireIntervals } from '@ringwright/builder/state/reshaped-by';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
+import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { mergeIntervals } from '@ringwright/ring/partitioner/reshape';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
@@ -88,11 +90,15 @@ export const verb: Verb = {
     const known = await requireSizes(ring, head.state);
     const proposals: Proposal[] = [];
     const load = { bytesOf: known.partitionBytes, rateOf: known.requestRate };
-    for (const one of proposeSplits(intervalsIn(head), load, limits)) {
+    const partitioner = intervalsIn(head);
+    for (const one of proposeSplits(partitioner, load, limits)) {
       proposals.push(await proposalOf(head, one, limits));
     }
     const changes = proposals.flatMap(({ change }) => change ?? []);
-    const lines = linesOf(name, proposals, { ...limits, away: known.away.length });
+    const uncounted = intervalsOf(partitioner).filter(
+      ({ id }) => known.requestRate(id) === null,
+    ).length;
+    const lines = linesOf(name, proposals, { ...limits, away: known.away.length, uncounted });
     const shown = proposals.map(({ proposal, why, command }) => ({ ...proposal, why, command }));
     const { asked, answered } = known;
     const json = { ring: name, ...limits, asked, answered, proposals: shown };
@@ -119,14 +125,27 @@ function intervalsIn({ ring, state }: Head): IntervalPartitioner {
 function linesOf(
   ring: string,
   proposals: readonly Proposal[],
-  { above, below, away }: { readonly above: number; readonly below: number; readonly away: number },
+  {
+    above,
+    below,
+    away,
+    uncounted,
+  }: Pick<SplitLimits, 'above' | 'below'> & {
+    readonly away: number;
+    /** Partitions whose requests nobody told. */
+    readonly uncounted: number;
+  },
 ): string[] {
   const silent = `${counted(away, 'server says', 'servers say')} nothing: others told the sizes`;
+  const early =
+    `requests of ${counted(uncounted, 'partition is', 'partitions are')} not known yet: servers ` +
+    'count for a minute first, and what may be busy is not merged';
   const large = `no partition has more than ${printBytes(above)}`;
   const small = `no two neighbours have less than ${printBytes(below)} each`;
   const busy = 'none is much busier than the others';
   return [
     ...(away > 0 ? [silent] : []),
+    ...(uncounted > 0 ? [early] : []),
     ...(proposals.length === 0 ? [`${ring}: ${large}, ${busy}, ${small}`] : []),
     ...proposals.map(({ why, command }) => `${why}: ${command}`),
   ];
