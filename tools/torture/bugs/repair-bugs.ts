@@ -31,8 +31,8 @@ export const repairBugs: readonly SeededBug[] = [
     patches: [
       {
         file: pushRows,
-        find: 'confirmed = young === -1 ? batch.lastSeq : (rows.at(-1)?.seq ?? confirmed);',
-        replace: 'confirmed = batch.lastSeq;',
+        find: 'lastSeq = young === -1 ? batch.lastSeq : (reached.at(-1)?.seq ?? lastSeq);',
+        replace: 'lastSeq = batch.lastSeq;',
       },
     ],
   },
@@ -68,9 +68,9 @@ export const repairBugs: readonly SeededBug[] = [
     patches: [
       {
         file: pushRows,
-        find: 'if (young !== -1 || !batch.more) return { confirmed, offered, pushed };',
+        find: 'if (young === -1 && batch.more) continue;',
         replace:
-          'if (young === -1) confirmed = ports.store.info(keyspace, partition)?.seq ?? confirmed; return { confirmed, offered, pushed };',
+          'if (young === -1) lastSeq = ports.store.info(active.ring.keyspace, partition)?.seq ?? lastSeq;',
       },
     ],
   },

@@ -63,7 +63,7 @@ async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
   const { digest, incarnation } = await holdingOf(ports, holder);
   if (digest === mine?.digest) return;
   if (await covers(ports, { ...holder, incarnation })) return;
-  const everything = { ...holder, since: 0, untilMs: Number.POSITIVE_INFINITY };
+  const everything = { ...holder, since: 0, nowMs: Number.POSITIVE_INFINITY };
   await pushRows(ports, everything);
   if (await covers(ports, { ...holder, incarnation })) return;
   const proof = await pushRows(ports, everything);

@@ -77,7 +77,7 @@ test('one that is in a file is not wanted by others, and holds up no replication
   const stamps = [bad, good].map((key) => [Buffer.from(key), firstMs, 0]);
   expect(await to.answer(offer.method, { ...about, stamps })).toMatchObject({ wanted: [1] });
   const { store, devices, decide, active } = from;
-  const all = { active, partition: 0, since: 0, untilMs: Number.POSITIVE_INFINITY };
+  const all = { active, partition: 0, since: 0, nowMs: Number.POSITIVE_INFINITY };
   const pushed = await pushRows({ store, devices, decide }, { ...all, device: 1 });
   expect(pushed).toEqual({ confirmed: from.info(0)?.seq, offered: 2, pushed: 1 });
   expect([to.value(0, good), to.value(0, bad)]).toEqual(['v', null]);

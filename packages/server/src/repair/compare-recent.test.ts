@@ -7,6 +7,7 @@ import { RecentRows } from '@ringwright/partition/file/recent-rows';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
 import { expect, test } from 'vitest';
 import { compareRecent } from './compare-recent.ts';
+import { stampAge } from './stamp-age.ts';
 
 interface Given {
   readonly key: number;
@@ -51,7 +52,8 @@ interface Sizes {
 
 function step({ random, lossOneIn }: Sizes, now: number, files: readonly ModelFile[]): void {
   const late = random.below(10) === 0 ? random.below(12 * recentSpanMs) : random.below(200);
-  const given = { key: random.below(30), ms: Math.max(1, now - late) };
+  const ahead = random.below(2_000) === 0 ? 3_600_000 : 0;
+  const given = { key: random.below(30), ms: Math.max(1, now - late) + ahead };
   const lost = lossOneIn > 0 && random.below(lossOneIn) === 0 ? random.below(2) : -1;
   const times = random.below(20) === 0 ? 2 : 1;
   for (const [index, file] of files.entries()) {
@@ -71,14 +73,16 @@ test.each([1, 2, 3, 4, 5, 6])('never more is confirmed than is there, seed %i', 
     if (random.below(400) === 0) (random.below(2) === 0 ? mine : peer).restart();
     if (random.below(10) > 0) continue;
     const theirs = new Map(peer.recent.view().spans.map(({ id, sum }) => [id, sum]));
-    const files = { mine: mine.recent.view(), seq: mine.seq, theirs, since, untilMs: now - 1_000 };
+    const files = { mine: mine.recent.view(), seq: mine.seq, theirs, since, nowMs: now };
     const { confirmed, isSuspect } = compareRecent(files);
     expect(peer.holds(mine, confirmed), `step ${at}: up to ${confirmed} of ${mine.seq}`).toBe(true);
     if (confirmed > since) raised += 1;
     since = confirmed;
     if (!isSuspect || random.below(5) > 0) continue;
     // Key by key, as push-rows does.
-    for (const [key, { ms }] of mine.rows) if (ms <= now - 1_000) peer.give({ key, ms });
+    for (const [key, { ms }] of mine.rows) {
+      if (stampAge(ms, now) === 'settled') peer.give({ key, ms });
+    }
     while (since < mine.seq && peer.holds(mine, since + 1)) since += 1;
   }
   expect(raised).toBeGreaterThan(50);

@@ -1,6 +1,7 @@
 // What a peer certainly holds of the latest records, by the sums of both: see RecentRows. Pure.
 import { recentSpanMs } from '@ringwright/base/limits';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
+import { stampAge } from './stamp-age.ts';
 
 export interface RecentComparison {
   /** The peer was given every record up to this sequence. */
@@ -18,8 +19,7 @@ export interface ComparedFiles {
   readonly theirs: ReadonlyMap<number, string>;
   /** What the peer has confirmed before. */
   readonly since: number;
-  /** Records stamped after this are still on their way. */
-  readonly untilMs: number;
+  readonly nowMs: number;
 }
 
 /**
@@ -32,7 +32,7 @@ export function compareRecent({
   seq,
   theirs,
   since,
-  untilMs,
+  nowMs,
 }: ComparedFiles): RecentComparison {
   if (since < mine.trackedFrom - 1) return { confirmed: since, isSuspect: true };
   let confirmed = seq;
@@ -40,7 +40,8 @@ export function compareRecent({
   for (const { id, sum, seqs } of mine.spans) {
     if (seqs === null || seqs[1] <= since || theirs.get(id) === sum) continue;
     confirmed = Math.min(confirmed, seqs[0] - 1);
-    if ((id + 1) * recentSpanMs <= untilMs) isSuspect = true;
+    const ends = [id * recentSpanMs, (id + 1) * recentSpanMs - 1];
+    if (ends.every((ms) => stampAge(ms, nowMs) === 'settled')) isSuspect = true;
   }
   return { confirmed: Math.max(since, confirmed), isSuspect };
 }

@@ -1,5 +1,6 @@
 // Pushes a partition's records to another holder: offers timestamps, and sends what it lacks.
 import { socketMessageBytesMax } from '@ringwright/base/limits';
+import type { StoredStamp } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
 import type { RequestOf } from '@ringwright/wire/message';
 import { offer, offerRowsMax, push } from '@ringwright/wire/replication';
@@ -7,6 +8,7 @@ import type { FinishProposal } from '../coordinate/finish-proposals.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { wireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { stampAge } from './stamp-age.ts';
 
 export interface PushPorts {
   readonly store: Store;
@@ -20,8 +22,8 @@ interface PushTask {
   readonly device: number;
   /** Sequence the device has confirmed. */
   readonly since: number;
-  /** Records stamped after this are left out: their own writes are still on the way. */
-  readonly untilMs: number;
+  /** Young records are left out by it; those ahead as well, and they do not keep others back. */
+  readonly nowMs: number;
 }
 
 export interface PushResult {
@@ -36,39 +38,53 @@ export interface PushResult {
 const PUSH_BYTES_MAX = socketMessageBytesMax / 4;
 
 export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushResult> {
-  const { active, partition, device } = task;
-  const { keyspace, version } = active.ring;
-  const about = { keyspace, ringVersion: version, partition };
-  let [confirmed, offered, pushed] = [task.since, 0, 0];
+  const { active, partition, nowMs } = task;
+  let [lastSeq, offered, pushed] = [task.since, 0, 0];
+  let firstAhead: number | null = null;
   for (;;) {
-    const batch = ports.store.stampsSince(keyspace, partition, confirmed, {
+    const batch = ports.store.stampsSince(active.ring.keyspace, partition, lastSeq, {
       rowsMax: offerRowsMax,
       bytesMax: PUSH_BYTES_MAX,
     });
-    const young = batch.rows.findIndex(({ ms }) => ms > task.untilMs);
-    const rows = young === -1 ? batch.rows : batch.rows.slice(0, young);
-    if (rows.length > 0) {
-      const stamps = rows.map(({ key, ms, tie }): [Uint8Array, number, number] => [key, ms, tie]);
-      const { wanted } = await ports.devices.call({ active, device }, offer, { ...about, stamps });
-      for (const group of groupRows(
-        ports.store,
-        about,
-        wanted.map((index) => rows[index]?.key),
-      )) {
-        // failpoint: push.before
-        const sent = { ...about, rows: group };
-        const { undecided } = await ports.devices.call({ active, device }, push, sent);
-        for (const index of undecided) {
-          const key = group[index]?.key;
-          if (key !== undefined) await ports.decide(keyspace, key);
-        }
-        pushed += group.length;
-      }
-      offered += rows.length;
-    }
-    confirmed = young === -1 ? batch.lastSeq : (rows.at(-1)?.seq ?? confirmed);
-    if (young !== -1 || !batch.more) return { confirmed, offered, pushed };
+    const aged = batch.rows.map((row) => ({ ...row, age: stampAge(row.ms, nowMs) }));
+    const young = aged.findIndex(({ age }) => age === 'young');
+    const reached = young === -1 ? aged : aged.slice(0, young);
+    const rows = reached.filter(({ age }) => age === 'settled');
+    firstAhead ??= reached.find(({ age }) => age === 'ahead')?.seq ?? null;
+    if (rows.length > 0) pushed += await offerRows(ports, task, rows);
+    offered += rows.length;
+    lastSeq = young === -1 ? batch.lastSeq : (reached.at(-1)?.seq ?? lastSeq);
+    if (young === -1 && batch.more) continue;
+    return { confirmed: firstAhead === null ? lastSeq : firstAhead - 1, offered, pushed };
   }
+}
+
+/** How many of them the device lacked. All that it lacked is durable there when it resolves. */
+async function offerRows(
+  ports: PushPorts,
+  { active, partition, device }: PushTask,
+  rows: readonly StoredStamp[],
+): Promise<number> {
+  const { keyspace, version } = active.ring;
+  const about = { keyspace, ringVersion: version, partition };
+  const stamps = rows.map(({ key, ms, tie }): [Uint8Array, number, number] => [key, ms, tie]);
+  const { wanted } = await ports.devices.call({ active, device }, offer, { ...about, stamps });
+  let pushed = 0;
+  for (const group of groupRows(
+    ports.store,
+    about,
+    wanted.map((index) => rows[index]?.key),
+  )) {
+    // failpoint: push.before
+    const sent = { ...about, rows: group };
+    const { undecided } = await ports.devices.call({ active, device }, push, sent);
+    for (const index of undecided) {
+      const key = group[index]?.key;
+      if (key !== undefined) await ports.decide(keyspace, key);
+    }
+    pushed += group.length;
+  }
+  return pushed;
 }
 
 type PushRows = RequestOf<typeof push>['rows'];

@@ -199,6 +199,23 @@ describe('rounds', () => {
     expectTrueWatermarks(cluster);
   });
 
+  test.each([
+    ['by more than a peer takes', 3_600_000, null],
+    ['by seconds', 10_000, '1'],
+  ])('a record ahead %s keeps back nothing', async (_, aheadMs, there) => {
+    await using cluster = await opened();
+    const [device, peer] = cluster.devices;
+    const [ahead = '', old = ''] = names;
+    const about = { keyspace: 'cities', partition: 0, value: Buffer.from('1'), tie: 0 };
+    const ms = cluster.nowMs() + aheadMs;
+    await device!.store.write([{ ...about, key: Buffer.from(ahead), ms }]);
+    await device!.put(0, { [old]: '1' });
+    const { round, errors } = replicatorOf(device!, cluster);
+    await round();
+    expect([peer!.value(0, ahead), peer!.value(0, old), errors]).toEqual([there, '1', []]);
+    expectTrueWatermarks(cluster);
+  });
+
   test('a peer with a new file starts from the beginning', async () => {
     await using cluster = await opened();
     const [device, peer] = cluster.devices;

@@ -1,7 +1,6 @@
 // Replication in the background: holders compare digests and push what the others lack.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
-import { replicationAgeMsMin } from '@ringwright/base/limits';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -146,19 +145,19 @@ export class Replicator {
   }
 
   async #push(active: ActiveRing, device: number, task: PushTask): Promise<void> {
-    const { store, nowMs } = this.#ports;
+    const { store } = this.#ports;
+    const nowMs = this.#ports.nowMs();
     const { partition, mine, recent, holding } = task;
     const { incarnation } = holding;
     let since = store.peers.confirmed(
       { keyspace: active.ring.keyspace, partition },
       watermark(device, incarnation),
     );
-    const untilMs = nowMs() - replicationAgeMsMin;
     const confirm = (seq: number): void =>
       this.#confirm(active, device, { partition, own: mine.incarnation, incarnation, seq });
     if (recent !== null && holding.recent !== undefined) {
       const theirs = new Map(holding.recent);
-      const compared = compareRecent({ mine: recent, seq: mine.seq, theirs, since, untilMs });
+      const compared = compareRecent({ mine: recent, seq: mine.seq, theirs, since, nowMs });
       since = compared.confirmed;
       if (!compared.isSuspect) {
         confirm(since);
@@ -171,7 +170,7 @@ export class Replicator {
       confirm(mine.seq);
       return;
     }
-    const result = await pushRows(this.#ports, { active, partition, device, since, untilMs });
+    const result = await pushRows(this.#ports, { active, partition, device, since, nowMs });
     if (result.pushed > 0) this.#ports.onPushed(result.pushed);
     confirm(result.confirmed);
   }
