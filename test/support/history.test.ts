@@ -48,6 +48,10 @@ test.each([
     'a mark for dropped tombstones, then an older tombstone',
     [remove(1), dropped(9), read(null, 1)],
   ],
+  [
+    'a lower mark of a merged partition, for a tombstone of a parent',
+    [mine(dropped(1)), mine(write('a', 2)), told(remove(3)), mine(dropped(1))],
+  ],
   ['a session that loses to somebody else', [mine(write('a', 1)), mine(lost('b', 2, 3))]],
 ])('right: %s', (_, history) => {
   expect(violationsOf(history)).toEqual([]);
@@ -82,6 +86,12 @@ test.each([
     'not monotonic',
     'a value from under the dropped tombstones',
     [write('a', 1), dropped(9), read('a', 1)],
+  ],
+  ['lost ack', 'nothing, by a mark below the write', [write('a', 2), dropped(1)]],
+  [
+    'session',
+    'nothing, by a mark below its own write',
+    [mine({ ...write('a', 2), level: 'one' }), mine({ ...dropped(1), level: 'one' })],
   ],
   ['acked below', 'a write that should have been superseded', [write('a', 2), write('b', 1)]],
   ['stamp twice', 'one stamp for two keys', [write('a', 1), { ...write('b', 1), key: 'other' }]],

@@ -44,7 +44,7 @@ export function violationsOf(told: readonly Operation[]): string[] {
       ...inventions(ofKey),
     ]),
     ...stampsGivenTwice(operations),
-    ...brokenSessions(operations),
+    ...brokenSessions(operations, byKey),
   ];
 }
 
@@ -94,7 +94,9 @@ function isBelow(
   if (read.stamp !== null) {
     // An older tombstone than the mark that stood for it says the same.
     if (read.value === null && floor.value === null && isDropped(floor)) return false;
-    return compareStamps(read.stamp, boundOf(floor)) < 0;
+    if (compareStamps(read.stamp, boundOf(floor)) >= 0) return false;
+    // A merged partition keeps the lower mark, and the tombstone may have been of the other parent.
+    if (!isDropped(read)) return true;
   }
   // A value whose stamp nobody was told may be the newest; nothing may be there after a delete.
   if (read.value !== null || floor.value === null) return false;
@@ -163,12 +165,15 @@ function stampsGivenTwice(operations: readonly Operation[]): string[] {
 }
 
 /** Sessions that do not read what they wrote or read, or whose writes lose to their own past. */
-function brokenSessions(operations: readonly Operation[]): string[] {
+function brokenSessions(
+  operations: readonly Stamped[],
+  byKey: ReadonlyMap<string, readonly Stamped[]>,
+): string[] {
   const sessions = Map.groupBy(operations, ({ session }) => session ?? null);
   sessions.delete(null);
   return [...sessions.values()].flatMap((unsorted) => {
     const session = unsorted.sort((a, b) => a.invokedMs - b.invokedMs);
-    const seen = new Map<string, Operation>();
+    const seen = new Map<string, Stamped>();
     let highest: Stamp = zeroStamp;
     return session.flatMap((operation) => {
       const { kind, key, outcome, stamp, newer = null } = operation;
@@ -177,7 +182,8 @@ function brokenSessions(operations: readonly Operation[]): string[] {
       }
       if (outcome !== 'acked' || stamp === null) return [];
       const before = seen.get(key);
-      if (before !== undefined && compareStamps(stamp, stampOf(before)) < 0) {
+      const deletes = (byKey.get(key) ?? []).filter((one) => one.kind === 'delete');
+      if (before !== undefined && isBelow(operation, { floor: before, deletes })) {
         return [`session: ${describe(operation)} after its own ${describe(before)}`];
       }
       if (compareStamps(stamp, highest) > 0 && kind !== 'read') highest = stamp;
