@@ -1,7 +1,7 @@
 // A device that dies for good: it is removed, its replicas are made anew, and then it comes back.
 import { must } from '@ringwright/base/assert';
 import { pick } from '../nemesis.ts';
-import { headOf, isRolledOut, startRollout } from './operator.ts';
+import { headOf, isRolledOut, rollOut, startRollout } from './operator.ts';
 import { commitChange, standingOf } from './ring-changes.ts';
 import type { RingScenario } from './ring-faults.ts';
 
@@ -34,9 +34,12 @@ export async function buryOne({ stage, random, signal }: RingScenario): Promise<
         await dead.start();
       }
     });
-    // Where time is up before it has left the ring, its server is one of it.
+    // Time is up before it has left the ring: its server is one of it, with files nobody moved.
     const { ring } = await headOf(stage);
-    if (ring.devices.some((device) => device?.port === dead.place.proxyPort)) return;
+    if (ring.devices.some((device) => device?.port === dead.place.proxyPort)) {
+      await rollOut(stage, { options: ['--confirm-drops'] });
+      return;
+    }
     await commitChange(stage, { name: 'back' }, [['add', dead.text, '1']]);
     await roll('--confirm-drops');
   } finally {

@@ -70,10 +70,13 @@ export function isRolledOut({ exit, stderr }: Ended): boolean {
 }
 
 /** Types `rollout` until it is done. Throws when it is not in this time. */
-export async function rollOut(stage: Stage, withinMs = ROLLOUT_MS_MAX): Promise<void> {
+export async function rollOut(
+  stage: Stage,
+  { withinMs = ROLLOUT_MS_MAX, options = [] as readonly string[] } = {},
+): Promise<void> {
   const deadline = performance.now() + withinMs;
   for (;;) {
-    const ended = await startRollout(stage).ended;
+    const ended = await startRollout(stage, options).ended;
     if (isRolledOut(ended)) return;
     if (performance.now() < deadline) continue;
     throw new Error(`no end of a rollout: ${ended.stdout}${ended.stderr}`);

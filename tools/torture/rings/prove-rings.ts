@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 
 /** After the last rollout. Throws when that does not end, or replicas do not become equal. */
 export async function proveRings(stage: Stage, withinMs: number): Promise<Proof> {
-  await rollOut(stage, withinMs);
+  await rollOut(stage, { withinMs });
   await stage.converge(withinMs);
   const { ring } = await headOf(stage);
   const troubles = orphans(stage, ring);
