@@ -86,6 +86,20 @@ test('how far a stamp lies ahead is seen against the physical clock alone', () =
   expect(clock.aheadMs(makeStamp(startMs - 5, 0, DEVICE))).toBe(-5);
 });
 
+test.each([
+  { what: 'as far as a clock may be wrong', aheadMs: 60_000, behindMs: 0, isLearned: true },
+  { what: 'further than any clock here', aheadMs: 60_001, behindMs: 0, isLearned: false },
+  { what: 'this clock is wrong', aheadMs: 3_600_000, behindMs: 3_590_000, isLearned: true },
+])('a stamp of a record is learned or not: $what', ({ aheadMs, behindMs, isLearned }) => {
+  const clock = new HybridClock(
+    () => startMs,
+    () => startMs,
+    () => behindMs,
+  );
+  expect(clock.learn(makeStamp(startMs + aheadMs, 0, DEVICE + 1))).toBe(isLearned);
+  expect(clock.next(DEVICE).ms).toBe(startMs + (isLearned ? aheadMs : 0));
+});
+
 test('stamps that are seen move the stamps, and not the time by which records expire', () => {
   const clock = new HybridClock(() => startMs);
   clock.observe(makeStamp(startMs + 59_000, 0, DEVICE + 1));

@@ -1,22 +1,26 @@
 // Hybrid logical clock (Kulkarni et al. 2014): milliseconds that never step back, and a counter.
 import { assert } from './assert.ts';
+import { clockAheadMsMax } from './limits.ts';
 import { makeStamp, type Stamp, stampCounter } from './stamp.ts';
 
 const COUNTER_MAX = 0xffff;
 
 /**
- * State with the physical clock passed in, and the time that most servers agree on (default: the
- * physical clock); `device` breaks ties between clocks.
+ * State with the physical clock passed in, the time that most servers agree on (default: the
+ * physical clock), and by how many ms it is behind most of their clocks (default: 0); `device`
+ * breaks ties between clocks.
  */
 export class HybridClock {
   readonly #physicalMs: () => number;
   readonly #agreedMs: () => number;
+  readonly #behindMs: () => number;
   #ms = 0;
   #counter = 0;
 
-  constructor(physicalMs: () => number, agreedMs: () => number = physicalMs) {
+  constructor(physicalMs: () => number, agreedMs: () => number = physicalMs, behindMs = () => 0) {
     this.#physicalMs = physicalMs;
     this.#agreedMs = agreedMs;
+    this.#behindMs = behindMs;
   }
 
   /** A stamp above every stamp issued or observed here so far. */
@@ -54,6 +58,17 @@ export class HybridClock {
     const counter = stampCounter(stamp);
     this.#counter = stamp.ms > this.#ms ? counter : Math.max(this.#counter, counter);
     this.#ms = stamp.ms;
+  }
+
+  /**
+   * As observe, for a stamp of a record. False, and nothing is learned, when it lies over
+   * clockAheadMsMax ahead of this clock and of most others: a wrong clock made it, and one such
+   * record would keep this server from giving any stamp before that time has come.
+   */
+  learn(stamp: Stamp): boolean {
+    if (this.aheadMs(stamp) - this.#behindMs() > clockAheadMsMax) return false;
+    this.observe(stamp);
+    return true;
   }
 
   /** How far the given stamp lies ahead of the physical clock, in ms; negative when behind. */

@@ -193,9 +193,16 @@ export async function assembleServer(
 
 function createClocks({ store, clockFile }: OpenedDevice) {
   const peerClocks = new PeerClocks(monotonicMs);
-  const clock = new HybridClock(nowMs, () => peerClocks.agreedMs(nowMs()));
-  // One above: a stamp of the last millisecond before the restart must not be issued twice.
-  clock.observe({ ms: store.highestMs() + 1, tie: 0 });
+  const clock = new HybridClock(
+    nowMs,
+    () => peerClocks.agreedMs(nowMs()),
+    () => peerClocks.behindMs(nowMs()),
+  );
+  // One above: a stamp of the last millisecond before the restart must not be issued twice. Those
+  // that were issued here lie below what was saved too, so a file from elsewhere may be left out.
+  const highest = { ms: store.highestMs() + 1, tie: 0 };
+  if (clockFile.savedMs === 0) clock.observe(highest);
+  else clock.learn(highest);
   const stamps = new StampIssuer({ clock, ...clockFile });
   return { clock, peerClocks, stamps };
 }

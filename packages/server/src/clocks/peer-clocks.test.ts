@@ -20,6 +20,9 @@ test.each([
   for (const [index, offset] of others.entries()) clocks.learn(`peer ${index}`, nowMs + offset);
   expect(clocks.aheadMs(nowMs)).toBe(expected);
   expect(clocks.aheadMs(nowMs + 0.4) % 1).toBe(0);
+  const mirrored = new PeerClocks(() => monotonicMs);
+  for (const [index, offset] of others.entries()) mirrored.learn(`peer ${index}`, nowMs - offset);
+  expect(mirrored.behindMs(nowMs)).toBe(expected);
   // Time goes by everywhere; then the clock here is set forward by somebody.
   monotonicMs += 1_000;
   expect(clocks.aheadMs(nowMs + 1_000)).toBe(expected);

@@ -75,11 +75,18 @@ export class PeerClocks {
    * not.
    */
   aheadMs(nowMs: number): number {
-    const ahead = [...this.#offsets.values()].map((offset) => {
-      return nowMs - offset - this.#monotonicMs();
-    });
-    const most = Math.floor((ahead.length + 1) / 2) + 1;
-    return Math.max(0, Math.ceil(ahead.sort((a, b) => b - a)[most - 1] ?? 0));
+    return this.#awayMs((offset) => nowMs - offset - this.#monotonicMs());
+  }
+
+  /** By how many whole ms it is behind them, likewise. */
+  behindMs(nowMs: number): number {
+    return this.#awayMs((offset) => offset + this.#monotonicMs() - nowMs);
+  }
+
+  #awayMs(awayOf: (offset: number) => number): number {
+    const away = [...this.#offsets.values()].map(awayOf);
+    const most = Math.floor((away.length + 1) / 2) + 1;
+    return Math.max(0, Math.ceil(away.sort((a, b) => b - a)[most - 1] ?? 0));
   }
 
   /** Throws CLOCK_AHEAD: then nothing has been written. */

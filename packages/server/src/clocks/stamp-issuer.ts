@@ -46,7 +46,7 @@ export class StampIssuer {
       const { clock } = this.#ports;
       const stamp = clock.next(device);
       const aheadMs = clock.aheadMs(stamp);
-      if (aheadMs > clockAheadMsMax) throw behind(aheadMs);
+      if (aheadMs > clockAheadMsMax) throw clockBehind(aheadMs);
       // This stamp is given to nobody: another one is taken when it is covered.
       if (stamp.ms >= this.#reservedMs) return this.#renew(stamp).then(() => this.issue(device));
       this.#issuedBelowMs = Math.max(this.#issuedBelowMs, stamp.ms + 1);
@@ -83,7 +83,7 @@ export class StampIssuer {
   }
 }
 
-function behind(aheadMs: number): CodedError {
+export function clockBehind(aheadMs: number): CodedError {
   return new CodedError(
     'CLOCK_BEHIND',
     `the clock here lies ${aheadMs} ms behind stamps that exist, ${clockAheadMsMax} is the most`,

@@ -173,6 +173,19 @@ describe('what is said of a write that failed', () => {
     expect(await read(cluster.devices[4])).toBe('again');
   });
 
+  test('a record from an hour ahead: its key is lost until then, and no other', async () => {
+    const cluster = await clusterAt(1);
+    const ahead = { key, value: Buffer.from('ahead'), ms: Date.now() + 3_600_000, tie: 0 };
+    for (const device of cluster.devices) device.put(ahead);
+    const { clock, coordinator } = cluster.devices[4]!;
+    expect(await write(cluster.devices[4], 'mine')).toBe('SUPERSEDED');
+    const request = { keyspace: 'cities', key, consistency: 'linearizable' as const };
+    await expect(
+      soon(coordinateWrite(coordinator, { ...request, value: Buffer.from('mine') })),
+    ).rejects.toMatchObject({ code: 'CLOCK_BEHIND', details: { outcome: 'rejected' } });
+    expect(clock.aheadMs(clock.next(4))).toBeLessThan(60_000);
+  });
+
   test('refused by every device before it stored anything: rejected', async () => {
     const cluster = await clusterAt(1, { ...sound, wrongClock: 4 });
     expect(await write(cluster.devices[4], 'wrong clock')).toBe('NOT_ENOUGH_REPLICAS rejected');

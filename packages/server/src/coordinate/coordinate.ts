@@ -116,7 +116,7 @@ function writeStamped(
       told(stamp, null);
       return;
     }
-    ports.clock.observe(newer);
+    ports.clock.learn(newer);
     told(null, superseded(stamp, formatStamp(newer)));
   });
 }

@@ -5,6 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { roundTriesMax } from '@ringwright/base/limits';
 import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
+import { clockBehind } from '../clocks/stamp-issuer.ts';
 import { asOf, identityOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { slotsNeeded } from './consistency.ts';
@@ -90,8 +91,8 @@ async function runRound(
   const about = { active, partition, key, slots, needed };
   const prepared = await prepareKey(ports.devices, { ...about, ballot });
   if (prepared.kind === 'refused') {
-    ports.clock.observe(prepared.above);
-    return null;
+    if (ports.clock.learn(prepared.above)) return null;
+    throw clockBehind(ports.clock.aheadMs(prepared.above));
   }
   const present = newestOf(prepared.records);
   const isMine = isSame(present, work.mine);
