@@ -39,8 +39,8 @@ export const orderBugs: readonly SeededBug[] = [
       { file: 'packages/server/src/clocks/stamp-issuer.ts', find: 'await save(ms);', replace: '' },
       {
         file: 'packages/server/src/assemble-server.ts',
-        find: 'clock.observe({ ms: store.highestMs() + 1, tie: 0 });',
-        replace: '',
+        find: 'const highest = { ms: store.highestMs() + 1, tie: 0 };',
+        replace: 'const highest = { ms: 0, tie: 0 };',
       },
     ],
   },
