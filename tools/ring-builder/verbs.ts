@@ -61,6 +61,11 @@ const change: readonly VerbEntry[] = [
     load: () => import('./commands/change/merge.ts'),
   },
   {
+    usage: 'retire <ring>',
+    summary: 'stage the end of ranges before a key, with what they hold',
+    load: () => import('./commands/change/retire.ts'),
+  },
+  {
     usage: 'pin <ring> <partition>',
     summary: 'stage devices that must, or must not, hold a partition',
     load: () => import('./commands/change/pin.ts'),

@@ -19,6 +19,7 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   ramp: 'folder',
   split: 'folder',
   merge: 'folder',
+  retire: 'folder',
   pin: 'folder',
   unpin: 'folder',
   maintenance: 'folder',

@@ -67,6 +67,7 @@ export const errorCatalogue = {
   INTERVALS_INVALID: kind(2, 400, 'boundaries of partitions are out of order, empty or too large'),
   SPLIT_OUTSIDE: kind(2, 400, 'a partition is split at a place that is not inside of it'),
   MERGE_NOT_ADJACENT: kind(2, 400, 'partitions to be merged are no neighbours'),
+  RETIRE_NOTHING: kind(2, 400, 'no range lies wholly before the key'),
   MERGE_APART: kind(5, 409, 'partitions to be merged lie on different devices'),
   RESHAPE_UNFIT: kind(5, 409, 'partitions of this ring cannot be split or merged as it is'),
   PIN_INVALID: kind(2, 400, 'a pin names a partition or devices that it cannot have'),

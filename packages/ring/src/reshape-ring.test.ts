@@ -72,8 +72,9 @@ describe.each(kinds)('$kind', (first) => {
       const before = partitionerIn(ring);
       const live = [...new Set(keys.map(partitionerOf(before)))];
       const wanted = changed(before, live, pick);
-      const { parents, retired } = reshaping(before, wanted);
-      expect(partedParents(ring, { parents, retired })).toEqual([]);
+      const found = reshaping(before, wanted);
+      const { parents, retired } = found;
+      expect(partedParents(ring, found)).toEqual([]);
       const begun = published(ring, reshapeRing(ring, idOf(ring), { partitioner: wanted }));
       const places = keys.map(partitionerOf(before));
       expect(keys.map(partitionerOf(begun.partitioner))).toEqual(places);

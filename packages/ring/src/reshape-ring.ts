@@ -18,10 +18,10 @@ export type ReshapeStep = Pick<
 > & { readonly touched: readonly { readonly partition: number }[] };
 
 /** Partitions to be merged that do not lie on the same devices: some have to move first. */
-export function partedParents(ring: Ring, { parents }: Reshaping): number[][] {
-  return [...parents.values()]
-    .filter((ids) => ids.length > 1)
-    .map((ids) => [...ids])
+export function partedParents(ring: Ring, { parents, emptied }: Reshaping): number[][] {
+  return [...parents]
+    .filter(([child, ids]) => ids.length > 1 && !emptied.has(child))
+    .map(([, ids]) => [...ids])
     .filter(([first = -1, ...others]) =>
       others.some(
         (other) =>
@@ -44,8 +44,9 @@ export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeSt
   );
   assert(Number.isInteger(ring.replicas), `${ring.replicas} replicas are not whole`);
   const { partitions } = wanted;
-  const { parents, retired } = reshaping(partitioner, wanted);
-  assert(partedParents(ring, { parents, retired }).length === 0, 'parents lie apart');
+  const found = reshaping(partitioner, wanted);
+  const { parents } = found;
+  assert(partedParents(ring, found).length === 0, 'parents lie apart');
   const table = ring.table.map((row) => widened(row, partitions, ring.devices.length));
   const joins = [...parents].flatMap(([partition, [parent = -1]]) =>
     ring.table.map((row, replica): Omit<Move, 'assignment'> => {
@@ -60,26 +61,26 @@ export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeSt
     moves: joins.map((move, index) => ({ ...move, assignment: ring.nextAssignment + index })),
     nextAssignment: ring.nextAssignment + joins.length,
     reshape: { kind: 'to', partitioner: wanted },
-    touched: touchedBy({ parents, retired }, ring.partitions, partitions),
+    touched: touchedBy(found, ring.partitions, partitions),
   };
 }
 
 /** Keys go to the children, and nobody has the parents any more. */
 export function finishReshape(ring: Ring): ReshapeStep {
   const { begun, present } = reshapeOf(ring);
-  const { parents, retired } = reshaping(present, begun);
+  const reshaped = reshaping(present, begun);
   const table = copyTable(ring.table, ring.devices.length);
   for (const { partition, replica, to } of ring.moves) {
     must(table[replica], `no row ${replica}`)[partition] = to;
   }
-  for (const row of table) for (const parent of retired) row[parent] = nobodyIn(row);
+  for (const row of table) for (const parent of reshaped.retired) row[parent] = nobodyIn(row);
   return {
     ...ring,
     partitioner: begun,
     table,
     moves: [],
     reshape: { kind: 'from', partitioner: present },
-    touched: touchedBy({ parents, retired }),
+    touched: touchedBy(reshaped),
   };
 }
 
@@ -100,7 +101,7 @@ function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
   return { begun: reshape.partitioner, present: partitioner };
 }
 
-const found = new WeakMap<Reshape, Reshaping>();
+const known = new WeakMap<Reshape, Reshaping>();
 
 /** What is being split or merged, and after that what was, for as long as it is known. */
 export function parentsIn({
@@ -108,14 +109,14 @@ export function parentsIn({
   reshape,
 }: Pick<Ring, 'partitioner' | 'reshape'>): Reshaping {
   if (reshape === undefined || !isIntervals(partitioner)) {
-    return { parents: new Map(), retired: new Set() };
+    return { parents: new Map(), retired: new Set(), emptied: new Set() };
   }
   const { kind, partitioner: other } = reshape;
-  const known =
-    found.get(reshape) ??
+  const found =
+    known.get(reshape) ??
     (kind === 'to' ? reshaping(partitioner, other) : reshaping(other, partitioner));
-  found.set(reshape, known);
-  return known;
+  known.set(reshape, found);
+  return found;
 }
 
 /** Partitions whose keys go to children that are being filled. */

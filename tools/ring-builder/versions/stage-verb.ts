@@ -55,6 +55,7 @@ export function describeChange(change: Change, state: BuilderState): string {
     return `add d${id} ${formatDevice(change.device)} weight ${weight}${at}${replaced}`;
   }
   if (change.kind === 'merge') return `merge partitions ${change.partitions.join(' and ')}`;
+  if (change.kind === 'retire') return `retire what lies before ${change.before}`;
   if (change.kind === 'split') {
     const places = change.at.map((at) => (typeof at === 'number' ? positionText(at) : at));
     return `split partition ${change.partition} at ${places.join(', ')}`;

@@ -6,7 +6,7 @@ import { wantedIntervals } from '../plan/plan-reshape.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { KnownSizes } from './plan-traffic.ts';
 
-/** Each child has an equal part of what its parents have: on a device all of them are written. */
+/** Each child has an equal part of what its parents have, unless it begins empty: on a device all of them are written. */
 export function withChildren<Known extends KnownSizes>(
   known: Known,
   head: Ring,
@@ -14,10 +14,11 @@ export function withChildren<Known extends KnownSizes>(
 ): Known {
   const [before, wanted] = [asIntervals(head.partitioner), wantedIntervals(head, state)];
   if (before === null || wanted === null) return known;
-  const { parents } = reshaping(before, wanted);
+  const { parents, emptied } = reshaping(before, wanted);
   const parts = new Map<number, number>();
   for (const id of [...parents.values()].flat()) parts.set(id, (parts.get(id) ?? 0) + 1);
   const bytesOf = (child: number): number | null => {
+    if (emptied.has(child)) return 0;
     const sizes = (parents.get(child) ?? []).map(known.partitionBytes);
     const some = sizes.filter((size) => size !== null);
     if (some.length < sizes.length) return null;

@@ -77,12 +77,14 @@ const findingsMax = 20;
 
 /** What becomes of which partition. Children are written beside their parents. */
 function reshapeFindings(head: Ring, wanted: IntervalPartitioner): Finding[] {
-  const parents = [...reshapingOf(head, wanted).parents];
+  const { parents: all, emptied } = reshapingOf(head, wanted);
+  const parents = [...all];
   const found = parents.slice(0, findingsMax).map(([child, ids]): Finding => {
     const interval = intervalOf(wanted, child);
     const within = interval === null ? '' : ` ${intervalText(interval)}`;
-    const from = `keys of ${ids.join(' and ')}, on the same devices`;
-    const message = `partition ${child}${within} takes ${from}`;
+    const message = emptied.has(child)
+      ? `partition ${child}${within} begins empty: what ${ids.join(', ')} hold goes to the trash`
+      : `partition ${child}${within} takes keys of ${ids.join(' and ')}, on the same devices`;
     return { code: 'PARTITION_RESHAPED', message, details: { child, parents: ids } };
   });
   if (parents.length <= findingsMax) return found;
@@ -106,15 +108,15 @@ function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner
       details: { before: head.replicas, after: state.replicas },
     });
   }
-  const { parents, retired } = reshapingOf(head, wanted);
-  const slots = parents.size * head.table.length;
+  const found = reshapingOf(head, wanted);
+  const slots = found.parents.size * head.table.length;
   if (slots > movesInFlightMax) {
     throw unfit(state, `${slots} slots of children, ${movesInFlightMax} is the most of a version`, {
       hint: 'split fewer partitions at once',
       details: { slots, movesInFlightMax },
     });
   }
-  const [apart] = partedParents(head, { parents, retired });
+  const [apart] = partedParents(head, found);
   if (apart !== undefined) throw apartError(head, apart);
 }
 

@@ -82,6 +82,7 @@ function applyOne(state: MutableState, change: Change, addresses: ClaimedAddress
     }
     case 'split':
     case 'merge':
+    case 'retire':
       reshape(state, change);
       return;
     case 'pin':

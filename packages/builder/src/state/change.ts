@@ -29,6 +29,8 @@ export type Change =
       readonly at: readonly (number | string)[];
     }
   | { readonly kind: 'merge'; readonly partitions: readonly [number, number] }
+  /** Ranges that lie before a key are given up with their records. */
+  | { readonly kind: 'retire'; readonly before: string }
   /** Replaces what is pinned of the partition; empty lists unpin it. */
   | { readonly kind: 'pin'; readonly pin: Pin }
   | {

@@ -19,5 +19,6 @@ export const rangesSchema = z.strictObject({
   kind: z.literal('ranges'),
   partitions: whole,
   starts: z.array(z.string()).max(partitionCountMax),
+  retiredBefore: z.string().exactOptional(),
   ids,
 });

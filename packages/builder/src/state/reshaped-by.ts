@@ -8,11 +8,12 @@ import {
   intervalCountOf,
 } from '@ringwright/ring/partitioner/partitioner';
 import { mergeIntervals, reshaping, splitInterval } from '@ringwright/ring/partitioner/reshape';
+import { retireBefore } from '@ringwright/ring/partitioner/retired-ranges';
 import type { BuilderState, Pin } from './builder-state.ts';
 import type { Change } from './change.ts';
 
 export type ReshapeChange =
-  | Extract<Change, { kind: 'split' | 'merge' }>
+  | Extract<Change, { kind: 'split' | 'merge' | 'retire' }>
   | { readonly kind: 'power'; readonly power: number };
 
 interface Reshaped {
@@ -21,7 +22,7 @@ interface Reshaped {
   readonly pins: readonly Pin[];
 }
 
-/** Throws RESHAPE_UNFIT, SPLIT_OUTSIDE, MERGE_NOT_ADJACENT, VALUE_OUT_OF_RANGE. */
+/** Throws RESHAPE_UNFIT, SPLIT_OUTSIDE, MERGE_NOT_ADJACENT, RETIRE_NOTHING, VALUE_OUT_OF_RANGE. */
 export function reshapedBy(state: BuilderState, change: ReshapeChange): Reshaped {
   const before = requireIntervals(state);
   const { replicas, pins = [] } = state;
@@ -51,7 +52,20 @@ function wantedBy(
 ): IntervalPartitioner {
   if (change.kind === 'split') return splitInterval(before, change.partition, change.at);
   if (change.kind === 'merge') return mergeIntervals(before, ...change.partitions);
+  if (change.kind === 'retire') return withoutPast(state, before, change.before);
   return withPower(state, before, change.power);
+}
+
+function withoutPast(
+  state: BuilderState,
+  before: IntervalPartitioner,
+  key: string,
+): IntervalPartitioner {
+  if (before.kind === 'ranges') return retireBefore(before, key);
+  throw unfit(state, 'hashed keys have no order, so none lie before another', {
+    hint: 'keys that are to be given up by age live in a ring of ranges, or get a time to live',
+    details: { partitioner: before.kind },
+  });
 }
 
 function withPower(

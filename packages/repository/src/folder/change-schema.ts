@@ -50,6 +50,7 @@ export const changeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('merge'),
     partitions: z.tuple([z.int().min(0), z.int().min(0)]),
   }),
+  z.strictObject({ kind: z.literal('retire'), before: z.string() }),
   z.strictObject({
     kind: z.literal('pin'),
     pin: z.strictObject({ partition: z.int().min(0), on: z.array(id), off: z.array(id) }),

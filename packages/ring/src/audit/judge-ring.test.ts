@@ -31,7 +31,7 @@ const trust: Trust = {
   keys: { root: new Map(), ring: new Map(), beacon: new Map() },
 };
 const sizeOf = (moved: number): ChangeSize => ({
-  ...{ slots: 100, moved, unexplained: moved, given: 0, underQuorum: 0, thinned: 0 },
+  ...{ slots: 100, moved, unexplained: moved, given: 0, underQuorum: 0, thinned: 0, retired: 0 },
   ...{ replicas: { before: 3, after: 3 }, joins: null, leaves: null },
 });
 

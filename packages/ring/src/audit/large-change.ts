@@ -12,7 +12,7 @@
 // where one would be left, or less than a quorum of those there were.
 import { counted } from '@ringwright/base/counted';
 import { countThinned, countUnderQuorum, devicesOf } from '../quorum-left.ts';
-import { isRetired } from '../reshape-ring.ts';
+import { isRetired, parentsIn } from '../reshape-ring.ts';
 import type { Ring, SlotRow } from '../ring.ts';
 import { copyTable } from '../slot-rows.ts';
 
@@ -29,6 +29,8 @@ export interface ChangeSize {
   /** Partitions that lose replicas and keep one, or fewer than a quorum of those they had. */
   readonly thinned: number;
   readonly replicas: { readonly before: number; readonly after: number };
+  /** Partitions whose records are given up. */
+  readonly retired: number;
   /** What the explained moves are explained by: `d7` or `server r1z2 10.0.0.7`. */
   readonly joins: string | null;
   readonly leaves: string | null;
@@ -58,6 +60,7 @@ export function changeSize(
     underQuorum: countUnderQuorum(previous, leaving, removed),
     thinned: countThinned(previous, next),
     replicas: { before: previous.replicas, after: next.replicas },
+    retired: previous.reshape?.kind === 'to' ? 0 : countRetired(next),
     joins: joiner?.flow.group.name ?? null,
     leaves: leaver?.flow.group.name ?? null,
   };
@@ -74,6 +77,9 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
       after < 2 ? 'too few to survive one failure' : 'less than a quorum of what they had';
     return `replicas go from ${before} to ${after}: ${counted(size.thinned, 'partition keeps', 'partitions keep')} ${few}`;
   }
+  if (size.retired > 0) {
+    return `${counted(size.retired, 'partition is', 'partitions are')} retired with what they hold`;
+  }
   const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
   if (size.unexplained <= max) return null;
   const { moved, unexplained, slots } = size;
@@ -84,6 +90,12 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
     `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +
     `the other ${unexplained} are ${percent(unexplained)}, at most ${percent(max)}`
   );
+}
+
+function countRetired(ring: Ring): number {
+  if (ring.reshape?.kind !== 'to') return 0;
+  const { parents, emptied } = parentsIn(ring);
+  return new Set([...emptied].flatMap((child) => parents.get(child) ?? [])).size;
 }
 
 /** Neither need come or leave: their weights may have changed. */

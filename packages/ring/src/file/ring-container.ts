@@ -17,7 +17,9 @@ const magic = Buffer.from('\x89RWR\r\n\x1a\n', 'latin1');
 export const intervalFormat = 2;
 /** Of rings of which partitions are, or were, split or merged: others would not write to children. */
 export const reshapeFormat = 3;
-const formats = [1, intervalFormat, reshapeFormat];
+/** Of rings of which ranges were retired: others would fill their child with their records. */
+export const retireFormat = 4;
+const formats = [1, intervalFormat, reshapeFormat, retireFormat];
 const prefixBytes = 20;
 
 export interface SplitRingFile {

@@ -1,14 +1,23 @@
-// The native ring file, formats 1 to 3: a ring as bytes and back. Equal rings give equal bytes.
+// The native ring file, formats 1 to 4: a ring as bytes and back. Equal rings give equal bytes.
 // What holds its sections: ring-container.ts. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { assert } from '@ringwright/base/assert';
 import { ringFileBytesMax, ringManifestBytesMax } from '@ringwright/base/limits';
 import { isIntervals } from '../partitioner/partitioner.ts';
-import { partitionerSettings } from '../partitioner/partitioner-settings.ts';
+import {
+  type PartitionerSettings,
+  partitionerSettings,
+} from '../partitioner/partitioner-settings.ts';
 import type { Ring } from '../ring.ts';
 import { deviceIdBytes } from '../slot-rows.ts';
 import { decodeIntervals, encodeIntervals } from './interval-section.ts';
-import { intervalFormat, joinRingFile, reshapeFormat, splitRingFile } from './ring-container.ts';
+import {
+  intervalFormat,
+  joinRingFile,
+  reshapeFormat,
+  retireFormat,
+  splitRingFile,
+} from './ring-container.ts';
 import { encodeEnvelope, type RingSignature } from './ring-envelope.ts';
 import { fileInvalid, tooLarge } from './ring-file-error.ts';
 import {
@@ -196,8 +205,13 @@ function readHead(file: Uint8Array): Head {
 
 function formatOf({ partitioner, reshape }: Pick<Manifest, 'partitioner' | 'reshape'>): number {
   if (partitioner.kind === 'md5-shift' || partitioner.kind === 'murmur3-mod') return 1;
+  if (isRetiring(partitioner) || isRetiring(reshape?.partitioner)) return retireFormat;
   const { partitions, intervals = partitions } = partitioner;
   return reshape !== undefined || intervals !== partitions ? reshapeFormat : intervalFormat;
+}
+
+function isRetiring(partitioner: PartitionerSettings | undefined): boolean {
+  return partitioner?.kind === 'ranges' && partitioner.retiredBefore !== undefined;
 }
 
 function decodeReshape({ reshape }: Manifest, section: () => Buffer): Pick<Ring, 'reshape'> {

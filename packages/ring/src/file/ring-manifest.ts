@@ -4,6 +4,7 @@ import { canonicalJson } from '@ringwright/base/canonical-json';
 import {
   deviceCountMax,
   hashDelimiterBytesMax,
+  keyBytesMax,
   overrideCharactersMax,
   partitionCountMax,
   partitionPowerMax,
@@ -56,7 +57,15 @@ const partitionerSchema = z.discriminatedUnion('kind', [
     partitions,
     intervals: partitions.exactOptional(),
   }),
-  z.object({ kind: z.literal('ranges'), partitions, intervals: partitions }),
+  z.object({
+    kind: z.literal('ranges'),
+    partitions,
+    intervals: partitions,
+    retiredBefore: z
+      .string()
+      .max(3 * keyBytesMax)
+      .exactOptional(),
+  }),
 ]);
 
 const sectionSchema = z.object({

@@ -62,7 +62,7 @@ function* hashFaults({ hash, hashKey, ends }: HashIntervalsPartitioner): Generat
   }
 }
 
-function* startFaults({ starts }: RangesPartitioner): Generator<IntervalFault> {
+function* startFaults({ starts, retiredBefore }: RangesPartitioner): Generator<IntervalFault> {
   let before: Uint8Array = new Uint8Array();
   for (const [index, text] of starts.entries()) {
     const start = keyOfText(text);
@@ -80,6 +80,9 @@ function* startFaults({ starts }: RangesPartitioner): Generator<IntervalFault> {
     }
     before = start;
   }
+  if (retiredBefore === undefined || starts.includes(retiredBefore)) return;
+  const message = `keys before ${retiredBefore} are retired, and no interval starts there`;
+  yield { message, found: retiredBefore, wanted: 'a start' };
 }
 
 function outOfOrder(

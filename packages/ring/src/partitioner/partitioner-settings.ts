@@ -18,8 +18,8 @@ export type PartitionerSettings =
 
 export function partitionerSettings(partitioner: Partitioner): PartitionerSettings {
   if (partitioner.kind === 'ranges') {
-    const { kind, partitions, starts } = partitioner;
-    return { kind, partitions, intervals: starts.length + 1 };
+    const { starts, ids: _ids, ...settings } = partitioner;
+    return { ...settings, intervals: starts.length + 1 };
   }
   if (partitioner.kind !== 'hash-intervals') return partitioner;
   const { ends, ids: _ids, ...settings } = partitioner;

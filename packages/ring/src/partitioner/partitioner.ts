@@ -50,6 +50,8 @@ export interface RangesPartitioner {
   readonly partitions: number;
   /** First key (as `key-text.ts` spells it) of each interval but the first, ascending. */
   readonly starts: readonly string[];
+  /** One of them: what keys before it held was given up. Absent: nothing was, or not at a start. */
+  readonly retiredBefore?: string;
   readonly ids?: readonly number[];
 }
 

@@ -24,6 +24,14 @@ export function rangeOfKey({ starts, ids }: RangesPartitioner): (key: Uint8Array
   };
 }
 
+/** Ids of the later partitioner whose records are given up when it follows the earlier one. */
+export function emptiedIn(before: RangesPartitioner, after: RangesPartitioner): number[] {
+  const { starts, retiredBefore } = after;
+  if (retiredBefore === undefined || retiredBefore === before.retiredBefore) return [];
+  const count = starts.indexOf(retiredBefore) + 1;
+  return Array.from({ length: count }, (_, index) => after.ids?.[index] ?? index);
+}
+
 /** Shorter keys are filled with zeros: equal numbers say nothing, and all bytes are compared. */
 function headOf(key: Uint8Array): number {
   let head = 0;

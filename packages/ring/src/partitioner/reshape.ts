@@ -14,7 +14,7 @@ import {
   type Partitioner,
 } from './partitioner.ts';
 import { samePartitioner } from './partitioner-settings.ts';
-import { rangeOfKey } from './ranges.ts';
+import { emptiedIn, rangeOfKey } from './ranges.ts';
 
 /** Of hashes the last one of an interval; of keys, as `key-text.ts` spells it, the first one. */
 type Border = number | string;
@@ -112,6 +112,8 @@ export interface Reshaping {
   readonly parents: ReadonlyMap<number, readonly number[]>;
   /** Ids that only the earlier one has. */
   readonly retired: ReadonlySet<number>;
+  /** Ids that begin without the records of their parents. */
+  readonly emptied: ReadonlySet<number>;
 }
 
 /** Two intervals overlap when the border of one lies in the other. */
@@ -131,7 +133,13 @@ export function reshaping(before: IntervalPartitioner, after: IntervalPartitione
   const retired = was.filter(({ id }) => !live.has(id));
   for (const { id, border } of retired) add(newId(border), id);
   const sorted = [...parents].sort(([a], [b]) => a - b);
-  return { parents: new Map(sorted), retired: new Set(retired.map(({ id }) => id)) };
+  const areRanges = before.kind === 'ranges' && after.kind === 'ranges';
+  const emptied = areRanges ? emptiedIn(before, after).filter((id) => !had.has(id)) : [];
+  return {
+    parents: new Map(sorted),
+    retired: new Set(retired.map(({ id }) => id)),
+    emptied: new Set(emptied),
+  };
 }
 
 /** Of one domain, where no id stands for another interval than before, nor goes and comes back. */
@@ -193,7 +201,10 @@ export function ofEntries(
   const ids = counted ? {} : { ids: sorted.map(({ id }) => id) };
   const borders = sorted.map(({ border }) => border);
   if (partitioner.kind === 'ranges') {
-    return { kind: 'ranges', partitions, starts: borders.slice(1).map(String), ...ids };
+    const starts = borders.slice(1).map(String);
+    const { retiredBefore } = partitioner;
+    const isThere = retiredBefore !== undefined && starts.includes(retiredBefore);
+    return { kind: 'ranges', partitions, starts, ...(isThere && { retiredBefore }), ...ids };
   }
   const { ends: _ends, ids: _ids, ...settings } = partitioner;
   return { ...settings, partitions, ends: borders.map(Number), ...ids };

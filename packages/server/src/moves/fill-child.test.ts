@@ -3,24 +3,29 @@
 import { seededRandom } from '@ringwright/base/random';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
-import { initializeMoves, reshapeRing } from '@ringwright/ring/advance-ring';
+import { finalizeMoves, initializeMoves, reshapeRing } from '@ringwright/ring/advance-ring';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
-import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import type {
+  IntervalPartitioner,
+  RangesPartitioner,
+} from '@ringwright/ring/partitioner/partitioner';
 import { mergeIntervals, splitInterval } from '@ringwright/ring/partitioner/reshape';
+import { retireBefore } from '@ringwright/ring/partitioner/retired-ranges';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
-import { fillChild } from './fill-child.ts';
+import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
 
 const keyspace = 'cities';
-const ranges: IntervalPartitioner = { kind: 'ranges', partitions: 2, starts: ['k/500'] };
+const ranges: RangesPartitioner = { kind: 'ranges', partitions: 2, starts: ['k/500'] };
 const reshapes = {
   split: splitInterval(ranges, 0, ['k/200', 'k/350']),
   merge: mergeIntervals(ranges, 0, 1),
+  retire: retireBefore(ranges, 'k/500'),
 };
 const keyOf = (index: number): Buffer => Buffer.from(`k/${100 + index}`);
 
@@ -57,7 +62,9 @@ async function filled(store: Store, ring: Ring, during: () => Promise<void>): Pr
     await store.create(keyspace, partition, 'filling');
     const move = ring.moves.find((one) => one.partition === partition && one.to === 0) ?? null;
     const task = { active, partition, move, onProgress: () => undefined } as LoadTask;
-    await fillChild(ports, task, parents);
+    const from = parentsHere(store, task);
+    expect(from ?? []).toEqual(parentsIn(ring).emptied.has(partition) ? [] : parents);
+    await fillChild(ports, task, from ?? []);
   }
 }
 
@@ -187,6 +194,20 @@ test('marks are carried, and old repair waits meanwhile', async () => {
     store.write([{ ...old, partition: child }]),
   ]);
   expect([parents?.kind, own?.kind]).toEqual(['stale', 'stale']);
+  await store.close();
+});
+
+test('a child that begins empty gets nothing from parents, then or later', async () => {
+  await using folder = await scratchFolder();
+  const { store, ring } = await world(folder.path, 'retire');
+  const [[child = -1, parents] = []] = parentsIn(ring).parents;
+  expect(parents).toEqual([0]);
+  const [move = null] = ring.moves;
+  expect(parentsHere(store, { active: activeOn(ring, 0), partition: child, move })).toEqual([]);
+  await filled(store, ring, () => Promise.reject(new Error('nothing is copied')));
+  expect(store.info(keyspace, child)).toMatchObject({ seq: 0, rows: 0 });
+  const after = activeOn(finalizeMoves(ring, encodeRing(ring).id), 0);
+  expect(parentsHere(store, { active: after, partition: child, move: null })).toBeNull();
   await store.close();
 });
 

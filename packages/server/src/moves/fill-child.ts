@@ -16,12 +16,15 @@ type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
  * The parents from whose files here the child is filled; null where it comes from other devices.
  * Before the table names the child they are the only source. After that a file that never was
  * complete, since this server was started again, is filled from them as far as they are still here.
+ * A child that begins empty has no parents, and comes from other devices afterwards.
  */
 export function parentsHere(store: Store, { active, partition, move }: Child): number[] | null {
   const { reshape, keyspace } = active.ring;
   if ((reshape?.kind === 'to') !== (move !== null)) return null;
-  const parents = parentsIn(active.ring).parents.get(partition);
+  const found = parentsIn(active.ring);
+  const parents = found.parents.get(partition);
   if (parents === undefined) return null;
+  if (found.emptied.has(partition)) return reshape?.kind === 'to' ? [] : null;
   if (reshape?.kind === 'to') return [...parents];
   const isLost = store.marks(keyspace, partition)?.state === 'lost';
   return !isLost && parents.every((parent) => isComplete(store, active, parent))
@@ -46,6 +49,7 @@ export async function fillChild(
   task: LoadTask,
   parents: readonly number[],
 ): Promise<void> {
+  if (parents.length === 0) return;
   const { store } = ports;
   const { active, partition: child, onProgress } = task;
   const { keyspace, reshape, partitioner } = active.ring;

@@ -1,0 +1,36 @@
+// Ranges of keys whose records are given up together, such as months that are over. Pure.
+// One range without records takes their place, so that keys that come late have a partition.
+import { CodedError } from '@ringwright/base/coded-error';
+import { keyOfText, keyText } from './key-text.ts';
+import type { IntervalPartitioner, RangesPartitioner } from './partitioner.ts';
+import { entriesOf, ofEntries } from './reshape.ts';
+
+/**
+ * The partitioner with one new range in the place of all that lie before `key`. Throws
+ * RETIRE_NOTHING where none does.
+ */
+export function retireBefore(partitioner: RangesPartitioner, key: string): IntervalPartitioner {
+  const { partitions, starts, retiredBefore: earlier } = partitioner;
+  const bound = keyOfText(key);
+  const gone = starts.filter((start) => Buffer.compare(keyOfText(start), bound) <= 0);
+  const retiredBefore = gone.at(-1);
+  if (retiredBefore === undefined || retiredBefore === earlier) throw nothing(partitioner, key);
+  const kept = entriesOf(partitioner).slice(gone.length);
+  const entries = [{ id: partitions, border: '' }, ...kept];
+  return ofEntries({ ...partitioner, retiredBefore }, entries, partitions + 1);
+}
+
+function nothing({ starts, retiredBefore }: RangesPartitioner, key: string): CodedError {
+  const given = keyText(keyOfText(key));
+  const next = starts.find((start) => start !== retiredBefore);
+  const first = next === undefined ? 'has no end' : `ends before ${next}`;
+  const done = retiredBefore === undefined ? '' : `all before ${retiredBefore} is retired; `;
+  const message = `no range lies wholly before ${given}: ${done}the first one ${first}`;
+  const isPast = retiredBefore !== undefined && given <= retiredBefore;
+  return new CodedError('RETIRE_NOTHING', message, {
+    hint: isPast
+      ? 'name a later key: ring-builder table RING lists the ranges'
+      : `ring-builder split RING PARTITION --at '${given}' first, or name a later key`,
+    details: { before: given, firstEnd: next ?? null },
+  });
+}

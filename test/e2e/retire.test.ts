@@ -1,0 +1,52 @@
+// Ranges of keys are retired while servers die: what they held is gone everywhere, all else stays,
+// late keys have a partition, and nothing goes without a reason that is written down.
+import { connect } from '@ringwright/client/connect';
+import { expect, test } from 'vitest';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { killRolloutAt } from '../support/killed-rollout.ts';
+
+const days = Array.from(
+  { length: 40 },
+  (_, index) => `2026-${10 + Math.floor(index / 10)}-${index}`,
+);
+const partitioner = ['--partitioner', 'ranges', '--boundaries', '2026-11,2026-12'];
+
+test('two months go, range by range', { timeout: 60_000 }, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitioner });
+  const { builder, servers } = cluster;
+  await using client = await connect(
+    servers.map(({ address }) => address),
+    { keyspace },
+  );
+  for (const day of days) await client.put(day, day);
+  const left = async (): Promise<string[]> => {
+    const seen: string[] = [];
+    for await (const { key } of client.scan()) seen.push(Buffer.from(key).toString());
+    return seen;
+  };
+  await builder.json(['retire', keyspace, '--before', '2026-12-05']);
+  const plan = await builder.json<{ warnings: { message: string }[] }>(['plan', keyspace]);
+  expect(plan.warnings.map(({ message }) => message).toSorted()).toEqual([
+    expect.stringContaining('2 partitions are retired with what they hold'),
+    'partition 3 […, 2026-12) begins empty: what 0, 1 hold goes to the trash',
+  ]);
+  const refused = await builder.run(['commit', keyspace, '-m', 'the past']);
+  expect([refused.exit, refused.stderr]).toEqual([
+    5,
+    expect.stringContaining('2 partitions are retired with what they hold'),
+  ]);
+  expect(await left()).toEqual(days);
+  await cluster.quickly(['commit', keyspace, '-m', 'the past', '--override', 'over']);
+  const { version } = await cluster.head();
+  await killRolloutAt(cluster, cluster.committed(version + 1));
+  await client.put('2026-10-late', 'goes with the others');
+  for (const server of servers.slice(0, 2)) await server.kill();
+  for (const server of servers.slice(0, 2)) await cluster.restart(server);
+  expect(await builder.json(['rollout', keyspace])).toMatchObject({ end: 'done', left: [] });
+  expect(await left()).toEqual(days.slice(20));
+  expect(await client.get(days[3]!, { consistency: 'all' })).toBeNull();
+  await client.put(days[3]!, 'late', { consistency: 'all' });
+  expect(await left()).toEqual([days[3], ...days.slice(20)]);
+  expect(await builder.json(['reconcile', keyspace])).toMatchObject({ findings: [] });
+  expect(await builder.json(['verify', keyspace])).toMatchObject({ findings: [] });
+});

@@ -1,0 +1,26 @@
+// ring-builder retire: stages the end of ranges before a key, such as months that are over.
+import { keyOfText, keyText } from '@ringwright/ring/partitioner/key-text';
+import { text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+
+export const verb: Verb = {
+  options: {
+    before: textOption('ranges that end here or earlier go; one that has later keys stays whole', {
+      demandOption: true,
+    }),
+  },
+  examples: [
+    ['$0 retire events --before 2026-06', 'what lies before June goes, range by range'],
+    ['$0 commit events --override "kept for a year"', 'given up are records: this needs a reason'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const before = keyText(keyOfText(text(args, 'before')));
+    const answer = await stageAndAnswer(context, ring, () => [{ kind: 'retire', before }]);
+    const trash = 'files of retired partitions lie in the trash for a week after the rollout';
+    const first = `to keep them: ${context.next(`archive-data ${ring} …`)} before the commit`;
+    return { ...answer, lines: [...answer.lines, trash, first] };
+  },
+};
