@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Control } from './control.ts';
+import { isInFile } from './wal-frames.ts';
 
 /** Segments of the log that were written to here: how far, and how far it is certain. */
 const segments = new Map<number, { written: number; synced: number }>();
@@ -74,7 +75,8 @@ function noteWrite(fd: number, position: number, length: number): number {
 
 /**
  * Takes away what a power loss may take: the unsynced end of the log, and of each WAL all behind
- * some share of it (SQLite syncs them at checkpoints only), and folders that do not count yet.
+ * some share of it, and folders that do not count yet. A WAL is synced by the checkpoint that moves
+ * it into the file, and then no end of it can be lost any more.
  */
 export function forgetUnsynced(walShare: number): void {
   const wals = new Set<string>();
@@ -87,7 +89,7 @@ export function forgetUnsynced(walShare: number): void {
       fs.ftruncateSync(fd, segment.synced);
       fs.ftruncateSync(fd, size); // the zeros that were there before
     }
-    if (LIVE_WAL.test(file)) wals.add(file);
+    if (LIVE_WAL.test(file) && !isInFile(file)) wals.add(file);
     if (LIVE_FILE.test(file)) tearNewFolder(file);
   }
   for (const [index, wal] of [...wals].entries()) {

@@ -1,0 +1,39 @@
+// Whether a checkpoint has moved the WAL of a partition file into it, seen from outside.
+import fs from 'node:fs';
+
+/** Of the file, and of each page in it: https://www.sqlite.org/fileformat2.html#walformat */
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const PAGE_BYTES_AT = 8;
+const SALTS_AT = { header: 16, frame: 8 };
+const SALTS_BYTES = 8;
+
+/**
+ * The last frame of each page is in the file as it is in the WAL. Every transaction counts in the
+ * one row of `meta`, so of a WAL that was not moved at least that page differs.
+ */
+export function isInFile(wal: string): boolean {
+  const bytes = fs.readFileSync(wal);
+  const file = fs.readFileSync(wal.slice(0, -'-wal'.length));
+  const pages = lastFrames(bytes);
+  return [...pages].every(([number, page]) => {
+    const at = (number - 1) * page.length;
+    return page.equals(file.subarray(at, at + page.length));
+  });
+}
+
+/** By page: its content in the newest frame of the present header. */
+function lastFrames(wal: Buffer): Map<number, Buffer> {
+  const pages = new Map<number, Buffer>();
+  if (wal.length < HEADER_BYTES) return pages;
+  const pageBytes = wal.readUInt32BE(PAGE_BYTES_AT);
+  const salts = wal.subarray(SALTS_AT.header, SALTS_AT.header + SALTS_BYTES);
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  for (let at = HEADER_BYTES; at + frameBytes <= wal.length; at += frameBytes) {
+    const own = wal.subarray(at + SALTS_AT.frame, at + SALTS_AT.frame + SALTS_BYTES);
+    if (pageBytes === 0 || !own.equals(salts)) break;
+    const page = wal.subarray(at + FRAME_HEADER_BYTES, at + frameBytes);
+    pages.set(wal.readUInt32BE(at), page);
+  }
+  return pages;
+}
