@@ -5,6 +5,11 @@ import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { killRolloutAt } from '../support/killed-rollout.ts';
 
+interface Planned {
+  readonly warnings: readonly { readonly message: string }[];
+  readonly givenUp: { readonly partitions: readonly number[]; readonly bytes: number };
+}
+
 const days = Array.from(
   { length: 40 },
   (_, index) => `2026-${10 + Math.floor(index / 10)}-${index}`,
@@ -25,7 +30,9 @@ test('two months go, range by range', { timeout: 60_000 }, async () => {
     return seen;
   };
   await builder.json(['retire', keyspace, '--before', '2026-12-05']);
-  const plan = await builder.json<{ warnings: { message: string }[] }>(['plan', keyspace]);
+  const plan = await builder.json<Planned>(['plan', keyspace]);
+  expect(plan.givenUp.partitions).toEqual([0, 1]);
+  expect(plan.givenUp.bytes).toBeGreaterThan(0);
   expect(plan.warnings.map(({ message }) => message).toSorted()).toEqual([
     expect.stringContaining('2 partitions are retired with what they hold'),
     'partition 3 […, 2026-12) begins empty: what 0, 1 hold goes to the trash',

@@ -42,7 +42,7 @@ function parseLimit(term: string): Limit {
  */
 export function requireLimits(
   { plan, head, direct }: Pick<PlanToCommit, 'plan' | 'head' | 'direct'>,
-  effects: Pick<PlanEffects, 'traffic' | 'risk' | 'ends'>,
+  effects: Pick<PlanEffects, 'traffic' | 'risk' | 'ends' | 'givenUp'>,
   limits: readonly Limit[],
 ): void {
   const moves = allMoves(plan).length;

@@ -9,6 +9,7 @@ import { planTraffic, type Traffic } from '@ringwright/builder/ask/plan-traffic'
 import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/ask/replica-loss';
 import { type TierPlan, tierPlans } from '@ringwright/builder/ask/tier-plans';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
+import { givenUpBy } from '@ringwright/builder/plan/plan-reshape';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';
@@ -30,6 +31,11 @@ export interface PlanEffects {
   readonly traffic: (Traffic & { readonly seconds: number | null }) | null;
   /** What devices hold before and after; null when no size is known. */
   readonly bytes: PlanBytes | null;
+  /** Partitions that are retired, and what their files have: of each the largest; null: not told. */
+  readonly givenUp: {
+    readonly partitions: readonly number[];
+    readonly bytes: number | null;
+  } | null;
   /** Servers asked for sizes, and those that answered. */
   readonly asked: number;
   readonly answered: number;
@@ -64,11 +70,25 @@ export function planEffects(
     risk: head === null || direct ? [] : movesAtRisk(head, plan.moves, state),
     traffic: traffic === null ? null : { ...traffic, seconds },
     bytes: head === null ? null : planBytes(plan, { head, state }, sizeOf(state, sizes)),
+    givenUp: head === null ? null : givenUpOf(head, state, sizes),
     asked: sizes?.asked ?? 0,
     answered: sizes?.answered ?? 0,
     away: head === null ? null : planAway(head, allMoves(plan), sizes?.away ?? []),
     lacking: head === null ? [] : lackingRoom(head, traffic?.devices ?? []),
   };
+}
+
+function givenUpOf(
+  head: Ring,
+  state: BuilderState,
+  sizes: AskedSizes | null,
+): PlanEffects['givenUp'] {
+  const partitions = givenUpBy(head, state);
+  if (partitions.length === 0) return null;
+  const known = partitions.map((id) => sizes?.partitionBytes(id) ?? null);
+  const told = known.filter((size) => size !== null);
+  const bytes = told.reduce((sum, size) => sum + size, 0);
+  return { partitions, bytes: told.length < known.length ? null : bytes };
 }
 
 /** Those that the plan was made by come before what servers say now. */
@@ -85,11 +105,12 @@ export function printEffects(
   effects: PlanEffects,
   { head, state }: { readonly head: Ring | null; readonly state: BuilderState },
 ): string[] {
-  const { tiers, risk, ends, traffic, bytes, away } = effects;
+  const { tiers, risk, ends, traffic, bytes, away, givenUp } = effects;
   return [
     '',
     ...printTiers(tiers),
     ...(ends === null ? [] : ['', ...endLines(ends)]),
+    ...(givenUp === null ? [] : ['', givenUpLine(givenUp)]),
     ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
     ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
     ...(bytes === null ? [] : printPlanBytes(bytes, state)),
@@ -97,13 +118,23 @@ export function printEffects(
   ];
 }
 
-/** Those that the plan tells as at risk: while it runs, or because replicas end. */
-export function partitionsAtRisk({ risk, ends }: Pick<PlanEffects, 'risk' | 'ends'>): number {
+/** Those that the plan tells as at risk: while it runs, or because replicas or all records end. */
+export function partitionsAtRisk({
+  risk,
+  ends,
+  givenUp,
+}: Pick<PlanEffects, 'risk' | 'ends' | 'givenUp'>): number {
   return Math.max(
+    givenUp?.partitions.length ?? 0,
     ends?.fragile ?? 0,
     ends?.single ?? 0,
     ...risk.filter(isTold).map((one) => one.while),
   );
+}
+
+function givenUpLine({ partitions, bytes }: NonNullable<PlanEffects['givenUp']>): string {
+  const size = bytes === null ? 'of a size that nobody told' : `${printBytes(bytes)} a replica`;
+  return `at risk: ${counted(partitions.length, 'partition is', 'partitions are')} given up, ${size}`;
 }
 
 function endLines({ before, after, slots, single, fragile }: ReplicaLoss): string[] {

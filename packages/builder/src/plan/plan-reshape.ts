@@ -30,6 +30,14 @@ function reshapingOf({ partitioner }: Ring, wanted: IntervalPartitioner): Reshap
   return reshaping(must(asIntervals(partitioner), `${partitioner.kind} has no intervals`), wanted);
 }
 
+/** Partitions of the head that are given up, wholly or in part, with their records. */
+export function givenUpBy(head: Ring, state: BuilderState): number[] {
+  const wanted = wantedIntervals(head, state);
+  if (wanted === null) return [];
+  const { parents, emptied } = reshapingOf(head, wanted);
+  return [...new Set([...emptied].flatMap((child) => parents.get(child) ?? []))];
+}
+
 /** Throws RESHAPE_UNFIT where there is nothing yet to be split. */
 export function requireUnsplit(state: BuilderState): void {
   if (liveIds(state.partitioner) === null) return;

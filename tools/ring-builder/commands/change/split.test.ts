@@ -59,6 +59,26 @@ test.each(refused)('%s: %s is %s', async (...row) => {
   expect(await filesOf(tool.folder)).toEqual(before);
 });
 
+test('what is retired is at risk, and so is what a split leaves of it', async () => {
+  const tool = await withRing('--partitioner ranges --boundaries g,n');
+  await tool.json('split cities 1 --at k');
+  await tool.json('retire cities --before k');
+  const givenUp = { partitions: [0, 1], bytes: null };
+  expect(await tool.json('plan cities')).toMatchObject({ givenUp });
+  expect(await tool.text('plan cities')).toContain(
+    'at risk: 2 partitions are given up, of a size that nobody told',
+  );
+  expect(await tool.refusal('commit cities -m old --if risk=0')).toMatchObject({
+    code: 'PLAN_OVER_LIMIT',
+  });
+  await tool.json('commit cities -m old --if risk=2');
+  // What began empty is split and merged like any other.
+  await tool.json('merge cities 5 4');
+  expect(await tool.json('plan cities')).toMatchObject({ givenUp: null });
+  await tool.json('commit cities -m later');
+  expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
+});
+
 test('a ring with a split keeps its replicas, and goes back across none', async () => {
   const tool = await withRing('--partitioner ranges');
   await tool.json('split cities 0 --at m');
