@@ -9,6 +9,8 @@ import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
+import { denseHead } from './dense-head.ts';
+import { intervalChanges } from './interval-changes.ts';
 import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
 import type { NextRingFrom } from './next-ring.ts';
@@ -48,6 +50,7 @@ export function revertPlan(input: RevertInput): Plan {
   const held = slotsPerDevice(head.table, state.devices.length);
   const lifts = input.direct === true ? [] : liftFindings(held, waves);
   const outcome = { head, target, moves, movesLeft, partitionsMovingTwice: 0, frozen: 0 };
+  const shares = denseHead(head, state)?.state ?? state;
   return {
     ring: state.ring,
     version: head.version + 1,
@@ -61,22 +64,28 @@ export function revertPlan(input: RevertInput): Plan {
     partitionsMovingTwice: 0,
     later,
     movesLeft,
-    devices: devicePlans(state, placementProblem(state), outcome),
+    devices: devicePlans(state, placementProblem(shares), outcome),
     warnings: [...revertWarnings({ ...outcome, lost, old }), ...lifts],
     digest: planDigest(headId, state, [moves, ...later]),
   };
 }
 
-/** Throws RESHAPE_UNFIT: what was split since is merged first, and what was merged is split. */
+/** Throws RESHAPE_UNFIT: ids of partitions that were split or merged since never come back. */
 function requireSameIntervals(head: Ring, old: Ring, state: BuilderState): void {
   if (samePartitioner(head.partitioner, old.partitioner)) return;
   const [is, was] = [asIntervals(head.partitioner), asIntervals(old.partitioner)];
   if (is === null || was === null) return;
   if (samePartitioner(listed(is), listed(was, is.partitions))) return;
   const message = `version ${old.version} has other intervals than version ${head.version}`;
+  const changes = intervalChanges(state.ring, { is, wanted: was });
+  const [first, ...others] = changes;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   throw new CodedError('RESHAPE_UNFIT', `${message}, and a revert moves whole partitions`, {
-    hint: `ring-builder diff ${state.ring} ${old.version} ${head.version} shows what was split and merged`,
-    details: { head: head.version, old: old.version },
+    hint:
+      first === undefined
+        ? 'those intervals are here again, under other ids: set-weight and pin say who holds them'
+        : `stage what leads to those intervals: ${first}${more}`,
+    details: { head: head.version, old: old.version, changes },
   });
 }
 

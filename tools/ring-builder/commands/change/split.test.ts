@@ -1,13 +1,14 @@
 // split and merge as commands: staged, planned, committed where no server has the ring; bad ones
 // are refused with both values, and change nothing.
+import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { filesOf } from '../../../../test/support/small-repository.ts';
 
-async function withRing(shape: string) {
+async function withRing(shape: string, devices = 3) {
   const tool = await ringBuilderHere({ yes: true });
   await tool.json(`create cities ${shape} --replicas 2`);
-  for (const n of [1, 2, 3]) await tool.json(`add cities r1z${n}-127.0.0.1:1/d${n} 1`);
+  for (let n = 1; n <= devices; n += 1) await tool.json(`add cities r1z${n}-127.0.0.1:1/d${n} 1`);
   await tool.json('commit cities -m first');
   return tool;
 }
@@ -83,7 +84,10 @@ test('a ring with a split keeps its replicas, and goes back across none', async 
   const tool = await withRing('--partitioner ranges');
   await tool.json('split cities 0 --at m');
   await tool.json('commit cities -m split');
-  await expect(tool.json('revert cities 1')).rejects.toMatchObject({ code: 'RESHAPE_UNFIT' });
+  await expect(tool.json('revert cities 1')).rejects.toMatchObject({
+    code: 'RESHAPE_UNFIT',
+    details: { changes: ['ring-builder merge cities 1 2'] },
+  });
   await tool.json('set cities --replicas 3');
   await expect(tool.json('plan cities')).rejects.toMatchObject({ code: 'RESHAPE_UNFIT' });
 });
@@ -111,6 +115,31 @@ test('all partitions are split, merged, and brought together where they lie apar
   const { devices } = await tool.json<{ devices: { before: number }[] }>('plan cities');
   expect(devices.reduce((sum, { before: slots }) => sum + slots, 0)).toBe(8);
   expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
+});
+
+test.each([
+  ['--partitioner ranges --boundaries g,n', ['split cities 1 --at k', 'merge cities 4 2']],
+  ['--partitioner hash-intervals --partitions 4', ['split cities 3', 'merge cities 5 0']],
+])('what a refused revert says leads to the intervals of before: %s', async (shape, changes) => {
+  const tool = await withRing(shape, 2);
+  const ends = async () => {
+    const { intervals } = await tool.json<{ intervals: { end: unknown }[] }>('table cities');
+    return intervals.map(({ end }) => end);
+  };
+  const before = await ends();
+  for (const change of changes) await tool.json(change);
+  await tool.json('commit cities -m other --override test');
+  expect(await ends()).not.toEqual(before);
+  for (let step = 0; step < 9; step += 1) {
+    const error: unknown = await tool.json('revert cities 1').catch((one: unknown) => one);
+    if (!(error instanceof CodedError)) throw error;
+    const { changes: wanted = [] } = error.details as { changes?: string[] };
+    const [command] = wanted;
+    if (command === undefined) break;
+    await tool.json(command.replace('ring-builder ', ''));
+    await tool.json('commit cities -m back --override test');
+  }
+  expect(await ends()).toEqual(before);
 });
 
 test('two that lie apart are pinned together first, and unpinned by the merge', async () => {
