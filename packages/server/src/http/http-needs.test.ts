@@ -27,6 +27,8 @@ const table: readonly (readonly [request: string, needs: string, headers?: objec
     'write this key of notes + read this key of notes',
     { 'if-none-match': '*' },
   ],
+  ['GET /v1/constructor/a', 'read this key of constructor'],
+  ['PUT /v1/constructor/a', 'write this key of constructor'],
   ['GET /', 'a token'],
   ['GET /v1/notes', 'a token'],
   ['GET //v1/status', 'a token'],
@@ -46,4 +48,16 @@ test('the key that is looked at is the one that is decoded', () => {
   const [need] = httpNeeds('GET', { path: '/v1/notes/%61%2e%2e/b', query: '' }, {});
   expect(need).toMatchObject({ kind: 'data', key: Buffer.from('a../b') });
   expect(() => httpNeeds('GET', { path: '/v1/notes/%zz', query: '' }, {})).toThrow();
+});
+
+test('what every object has is no path', () => {
+  for (const [name, code] of [
+    ['__proto__', 'NAME_INVALID'],
+    ['toString', 'NAME_INVALID'],
+    // No needs at all would let everybody on.
+    ['constructor', 'KEY_INVALID'],
+  ]) {
+    const ask = () => httpNeeds('GET', { path: `/v1/${name}/`, query: '' }, {});
+    expect(ask, name).toThrow(expect.objectContaining({ code }));
+  }
 });

@@ -17,17 +17,23 @@ const byService: Readonly<Record<string, readonly Need[]>> = {
   '/metrics': look,
 };
 
-const bySegment: Readonly<Record<string, (rest: string, query: string) => readonly Need[]>> = {
-  rings: (name) => [{ kind: 'ring', keyspace: name }],
-  duty: () => look,
-  [inspectSegment]: () => [role('operator')],
-  [listSegment]: (keyspace) => [{ kind: 'data', role: 'read', keyspace, key: null }],
-  [scanSegment]: (keyspace, query) => {
-    const prefix = prefixOf(query);
-    return [{ kind: 'data', role: 'read', keyspace, key: prefix.length === 0 ? null : prefix }];
-  },
-  [batchSegment]: (keyspace) => [{ kind: 'ring', keyspace }],
-};
+type NeedsOf = (rest: string, query: string) => readonly Need[];
+
+/** A map: an object would have needs for `constructor` too, which is the name of a keyspace. */
+const bySegment: ReadonlyMap<string, NeedsOf> = new Map<string, NeedsOf>([
+  ['rings', (name) => [{ kind: 'ring', keyspace: name }]],
+  ['duty', () => look],
+  [inspectSegment, () => [role('operator')]],
+  [listSegment, (keyspace) => [{ kind: 'data', role: 'read', keyspace, key: null }]],
+  [
+    scanSegment,
+    (keyspace, query) => {
+      const prefix = prefixOf(query);
+      return [{ kind: 'data', role: 'read', keyspace, key: prefix.length === 0 ? null : prefix }];
+    },
+  ],
+  [batchSegment, (keyspace) => [{ kind: 'ring', keyspace }]],
+]);
 
 /** `headers`: those of conditions make a write tell what is there. Throws KEY_INVALID. */
 export function httpNeeds(
@@ -39,7 +45,7 @@ export function httpNeeds(
   if (service !== undefined) return service;
   const [, segment, rest = ''] = /^\/v1\/([^/]+)\/(.*)$/s.exec(path) ?? [];
   if (segment === undefined) return [anyToken];
-  const own = bySegment[segment];
+  const own = bySegment.get(segment);
   if (own !== undefined) return own(rest, query);
   return keyNeeds(method, { keyspace: checkKeyspaceName(segment), key: keyOfPath(rest) }, headers);
 }
