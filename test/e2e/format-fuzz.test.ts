@@ -16,6 +16,7 @@ import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
 import { beaconPayload, openBeacon, printBeacon } from '@ringwright/ring/trust/beacon';
 import { newestRoot, parseTrustFile, printTrustFile } from '@ringwright/ring/trust/trust-chain';
 import { joinFrame, packEnvelope, unpackFrame } from '@ringwright/wire/frame';
+import { packWrites, unpackWrites } from '@ringwright/wire/packed-writes';
 import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
 import { describe, expect, test } from 'vitest';
 import {
@@ -105,6 +106,14 @@ const parsers: readonly Parser[] = [
     name: 'frame',
     good: joinFrame([packEnvelope([0, 1, 'coordinate-get', { key: text('key') }])]),
     parse: unpackFrame,
+  },
+  {
+    name: 'many writes, of messages and archives',
+    good: packWrites([
+      { partition: 3, key: text('key'), value: text('x'), ms: 1, tie: 2, expiresMs: 3 },
+      { partition: 3, key: text('gone'), value: null, ms: 1, tie: 2, origin: { ms: 1, tie: 1 } },
+    ]),
+    parse: unpackWrites,
   },
   { name: 'key in a path', good: text('a%2Fb/%C3%A9'), parse: (bytes) => keyOfPath(String(bytes)) },
   {

@@ -1,6 +1,6 @@
 // Pipes, devices, folders and sockets where a file is asked for: a sentence, at once, everywhere.
 import { execFileSync } from 'node:child_process';
-import { mkdir, rename, stat } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -34,6 +34,30 @@ test('every command that takes a file refuses what is none', limit, async () => 
     }
   }
   await new Promise((done) => server.close(done));
+});
+
+test('an archive of records is made of files', limit, async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partition-power 3 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
+  await tool.json('commit cities -m first');
+  const archive = join(tool.folder, 'archive');
+  await mkdir(archive);
+  const manifest = {
+    format: 1,
+    ring: 'cities',
+    version: 1,
+    partition: null,
+    begunMs: 1,
+    endedMs: 1,
+  };
+  const whole = JSON.stringify({ ...manifest, records: 0, bytes: 0, sha256: '' });
+  await symlink('/dev/zero', join(archive, 'manifest.json'));
+  expect(await tool.refusal(`restore-data cities --from ${archive}`)).toEqual(notAFile);
+  await rm(join(archive, 'manifest.json'));
+  await writeFile(join(archive, 'manifest.json'), whole);
+  await symlink('/dev/zero', join(archive, 'records.bin'));
+  expect(await tool.refusal(`restore-data cities --from ${archive}`)).toEqual(notAFile);
 });
 
 test('nor is anything written over one', limit, async () => {

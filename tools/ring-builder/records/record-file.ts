@@ -2,10 +2,11 @@
 // written last. Without it the folder is no archive.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { archiveFrameBytesMax, archiveFrameRecordsMax } from '@ringwright/base/limits-commands';
+import { readRegularText, requireRegular } from '@ringwright/node/read-regular-file';
 import { packedWriteBytes, packWrites, unpackWrites } from '@ringwright/wire/packed-writes';
 import { z } from 'zod';
 
@@ -88,17 +89,20 @@ export class RecordFileWriter {
   }
 }
 
-/** The manifest of an archive whose file is what it says. Throws ARCHIVE_INVALID. */
+/** The manifest of an archive whose file is what it says. Throws ARCHIVE_INVALID, FILE_UNFIT. */
 export async function openArchive(folder: string): Promise<ArchiveManifest> {
-  const text = await readFile(manifestPath(folder), 'utf8').catch((cause: unknown) => {
+  const text = await readRegularText(manifestPath(folder)).catch((cause: unknown) => {
+    if (cause instanceof CodedError) throw cause;
     throw invalid(folder, 'it has no manifest.json', cause);
   });
   const parsed = manifestSchema.safeParse(jsonOf(text));
   if (!parsed.success) throw invalid(folder, 'its manifest.json is none of format 1');
   const hash = createHash('sha256');
   try {
+    requireRegular(recordsPath(folder), await stat(recordsPath(folder)));
     for await (const part of createReadStream(recordsPath(folder))) hash.update(part as Buffer);
   } catch (cause) {
+    if (cause instanceof CodedError) throw cause;
     throw invalid(folder, 'its records.bin cannot be read', cause);
   }
   const [found, { sha256 }] = [hash.digest('hex'), parsed.data];
