@@ -197,7 +197,7 @@ test('marks are carried, and old repair waits meanwhile', async () => {
   await store.close();
 });
 
-test('a child that begins empty gets nothing from parents, then or later', async () => {
+test('a child that begins empty gets nothing from parents, and is refilled once lost', async () => {
   await using folder = await scratchFolder();
   const { store, ring } = await world(folder.path, 'retire');
   const [[child = -1, parents] = []] = parentsIn(ring).parents;
@@ -207,7 +207,10 @@ test('a child that begins empty gets nothing from parents, then or later', async
   await filled(store, ring, () => Promise.reject(new Error('nothing is copied')));
   expect(store.info(keyspace, child)).toMatchObject({ seq: 0, rows: 0 });
   const after = activeOn(finalizeMoves(ring, encodeRing(ring).id), 0);
-  expect(parentsHere(store, { active: after, partition: child, move: null })).toBeNull();
+  const fromHere = () => parentsHere(store, { active: after, partition: child, move: null });
+  expect(fromHere(), 'killed before it was ready').toEqual([]);
+  await store.setState(keyspace, child, 'lost');
+  expect(fromHere()).toBeNull();
   await store.close();
 });
 

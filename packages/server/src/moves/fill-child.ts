@@ -16,7 +16,7 @@ type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
  * The parents from whose files here the child is filled; null where it comes from other devices.
  * Before the table names the child they are the only source. After that a file that never was
  * complete, since this server was started again, is filled from them as far as they are still here.
- * A child that begins empty has no parents, and comes from other devices afterwards.
+ * A child that begins empty gets nothing from them, and is complete on the same terms.
  */
 export function parentsHere(store: Store, { active, partition, move }: Child): number[] | null {
   const { reshape, keyspace } = active.ring;
@@ -24,12 +24,10 @@ export function parentsHere(store: Store, { active, partition, move }: Child): n
   const found = parentsIn(active.ring);
   const parents = found.parents.get(partition);
   if (parents === undefined) return null;
-  if (found.emptied.has(partition)) return reshape?.kind === 'to' ? [] : null;
-  if (reshape?.kind === 'to') return [...parents];
+  const givers = found.emptied.has(partition) ? [] : [...parents];
+  if (reshape?.kind === 'to') return givers;
   const isLost = store.marks(keyspace, partition)?.state === 'lost';
-  return !isLost && parents.every((parent) => isComplete(store, active, parent))
-    ? [...parents]
-    : null;
+  return !isLost && parents.every((parent) => isComplete(store, active, parent)) ? givers : null;
 }
 
 function isComplete(store: Store, { ring }: ActiveRing, partition: number): boolean {
