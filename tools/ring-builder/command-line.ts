@@ -15,7 +15,6 @@ import {
 import { isNumberName } from './cli/number-ranges.ts';
 import { flagOption, textOption } from './cli/option-forms.ts';
 import type { Verb, VerbEntry } from './cli/verb.ts';
-import { complete } from './completion/complete.ts';
 import { completionWord } from './completion/scripts.ts';
 import { proving } from './proving-verb.ts';
 import { verbGroups, verbs } from './verbs.ts';
@@ -89,6 +88,7 @@ export async function parseCommandLine(
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Parsed> {
   if (argv[0] === completionWord) {
+    const { complete } = await import('./completion/complete.ts');
     const known = { verbs, options: globalOptions, defaultRings };
     return { kind: 'help', text: await complete(argv.slice(1), known) };
   }

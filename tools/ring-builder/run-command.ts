@@ -14,7 +14,6 @@ import { keysPlace } from './cli/keys-place.ts';
 import { quoteCommand, quoteWord } from './cli/quote-command.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { Answer, Context } from './cli/verb.ts';
-import { followStore } from './commands/history/follow-store.ts';
 import { type Naming, nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
@@ -71,6 +70,8 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       next: (command) =>
         `ring-builder ${command}${command.includes(' --rings ') ? '' : ringsOption}`,
     };
+    // Here, so that help need not wait for all that reads rings.
+    const { followStore } = await import('./commands/history/follow-store.ts');
     await followStore(parsed.args, context, env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
     output.lines(inJson ? [JSON.stringify(answer.json)] : linesOf(answer, naming));

@@ -1,0 +1,26 @@
+// What the tool loads before it knows its command: every module costs each command its time.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const root = path.join(import.meta.dirname, '../..');
+const launcher = path.join(import.meta.dirname, 'launcher.mjs');
+/** Prints each module that is loaded, with a mark of its own among what the tool prints. */
+const tellModules = `data:text/javascript,${encodeURIComponent(
+  `import module from 'node:module';
+  module.registerHooks({
+    load: (url, context, next) => (console.error('loads', url), next(url, context)),
+  });`,
+)}`;
+
+test('help loads nothing that reads rings', async () => {
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', tellModules, launcher, '--help'],
+    { cwd: root },
+  );
+  expect(stdout).toContain('rollout');
+  expect(stderr).toContain('tools/ring-builder/command-line.ts');
+  expect(stderr).not.toMatch(/node_modules\/zod\/|packages\/(repository|builder|wire)\//);
+});
