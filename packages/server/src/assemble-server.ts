@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
-import { andThen } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
+import type { Stamp } from '@ringwright/base/stamp';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
@@ -233,15 +234,16 @@ function coordinatorPorts(
   },
 ): CoordinatorPorts {
   const proof = { clocks: peerClocks, nowMs, meet };
+  const issueStamp = (active: ActiveRing, key: Uint8Array): MaybePromise<Stamp> =>
+    andThen(proveClock(proof, active, active.partitionOf(key)), () => {
+      peerClocks.check(nowMs());
+      return stamps.issue(active.tieDevice, () => issueStamp(active, key));
+    });
   return {
     ...parts,
     mutex: new KeyedMutex(),
     backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
-    issueStamp: (active, key) =>
-      andThen(proveClock(proof, active, active.partitionOf(key)), () => {
-        peerClocks.check(nowMs());
-        return stamps.issue(active.tieDevice);
-      }),
+    issueStamp,
     catchUp: async (active, device) => {
       const peer = await peers.connect(addressOf(active, device)).connect();
       return exchange.catchUp(active.ring.keyspace, peer);

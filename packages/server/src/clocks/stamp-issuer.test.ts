@@ -127,6 +127,19 @@ test('a clock set back while the server was down is refused until it has caught 
   expect(compareStamps(await machine.issue(), before)).toBeGreaterThan(0);
 });
 
+test('a clock that is set while the disk is waited for is looked at once more', async () => {
+  const machine = new Machine();
+  const refused = new Error('looked at, and found wrong');
+  const again = (): never => {
+    if (machine.nowMs > startMs) throw refused;
+    throw new Error('asked too early');
+  };
+  const stamp = Promise.resolve(machine.issuer.issue(3, again));
+  machine.nowMs += 3_600_000;
+  machine.land();
+  await expect(stamp).rejects.toBe(refused);
+});
+
 test('steady writing saves about twice per reserved span, and idling not at all', async () => {
   const machine = new Machine();
   for (let ms = 0; ms < 60_000; ms += 100) {

@@ -39,8 +39,11 @@ export class StampIssuer {
    * A stamp above all that this device has issued or seen. Rejects, and then nothing was written,
    * with CLOCK_BEHIND while this machine's clock lies more than clockAheadMsMax behind those, with
    * DISK_FAILED, and with STORE_CLOSED.
+   *
+   * `again` is asked for the stamp when the disk had to be waited for: what the caller knew of this
+   * machine's clock may have been of another time.
    */
-  issue(device: number): MaybePromise<Stamp> {
+  issue(device: number, again = () => this.issue(device)): MaybePromise<Stamp> {
     return tryCall(() => {
       if (this.#closed) throw new CodedError('STORE_CLOSED', 'the server is closing');
       const { clock } = this.#ports;
@@ -48,7 +51,7 @@ export class StampIssuer {
       const aheadMs = clock.aheadMs(stamp);
       if (aheadMs > clockAheadMsMax) throw clockBehind(aheadMs);
       // This stamp is given to nobody: another one is taken when it is covered.
-      if (stamp.ms >= this.#reservedMs) return this.#renew(stamp).then(() => this.issue(device));
+      if (stamp.ms >= this.#reservedMs) return this.#renew(stamp).then(again);
       this.#issuedBelowMs = Math.max(this.#issuedBelowMs, stamp.ms + 1);
       // Early enough that under steady load nobody waits for it.
       if (stamp.ms + stampsReservedMs / 2 > this.#reservedMs) this.#renew(stamp).catch(() => {});
