@@ -2,8 +2,9 @@
 // these functions did is on disk when they return: each syncs the directories that it changed.
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
-import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeDirectories } from './make-directories.ts';
 
 /** Names of files that a crash leaves behind begin so; nobody reads them. */
 export const temporaryPrefix = '.tmp-';
@@ -29,7 +30,7 @@ function syncDirectoryNow(directory: string): void {
 
 /** Creates a directory if it is not there; its entry in the parent is durable either way. */
 export async function makeDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true });
+  await makeDirectories(directory);
   await syncDirectory(dirname(directory));
 }
 

@@ -13,7 +13,10 @@ export function namedMoves<Move extends SlotMove>(
   moves: readonly Move[],
   args: readonly string[],
 ): readonly Move[] {
-  if (args.length === 0) throw usage('which moves? partitions, devices such as d5, or all');
+  if (args.length === 0) {
+    const hint = `ring-builder moves ${keyspace} list shows them; all means each`;
+    throw usage('which moves? partitions, devices such as d5, or all', hint);
+  }
   if (args.includes('all')) return moves;
   const devices = new Set(args.filter(isDeviceWord).map((word) => Number(word.slice(1))));
   const numbers = args.filter((word) => !isDeviceWord(word));

@@ -103,6 +103,15 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
+test.skipIf(process.platform !== 'linux')('where the system makes no directories', async () => {
+  for (const data of ['/proc/x', '/proc/x/y']) {
+    await expect(prepareDataDirectory(data, anywhere)).rejects.toMatchObject({
+      code: 'DISK_FAILED',
+      message: expect.stringContaining('ENOENT'),
+    });
+  }
+});
+
 test('--mount-check takes a mount point, and nothing is made where there is none', async () => {
   await using folder = await scratchFolder();
   const absent = join(folder.path, 'absent');

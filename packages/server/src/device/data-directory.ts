@@ -1,9 +1,10 @@
 // The data directory of a device, before anything in it is opened: there, writable, and its own.
 import { constants } from 'node:fs';
-import { access, chmod, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { access, chmod, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
+import { makeDirectories } from '@ringwright/node/make-directories';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
 import { dataPaths } from '@ringwright/partition/file/data-paths';
@@ -28,7 +29,7 @@ export async function prepareDataDirectory(
   if (mountCheck) await requireMountPoint(directory);
   let names: readonly string[];
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectories(directory, 0o700);
     names = await readdir(directory);
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {

@@ -109,17 +109,22 @@ interface Group extends Trouble {
   readonly addresses: readonly string[];
 }
 
-/** Servers with the same trouble are one line. */
+/** Servers with the same trouble are one line; its address may be in the cause once more. */
 function grouped(troubles: readonly Trouble[]): Group[] {
   const groups = new Map<string, Group>();
   for (const one of troubles) {
-    const why = one.address === null ? one.why : one.why.replaceAll(one.address, 'it');
+    const why = one.address === null ? one.why : withoutAddress(one.why, one.address);
     const key = JSON.stringify([one.ring, one.kind, why]);
     const known = groups.get(key);
     const addresses = [...(known?.addresses ?? []), ...(one.address === null ? [] : [one.address])];
     groups.set(key, { ...one, why, addresses });
   }
   return [...groups.values()];
+}
+
+function withoutAddress(why: string, address: string): string {
+  const [before = '', ...after] = why.split(address);
+  return after.length === 0 ? why : `${before}it${after.join('').trimEnd()}`;
 }
 
 function troublesTable(context: Context, groups: readonly Group[]): string[] {
