@@ -11,6 +11,8 @@ export const wireReservedMax = 512;
 export const wirePerAddressMax = 1_024;
 export const httpPerAddressMax = 2_048;
 export const redisPerAddressMax = 250;
+/** A Redis connection without one whole request by then ends: clients greet at once. */
+export const redisFirstRequestMsMax = 30_000;
 /**
  * Kept back from Node's own limit, at which it closes connections without looking at them: for
  * those that have said nothing yet, which have no place, and some that are just ending.

@@ -1,7 +1,11 @@
 // The port of the Redis protocol: accepts connections, counts them, ends them all.
 import { createServer, type Server, type Socket } from 'node:net';
 import { redisConnectionsMax } from '@ringwright/base/limits';
-import { redisHeldBytesMax, redisPerAddressMax } from '@ringwright/base/limits-listeners';
+import {
+  redisFirstRequestMsMax,
+  redisHeldBytesMax,
+  redisPerAddressMax,
+} from '@ringwright/base/limits-listeners';
 import { ByteBudget } from '../access/byte-budget.ts';
 import { credentialFrom } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
@@ -51,14 +55,7 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
   const startedMs = nowMs();
   const counts = { connections: () => sockets.size, commands: () => commands };
   const about: RedisAbout = { ...settings, startedMs, nowMs, ...counts };
-  const timers = new Map<string, { observe: (seconds: number) => void }>();
-  const timerOf = (command: string): { observe: (seconds: number) => void } => {
-    const known = timers.get(command);
-    if (known !== undefined) return known;
-    const timer = metrics.redisSeconds.labels({ command });
-    timers.set(command, timer);
-    return timer;
-  };
+  const timerOf = timersOf(metrics);
   const connection: ConnectionPorts = {
     guard: ports.guard,
     coordinator: ports.coordinator,
@@ -86,15 +83,21 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
       return;
     }
     const held = budget.connection(end);
+    const late = setTimeout(end, redisFirstRequestMsMax);
     sockets.add(socket);
     metrics.redisConnections.set(sockets.size);
     socket.once('close', () => {
+      clearTimeout(late);
       sockets.delete(socket);
       place.leave();
       held.leave();
       metrics.redisConnections.set(sockets.size);
     });
-    const share = { held, onRequest: () => place.used() };
+    const onRequest = (): void => {
+      clearTimeout(late);
+      place.used();
+    };
+    const share = { held, onRequest };
     const client = newClient(nextId++, socket, settings);
     served = new RedisConnection(socket, client, { ...connection, ...share });
   });
@@ -105,6 +108,20 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),
+  };
+}
+
+interface Timer {
+  readonly observe: (seconds: number) => void;
+}
+
+/** Looked up once for each name of a command. */
+function timersOf({ redisSeconds }: Metrics): (command: string) => Timer {
+  const timers = new Map<string, Timer>();
+  return (command) => {
+    const timer = timers.get(command) ?? redisSeconds.labels({ command });
+    timers.set(command, timer);
+    return timer;
   };
 }
 

@@ -1,0 +1,56 @@
+// Connections that say nothing, or half a request, end; one that has made a request may be silent.
+import { once } from 'node:events';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { redisFirstRequestMsMax } from '@ringwright/base/limits-listeners';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createRedis } from './redis-endpoint.ts';
+
+type Ports = Parameters<typeof createRedis>[0];
+
+/** As the server wires it, without a ring: PING needs none. */
+async function listening(): Promise<number> {
+  const gauge = { set: () => undefined, inc: () => undefined, observe: () => undefined };
+  const metrics = {
+    redisConnections: gauge,
+    redisProtocolErrors: gauge,
+    redisSeconds: { labels: () => gauge },
+  };
+  const guard = { decide: () => null, require: () => undefined, isOpen: true };
+  const coordinator = { rings: { list: () => [] } };
+  const onBug = (error: unknown): never => {
+    throw error;
+  };
+  const ports = { guard, coordinator, metrics, nowMs: () => 0, onBug } as unknown as Ports;
+  const settings = { device: 'sd1', port: 0, keyspace: null, consistency: 'quorum' } as const;
+  const endpoint = createRedis(ports, settings);
+  endpoint.server.listen(0, '127.0.0.1');
+  await once(endpoint.server, 'listening');
+  onTestFinished(() => endpoint.close());
+  return (endpoint.server.address() as AddressInfo).port;
+}
+
+async function saying(port: number, text: string): Promise<Socket> {
+  const socket = net.connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+test('who has not made one request in time goes, and nobody else', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const port = await listening();
+  const asked = await saying(port, 'PING\r\n');
+  const [reply] = (await once(asked, 'data')) as [Buffer];
+  expect(reply.toString()).toMatch(/^[+-]/);
+  const late = [await saying(port, ''), await saying(port, '*1\r\n$4\r\nPI')];
+  const ends = late.map((socket) => once(socket, 'close'));
+  // Answered after them: the server has them all.
+  const last = await saying(port, 'PING\r\n');
+  await once(last, 'data');
+  vi.advanceTimersByTime(redisFirstRequestMsMax);
+  await Promise.all(ends);
+  asked.write('PING\r\n');
+  await once(asked, 'data');
+  for (const socket of [asked, last]) socket.destroy();
+});
