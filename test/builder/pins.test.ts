@@ -206,13 +206,13 @@ function firstOf(state: BuilderState): Ring {
 }
 
 function setsOf(
-  asked: { readonly state: BuilderState; readonly tiers: ReadonlyMap<string, Tier> },
+  problem: { readonly state: BuilderState; readonly tiers: ReadonlyMap<string, Tier> },
   partition: number,
 ): number[][] {
-  const { state } = asked;
+  const { state } = problem;
   const pin = state.pins?.find((one) => one.partition === partition);
   const { partitions } = settingsOf(state);
-  return bestSets(asked, replicasWanted(state, partitions, partition), pin);
+  return bestSets(problem, replicasWanted(state, partitions, partition), pin);
 }
 
 function canKeepPins(state: BuilderState): boolean {

@@ -67,9 +67,9 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 async function codeAt(
   port: number,
   token: string | null,
-  about: { method?: 'GET' | 'PUT'; path: string; body?: string },
+  request: { method?: 'GET' | 'PUT'; path: string; body?: string },
 ): Promise<string> {
-  const answer = await askServer(port, { ...about, ...(token !== null && bearer(token)) });
+  const answer = await askServer(port, { ...request, ...(token !== null && bearer(token)) });
   return answer.status < 400 ? String(answer.status) : refusalOf(answer).code;
 }
 

@@ -63,8 +63,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Starts one more server; no ring names it yet. */
-  async addServer(given?: number): Promise<ServerUnderTest> {
-    const port = given ?? (await freePorts(1))[0] ?? 0;
+  async addServer(portWanted?: number): Promise<ServerUnderTest> {
+    const port = portWanted ?? (await freePorts(1))[0] ?? 0;
     const number = this.servers.length + 1;
     const device = `sd${number}`;
     const data = path.join(this.folder, device);

@@ -18,8 +18,8 @@ export interface FrozenCase {
 }
 
 /** Slots above quota and moves, summed up as SURPLUS * slots + moves; null when none is legal. */
-export function fewestFrozen(asked: FrozenCase): { surplus: number; moves: number } | null {
-  const { table, state, frozen } = asked;
+export function fewestFrozen(problem: FrozenCase): { surplus: number; moves: number } | null {
+  const { table, state, frozen } = problem;
   const arcs: FlowArc[] = [];
   const holders = new Set(holdersIn(state).map(({ id }) => id));
   let slots = 0;
@@ -34,9 +34,9 @@ export function fewestFrozen(asked: FrozenCase): { surplus: number; moves: numbe
       continue;
     }
     slots += held.length;
-    arcs.push(...partitionArcs(asked, partition, held));
+    arcs.push(...partitionArcs(problem, partition, held));
   }
-  arcs.push(...loadArcs(asked));
+  arcs.push(...loadArcs(problem));
   const cost = minCostFlow(arcs, slots);
   return cost === null ? null : { surplus: Math.floor(cost / SURPLUS), moves: cost % SURPLUS };
 }
@@ -87,8 +87,8 @@ function loadArcs({ state, interim }: FrozenCase): FlowArc[] {
 }
 
 /** Frozen loads above a device's share stay; all others get one and the same part of theirs. */
-export function interimTiers(asked: Omit<FrozenCase, 'interim'>): Map<string, Tier> {
-  const { table, state, tiers, frozen } = asked;
+export function interimTiers(problem: Omit<FrozenCase, 'interim'>): Map<string, Tier> {
+  const { table, state, tiers, frozen } = problem;
   const devices = holdersIn(state);
   const fixed = new Map(devices.map(({ id }) => [id, 0]));
   let slots = 0;

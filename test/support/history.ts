@@ -33,8 +33,8 @@ export interface Operation {
 }
 
 /** Everything wrong with a history, as sentences; empty when it is right. */
-export function violationsOf(told: readonly Operation[]): string[] {
-  const operations = withStamps(told);
+export function violationsOf(history: readonly Operation[]): string[] {
+  const operations = withStamps(history);
   const byKey = Map.groupBy(operations, ({ key }) => key);
   return [
     ...[...byKey.values()].flatMap((ofKey) => [

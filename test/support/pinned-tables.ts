@@ -62,15 +62,15 @@ function compared(a: Breaches, b: Breaches): number {
 }
 
 /** Partition by partition, all loads that can be reached, each with the fewest moves to it. */
-export function movesByLoads(table: Table, asked: Asked): MovesByLoads {
-  const { state } = asked;
+export function movesByLoads(table: Table, problem: Asked): MovesByLoads {
+  const { state } = problem;
   const order = holdersIn(state).map(({ id }) => id);
   const partitions = table[0]!.length;
   let reached = new Map([[order.map(() => 0).join(), 0]]);
   for (let partition = 0; partition < partitions; partition += 1) {
     const held = table.flatMap((row) => (partition < row.length ? [row[partition]!] : []));
     const pin = state.pins?.find((one) => one.partition === partition);
-    const sets = bestSets(asked, replicasWanted(state, partitions, partition), pin);
+    const sets = bestSets(problem, replicasWanted(state, partitions, partition), pin);
     const next = new Map<string, number>();
     for (const [loads, moves] of reached) {
       for (const set of sets) {
@@ -88,18 +88,18 @@ export function movesByLoads(table: Table, asked: Asked): MovesByLoads {
 }
 
 /** Fewest moves to loads of which every node is floor or ceiling of its target; null when none is. */
-export function fewestBalanced(reached: MovesByLoads, asked: Asked): number | null {
+export function fewestBalanced(reached: MovesByLoads, problem: Asked): number | null {
   let fewest: number | null = null;
   for (const [key, moves] of reached) {
     if (fewest !== null && moves >= fewest) continue;
-    if (missesOf(key.split(',').map(Number), asked).every((miss) => miss === 0)) fewest = moves;
+    if (missesOf(key.split(',').map(Number), problem).every((miss) => miss === 0)) fewest = moves;
   }
   return fewest;
 }
 
 /** How far the loads of a device are from floor and ceiling at the worst. */
-export function worstMiss(loads: readonly number[], asked: Asked): number {
-  const { state, tiers } = asked;
+export function worstMiss(loads: readonly number[], problem: Asked): number {
+  const { state, tiers } = problem;
   const names = new Set(holdersIn(state).map(({ id }) => `device ${id}`));
   const devices = new Map([...tiers].filter(([name]) => names.has(name)));
   return Math.max(...missesOf(loads, { state, tiers: devices }));

@@ -22,8 +22,8 @@ export interface RingBuilderHere {
 /** `world`: what of the context is otherwise than usual. */
 export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
-  const run = async (given: string | readonly string[]): Promise<Answer> => {
-    const args = unsigned(typeof given === 'string' ? given.split(' ') : given);
+  const run = async (words: string | readonly string[]): Promise<Answer> => {
+    const args = unsigned(typeof words === 'string' ? words.split(' ') : words);
     const rings = world.rings ?? join(folder, 'rings');
     const parsed = await parseCommandLine([`--rings=${rings}`, ...args.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${args.join(' ')}`);

@@ -110,9 +110,9 @@ export class ServerUnderTest {
     return JSON.parse(bytes.toString()) as ServerStatus;
   }
 
-  #ask(asked: string): Promise<Response> {
+  #ask(path: string): Promise<Response> {
     const { port, shown = null } = this.place;
-    return askServer(port, { path: asked, shown });
+    return askServer(port, { path, shown });
   }
 
   /** The way a machine dies. */

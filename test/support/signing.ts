@@ -89,8 +89,8 @@ export function signedRoot(
 }
 
 /** What a manifest says under the root of `sketch`. */
-export function testSigning(root: SignedDocument, given: Partial<Signing> = {}): Signing {
-  return { epoch: 1, root: rootIdOf(root), logHead: null, large: false, override: null, ...given };
+export function testSigning(root: SignedDocument, other: Partial<Signing> = {}): Signing {
+  return { epoch: 1, root: rootIdOf(root), logHead: null, large: false, override: null, ...other };
 }
 
 export function signedRing(

@@ -8,6 +8,7 @@ import { checkDeclaredDependencies } from './rules/declared-dependencies.ts';
 import { checkErrorCatalogue } from './rules/error-catalogue.ts';
 import { checkFolderDirection } from './rules/folder-direction.ts';
 import { checkImportDirection } from './rules/import-direction.ts';
+import { checkParameterNames } from './rules/parameter-names.ts';
 import { checkPurePackages } from './rules/pure-packages.ts';
 import { checkSizes } from './rules/sizes.ts';
 import { checkWords } from './rules/words.ts';
@@ -25,6 +26,7 @@ const rules: readonly Rule[] = [
   checkDeclaredDependencies,
   checkSizes,
   checkWords,
+  checkParameterNames,
   checkDeadFiles,
   checkErrorCatalogue,
 ];

@@ -126,13 +126,13 @@ async function torment(stage: Stage, workload: Workload, shape: RunShape): Promi
 async function strikes(
   stage: Stage,
   nemesis: Nemesis,
-  around: {
+  work: {
     readonly random: Random;
     readonly signal: AbortSignal;
     readonly workload: Workload;
   },
 ): Promise<string[]> {
-  const { random, signal, workload } = around;
+  const { random, signal, workload } = work;
   while (!signal.aborted) {
     try {
       await nemesis.strike(stage, random, signal);

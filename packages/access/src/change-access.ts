@@ -16,7 +16,7 @@ export interface AccessChange {
 export function withToken(
   before: AccessDocument | null,
   token: GrantedToken,
-  about: AccessChange,
+  change: AccessChange,
 ): AccessDocument {
   const tokens = before?.tokens ?? [];
   if (tokens.some(({ id }) => id === token.id)) {
@@ -31,14 +31,14 @@ export function withToken(
       hint: 'revoke those that expired: ring-builder access list',
     });
   }
-  return following(before, [...tokens, token], about);
+  return following(before, [...tokens, token], change);
 }
 
 /** Throws TOKEN_UNKNOWN. */
 export function withoutTokens(
   before: AccessDocument | null,
   ids: readonly string[],
-  about: AccessChange,
+  change: AccessChange,
 ): AccessDocument {
   const tokens = before?.tokens ?? [];
   const unknown = ids.find((id) => !tokens.some((token) => token.id === id));
@@ -49,16 +49,16 @@ export function withoutTokens(
     });
   }
   const left = tokens.filter(({ id }) => !ids.includes(id));
-  return following(before, left, about);
+  return following(before, left, change);
 }
 
 function following(
   before: AccessDocument | null,
   tokens: readonly GrantedToken[],
-  about: AccessChange,
+  change: AccessChange,
 ): AccessDocument {
   return {
-    ...about,
+    ...change,
     version: (before?.version ?? 0) + 1,
     previous: before === null ? null : sha256(accessPayload(before).bytes),
     tokens: tokens.toSorted((a, b) => (a.id < b.id ? -1 : 1)),

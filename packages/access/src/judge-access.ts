@@ -8,10 +8,10 @@ interface Judged {
 }
 
 /** Throws ACCESS_OLDER, ACCESS_FORK, ACCESS_INVALID. `same`: there is nothing to do. */
-export function judgeAccess(held: Judged | null, given: Judged): 'newer' | 'same' {
+export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | 'same' {
   if (held === null) return 'newer';
-  if (held.id === given.id) return 'same';
-  const [have, offered] = [held.document, given.document];
+  if (held.id === candidate.id) return 'same';
+  const [have, offered] = [held.document, candidate.document];
   if (have.cluster !== offered.cluster) {
     throw accessInvalid(
       `it is of cluster '${offered.cluster}', that of '${have.cluster}' is in force`,

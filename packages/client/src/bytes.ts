@@ -16,6 +16,6 @@ export function valueBytes(value: string | Uint8Array): Uint8Array {
   throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
 }
 
-function toBytes(given: string | Uint8Array): Uint8Array {
-  return typeof given === 'string' ? Buffer.from(given) : given;
+function toBytes(content: string | Uint8Array): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content) : content;
 }

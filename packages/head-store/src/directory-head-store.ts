@@ -14,7 +14,7 @@ export function directoryHeadStore(url: string, path: string): HeadStore {
     url,
     read: (ring) => readNewest(path, ring),
     swap: (ring, expected, value) => swap({ path, ring }, expected, value),
-    watch: (told) => watch(path, told),
+    watch: (ports) => watch(path, ports),
   };
 }
 

@@ -35,7 +35,7 @@ export function etcdHeadStore(url: string, { members, prefix, tls, access }: Pla
     url,
     read: (ring) => read(etcd, keyOf(ring)),
     swap: (ring, expected, value) => swap(etcd, keyOf(ring), { expected, value }),
-    watch: (told) => watch(etcd, start, told),
+    watch: (ports) => watch(etcd, start, ports),
   };
 }
 
@@ -67,8 +67,8 @@ async function swap(
 function watch(etcd: EtcdMembers, start: string, { onHead, onTrouble }: WatchPorts): () => void {
   const ending = new AbortController();
   const range = { key: base64(start), range_end: base64(after(start)) };
-  const tell = (given: unknown): void => {
-    const pair = keyValue.safeParse(given).data;
+  const tell = (event: unknown): void => {
+    const pair = keyValue.safeParse(event).data;
     const name = pair === undefined ? '' : textOf(pair.key).slice(start.length);
     if (pair !== undefined && /^[^/]+\/head$/.test(name)) {
       onHead(name.slice(0, -'/head'.length), textOf(pair.value));

@@ -22,7 +22,7 @@ export interface EtcdMembers {
   /** The lines of an answer that goes on; it ends after etcdWatchMs, in case the member is gone. */
   stream(
     member: string,
-    asked: { readonly path: string; readonly request: unknown },
+    call: { readonly path: string; readonly request: unknown },
     ending: AbortSignal,
   ): AsyncGenerator<unknown>;
 }
@@ -75,7 +75,7 @@ export function etcdMembers(members: readonly string[], place: EtcdPlace): EtcdM
   };
 }
 
-type Post = (asked: Omit<EtcdPost, 'token'>, signal: AbortSignal) => Promise<IncomingMessage>;
+type Post = (call: Omit<EtcdPost, 'token'>, signal: AbortSignal) => Promise<IncomingMessage>;
 
 const tokenSchema = z.object({ token: z.string() });
 
@@ -83,7 +83,7 @@ const tokenSchema = z.object({ token: z.string() });
 function postAs(place: EtcdPlace): Post {
   const { user, passwordFile } = place.access;
   if (user === undefined)
-    return (asked, signal) => postEtcd(place, { ...asked, token: null }, signal);
+    return (call, signal) => postEtcd(place, { ...call, token: null }, signal);
   let token: string | null = null;
   const authenticate = async (member: string, signal: AbortSignal): Promise<string> => {
     const password = passwordFile === undefined ? '' : String(await readSecret(passwordFile));
@@ -91,16 +91,16 @@ function postAs(place: EtcdPlace): Post {
     const asked = { member, path: '/v3/auth/authenticate', body, token: null };
     return tokenSchema.parse(await json(await postEtcd(place, asked, signal))).token;
   };
-  return async (asked, signal) => {
+  return async (call, signal) => {
     const known = token;
-    token ??= await authenticate(asked.member, signal);
+    token ??= await authenticate(call.member, signal);
     try {
-      return await postEtcd(place, { ...asked, token }, signal);
+      return await postEtcd(place, { ...call, token }, signal);
     } catch (error) {
       if (known === null || !isRefusal(error)) throw error;
       token = null;
-      token = await authenticate(asked.member, signal);
-      return postEtcd(place, { ...asked, token }, signal);
+      token = await authenticate(call.member, signal);
+      return postEtcd(place, { ...call, token }, signal);
     }
   };
 }

@@ -27,7 +27,7 @@ export interface HeadStore {
    * Tells each ring's value as it is now, then every newer one; some may be passed over, never the
    * newest, and one may be told twice. The function returned ends it.
    */
-  watch(told: WatchPorts): () => void;
+  watch(ports: WatchPorts): () => void;
 }
 
 export interface WatchPorts {

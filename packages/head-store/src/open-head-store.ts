@@ -9,8 +9,8 @@ const defaultPrefix = 'ringwright';
 const etcdUrl = /^etcd(s?):\/\/(?:([^/@\s]*)@)?([^/@,\s]+(?:,[^/@,\s]+)*)(?:\/([\w./-]*))?$/;
 
 /** `etcd[s]://[USER@]HOST:PORT,HOST:PORT[/PREFIX]` or `dir:PATH`. Throws USAGE. */
-export function openHeadStore(given: string, access: StoreAccess = openAccess): HeadStore {
-  const { url, user } = splitUser(given);
+export function openHeadStore(text: string, access: StoreAccess = openAccess): HeadStore {
+  const { url, user } = splitUser(text);
   const [, secure, , hosts, prefix] = etcdUrl.exec(url) ?? [];
   const members = hosts?.split(',') ?? [];
   if (hosts !== undefined && members.every((member) => /^.+:\d{1,5}$/.test(member))) {

@@ -13,7 +13,7 @@ import type { WritableRing } from './write-ring.ts';
 export async function appendLog(
   { folder, log, shared }: WritableRing,
   entry: Omit<LogEntry, 'previous'>,
-  given: {
+  publishing: {
     /** Versions whose files the entry is about. */
     readonly changed: readonly number[];
     readonly afterStep?: ((step: PublishStep) => void) | undefined;
@@ -26,7 +26,7 @@ export async function appendLog(
   }
   const details = { ...entry.details, transaction: shared.transaction };
   const extended = extendLog(log, { ...entry, details });
-  await publishHead(folder, shared, { ...given, log: extended });
+  await publishHead(folder, shared, { ...publishing, log: extended });
   await replaceDurably(folder.log, extended.text);
   return extended;
 }

@@ -17,20 +17,20 @@ interface Given {
   readonly key: KeyObject | undefined;
   /** What is done, in a few words, for lists and logs. */
   readonly change: string;
-  readonly next: (before: AccessDocument | null, about: AccessChange) => AccessDocument;
+  readonly next: (before: AccessDocument | null, change: AccessChange) => AccessDocument;
 }
 
 /** Throws TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, LOCK_HELD and what `next` throws. */
-export function changeAccess(rings: string, author: Author, given: Given): Promise<RingsAccess> {
+export function changeAccess(rings: string, author: Author, wanted: Given): Promise<RingsAccess> {
   return withTrustLock(rings, author, async () => {
     const { trust } = await requireTrust(rings);
     const ms = Date.parse(author.time);
     requireUnexpired(trust, ms);
-    const key = requireRingKey(trust, given.key);
+    const key = requireRingKey(trust, wanted.key);
     const before = (await readAccess(rings, trust))?.document ?? null;
     const { cluster, epoch } = trust.root;
-    const about = { cluster, epoch, by: author.user, ms, change: given.change };
-    const payload = accessPayload(given.next(before, about));
+    const about = { cluster, epoch, by: author.user, ms, change: wanted.change };
+    const payload = accessPayload(wanted.next(before, about));
     await writeAccess(rings, signedDocument(payload, [signPayload(key, payload)]));
     return must(await readAccess(rings, trust), 'it was just written');
   });

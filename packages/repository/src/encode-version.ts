@@ -29,13 +29,13 @@ export interface EncodedVersion {
 export function encodeVersion(
   { ring, state, key, entry }: VersionToCommit,
   verdict: Verdict,
-  given: {
+  parts: {
     readonly trust: Trust | null;
     readonly logHead: string | null;
     readonly extraSections: readonly Section[];
   },
 ): EncodedVersion {
-  const { trust, logHead, extraSections } = given;
+  const { trust, logHead, extraSections } = parts;
   const { large, override } = verdict;
   const builder = serializeState(state);
   const guarded = {
@@ -71,10 +71,10 @@ export function requireRingKey(trust: Trust, key: KeyObject | undefined): KeyObj
   });
 }
 
-function foreign(given: string, trusted: string): CodedError {
-  const message = `the ring is of cluster '${given}', ${trustPath('rings')} of '${trusted}'`;
+function foreign(cluster: string, trusted: string): CodedError {
+  const message = `the ring is of cluster '${cluster}', ${trustPath('rings')} of '${trusted}'`;
   return new CodedError('RING_FOREIGN', message, {
     hint: 'keep the rings of another cluster in another folder: --rings DIR',
-    details: { given, trusted },
+    details: { given: cluster, trusted },
   });
 }

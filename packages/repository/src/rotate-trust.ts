@@ -72,7 +72,7 @@ export async function beginTrust(
 export async function rotateTrust(
   rings: string,
   author: Author,
-  given: {
+  wanted: {
     readonly change: ((root: TrustRoot) => TrustRoot) | null;
     readonly keys: readonly KeyObject[];
     /** Whether a root that waits, and the signatures it has, may be given up for this one. */
@@ -81,14 +81,14 @@ export async function rotateTrust(
 ): Promise<Rotation> {
   return withTrustLock(rings, author, async () => {
     const { trust, documents } = await requireTrust(rings);
-    if (given.change !== null && given.replacesWaiting !== true)
+    if (wanted.change !== null && wanted.replacesWaiting !== true)
       await requireNoneWaits(rings, trust);
     const sketch =
-      given.change === null
+      wanted.change === null
         ? await readPending(rings, trust.root.version + 1)
-        : unsigned({ ...given.change(trust.root), version: trust.root.version + 1 });
+        : unsigned({ ...wanted.change(trust.root), version: trust.root.version + 1 });
     const allowed = new Set([...trust.root.roles.root.keys, ...rootKeysOf(sketch)]);
-    const usable = given.keys.filter((key) => allowed.has(keyIdOf(spkiOf(key))));
+    const usable = wanted.keys.filter((key) => allowed.has(keyIdOf(spkiOf(key))));
     if (usable.length === 0) throw noRootKey([...allowed]);
     const document = signRoot(sketch, usable);
     const rotation = await rotationOf(rings, document);

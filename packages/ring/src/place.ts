@@ -11,10 +11,10 @@ export interface Place {
 const PLACE = /^r(\d{1,9})(?:z(\d{1,9}))?$/;
 
 /** A place as selectors write it: `r1z2`, or `r1` for a whole region. Throws USAGE. */
-export function parsePlace(given: string): Place {
-  const [, region, zone] = PLACE.exec(given) ?? [];
+export function parsePlace(text: string): Place {
+  const [, region, zone] = PLACE.exec(text) ?? [];
   if (region === undefined) {
-    throw new CodedError('USAGE', `${JSON.stringify(given.slice(0, 64))} is no place`, {
+    throw new CodedError('USAGE', `${JSON.stringify(text.slice(0, 64))} is no place`, {
       hint: 'a zone is written r1z2, a region r1',
     });
   }

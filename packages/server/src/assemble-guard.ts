@@ -12,7 +12,7 @@ import type { AccessStore } from './trust/access-store.ts';
 
 export function createGuard(
   { access, audit }: { readonly access: AccessStore; readonly audit: AuditLog },
-  around: {
+  parts: {
     readonly metrics: Metrics;
     readonly log: Logger;
     readonly isStrict: boolean;
@@ -21,7 +21,7 @@ export function createGuard(
     readonly onChange: () => void;
   },
 ): Guard {
-  const { metrics, log, isStrict, operatorListen, certificates, onChange } = around;
+  const { metrics, log, isStrict, operatorListen, certificates, onChange } = parts;
   // Of the same refusal one line, and then how many there were.
   const repeats = new RepeatedLines(() => performance.now());
   setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();

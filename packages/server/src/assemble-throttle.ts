@@ -17,7 +17,7 @@ export function createThrottle(store: Store, rate: number | null): AdaptiveThrot
   const ports = {
     monotonicMs: () => performance.now(),
     loopDelayMs,
-    onAllowed: (given: number | null) => store.copies.setRates({ given, taken: given }),
+    onAllowed: (rate: number | null) => store.copies.setRates({ given: rate, taken: rate }),
   };
   return new AdaptiveThrottle(ports, rate);
 }

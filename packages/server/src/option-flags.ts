@@ -27,15 +27,15 @@ export const optionFlags: Readonly<Record<string, OptionFlag>> = Object.fromEntr
 );
 
 /**
- * `given`: values by the names of flags; absent ones count as not typed. Throws USAGE with the
+ * `values`: by the names of flags; absent ones count as not typed. Throws USAGE with the
  * option as it was typed, its value and what was wanted.
  */
 export function optionsOf(
-  given: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
   { storeAccess }: Pick<ServerOptions, 'storeAccess'>,
 ): ServerOptions {
   const typed = Object.keys(serverOptionsSchema.shape).flatMap((name) => {
-    const value = given[typedName(name)];
+    const value = values[typedName(name)];
     return value === undefined || name === withoutFlag ? [] : [[name, value] as const];
   });
   for (const [name, value] of typed) requireValue(typedName(name), value);
@@ -44,7 +44,7 @@ export function optionsOf(
   const issue = must(parsed.error.issues[0], 'what is refused has an issue');
   const [name, index] = issue.path;
   const option = typedName(String(name));
-  const value = given[option];
+  const value = values[option];
   const shown = Array.isArray(value) && typeof index === 'number' ? value[index] : value;
   throw refusal(`--${option} ${String(shown)}: ${issueSentence(issue)}`);
 }

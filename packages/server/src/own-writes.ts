@@ -12,17 +12,17 @@ interface OwnPorts {
 
 type OwnWrite = (
   request: WriteRequest,
-  told: (answer: WriteAnswer | null, error: unknown) => void,
+  onAnswer: (answer: WriteAnswer | null, error: unknown) => void,
 ) => void;
 
 export function ownWrites({ replica, requests, throttle }: OwnPorts): OwnWrite {
-  return (request, told) => {
+  return (request, onAnswer) => {
     const endTimed = throttle.begin();
     requests.begin('answered', request);
     const end = (answer: WriteAnswer | null, error: unknown): void => {
       requests.end('answered', request);
       endTimed();
-      told(answer, error);
+      onAnswer(answer, error);
     };
     try {
       writeHere(replica, { request, caller: ownCaller }, end);

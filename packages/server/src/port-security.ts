@@ -23,19 +23,19 @@ export class PortSecurity {
   #identity: TlsIdentity;
   #stop: () => Promise<void> = () => Promise.resolve();
 
-  private constructor(around: Around, demandsTls: boolean, identity: TlsIdentity) {
-    this.#around = around;
+  private constructor(surroundings: Around, demandsTls: boolean, identity: TlsIdentity) {
+    this.#around = surroundings;
     this.demandsTls = demandsTls;
     this.#identity = identity;
   }
 
   /** `tls`: the option; without it plain connections are served too. Throws as readTlsBundle. */
-  static async open(tls: string | undefined, around: Around): Promise<PortSecurity> {
+  static async open(tls: string | undefined, surroundings: Around): Promise<PortSecurity> {
     if (tls === undefined || tls === ownCertificate) {
-      return new PortSecurity(around, tls !== undefined, around.device);
+      return new PortSecurity(surroundings, tls !== undefined, surroundings.device);
     }
-    const bundle = await readTlsBundle(tls, around.nowMs());
-    const security = new PortSecurity(around, true, bundle.identity);
+    const bundle = await readTlsBundle(tls, surroundings.nowMs());
+    const security = new PortSecurity(surroundings, true, bundle.identity);
     security.#follow(tls, bundle);
     return security;
   }

@@ -5,9 +5,9 @@ import { isInsecure, requireSecure } from './require-secure.ts';
 
 const options = { data: '/srv/sd1', listen: '10.0.0.1:6200', trust: [], insecureListen: false };
 
-function refusal(given: Parameters<typeof requireSecure>[0]): CodedError | null {
+function refusal(settings: Parameters<typeof requireSecure>[0]): CodedError | null {
   try {
-    requireSecure(given);
+    requireSecure(settings);
     return null;
   } catch (error) {
     if (error instanceof CodedError) return error;
@@ -26,8 +26,8 @@ test.each(['127.0.0.1:6200', '127.9.9.9:1', '[::1]:6200', 'localhost:6200'])(
 test.each(['10.0.0.1:6200', '0.0.0.0:6200', '[::]:6200', 'sd1.example:6200', '127.0.0.1.evil:1'])(
   'at %s TLS, trust and access are needed, or an explicit word',
   (listen) => {
-    const lacking = (given: object): unknown =>
-      refusal({ ...options, listen, ...given })?.details['lacks'] ?? null;
+    const lacking = (changed: object): unknown =>
+      refusal({ ...options, listen, ...changed })?.details['lacks'] ?? null;
     const all = { tls: 'own', trust: ['rings/trust.json'], tokenFile: 'peer.token' };
     expect(lacking({})).toEqual(['--tls', '--trust', '--token-file']);
     expect(lacking({ ...all, tls: undefined })).toEqual(['--tls']);

@@ -20,16 +20,16 @@ export interface Comparison {
 type Given = Pick<Comparison, 'section' | 'what' | 'unit' | 'figure'> &
   Partial<Pick<Comparison, 'beside' | 'aim' | 'note'>>;
 
-export function comparison(given: Given): Comparison {
-  const { beside = null, aim = null, note = '' } = given;
-  const ratio = beside === null || beside.figure === 0 ? null : given.figure / beside.figure;
-  return { ...given, beside, ratio, aim, met: metBy(ratio ?? given.figure, aim), note };
+export function comparison(measured: Given): Comparison {
+  const { beside = null, aim = null, note = '' } = measured;
+  const ratio = beside === null || beside.figure === 0 ? null : measured.figure / beside.figure;
+  return { ...measured, beside, ratio, aim, met: metBy(ratio ?? measured.figure, aim), note };
 }
 
 /** A figure whose peer is not there: what is missing is said in the line. */
-export function withoutPeer(given: Given, peer: string): Comparison {
+export function withoutPeer(measured: Given, peer: string): Comparison {
   const note = `${peer} is not installed`;
-  return { ...comparison({ ...given, beside: null, note }), met: null };
+  return { ...comparison({ ...measured, beside: null, note }), met: null };
 }
 
 function metBy(value: number, aim: Aim | null): boolean | null {

@@ -90,8 +90,8 @@ async function receivedBytesOf(joiner: string): Promise<number> {
 
 function rowsOf(joined: Joined, mib: number): Comparison[] {
   const { moved, receivedBytes, before, during } = joined;
-  const row = (what: string, unit: string, given: Given): Comparison =>
-    comparison({ section, what, unit, ...given });
+  const row = (what: string, unit: string, figures: Given): Comparison =>
+    comparison({ section, what, unit, ...figures });
   const rate = moved.bytes / 1e6 / moved.copySeconds;
   const files = `${moved.partitions} files of ${mib} MiB`;
   const once = { name: 'each file once', figure: moved.bytes / 1e6 };

@@ -37,7 +37,7 @@ export async function startGalera(folder: string, table: SqlTable): Promise<SqlP
     await stop();
     throw error;
   }
-  const load = (given: SqlLoad): Promise<SqlFigures> => slap(path.join(folder, 'one.sock'), given);
+  const load = (work: SqlLoad): Promise<SqlFigures> => slap(path.join(folder, 'one.sock'), work);
   const pids = programs.map(({ pid }) => pid);
   const client = 'mariadb-slap to one node, CALL';
   return { name: 'MariaDB Galera', client, pids, load, stop };
@@ -118,8 +118,8 @@ async function fill(socket: string, { keys, valueBytes }: SqlTable): Promise<voi
 const TRIAL_REQUESTS = 2_000;
 
 async function slap(socket: string, { op, seconds, clients }: SqlLoad): Promise<SqlFigures> {
-  const run = async (asked: number): Promise<SqlFigures> => {
-    const each = Math.ceil(asked / clients);
+  const run = async (queries: number): Promise<SqlFigures> => {
+    const each = Math.ceil(queries / clients);
     const csv = await outputOf('mariadb-slap', [
       ...['--no-defaults', '-u', 'root', '-S', socket, '--create-schema=bench', '--no-drop'],
       ...[`--concurrency=${clients}`, `--number-of-queries=${each * clients}`, '--csv'],

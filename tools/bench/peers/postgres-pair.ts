@@ -58,9 +58,9 @@ export async function startPostgres(folder: string, table: SqlTable): Promise<Sq
     await stop();
     throw error;
   }
-  const load = (given: SqlLoad): Promise<SqlFigures> =>
+  const load = (work: SqlLoad): Promise<SqlFigures> =>
     pgbench((...args) => run('pgbench', ...reach(first), ...args, 'postgres'), {
-      ...given,
+      ...work,
       ...table,
       folder,
     });

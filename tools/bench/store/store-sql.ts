@@ -88,9 +88,9 @@ async function alternate(
   return figures;
 }
 
-async function measured({ pids, load }: SqlPeer, given: SqlLoad): Promise<Figures> {
+async function measured({ pids, load }: SqlPeer, work: SqlLoad): Promise<Figures> {
   const before = await treeCost(pids);
-  const { perSecond, requests } = await load(given);
+  const { perSecond, requests } = await load(work);
   const after = await treeCost(pids);
   const written = after.writtenBytes - before.writtenBytes;
   return {

@@ -8,6 +8,7 @@ import { checkDeclaredDependencies } from './declared-dependencies.ts';
 import { checkErrorCatalogue } from './error-catalogue.ts';
 import { checkFolderDirection } from './folder-direction.ts';
 import { checkImportDirection } from './import-direction.ts';
+import { checkParameterNames } from './parameter-names.ts';
 import { checkPurePackages } from './pure-packages.ts';
 import { checkSizes } from './sizes.ts';
 import { checkWords } from './words.ts';
@@ -146,6 +147,15 @@ test('words: pieces of names that the glossary has replaced are found, wire name
   expect(check('new DropBrake(mover.review);')).toBe(2);
   expect(check('const embraced = sealevel;')).toBe(0);
   expect(check('decideKey(); // propose')).toBe(1);
+});
+
+test('parameter names: what says how a thing came is found, fields and values are not', () => {
+  const check = (text: string): number => checkParameterNames(inBase(text)).length;
+  expect(check('function f(a: string, given?: { asked: 1 }): void {}')).toBe(1);
+  expect(check('const f = (told, a) => told; const g = (a, about) => a;')).toBe(2);
+  expect(check('class C { constructor(readonly around: A) {} }')).toBe(1);
+  expect(check('const { a, given } = f({ told: 1 }, is ? about : asked); // (given: A)')).toBe(0);
+  expect(check('f(a, given); const asked = [told, (about)];')).toBe(0);
 });
 
 test('dead files: imported by a test alone is dead, imported by code is not', () => {

@@ -61,8 +61,8 @@ export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): Ju
 }
 
 /** Servers with the same plight are one plight: one command, one sentence with all their names. */
-function withAdvice(head: JudgedHead, asked: readonly AskedServer[]): Trouble[] {
-  const troubles = asked.flatMap((one) =>
+function withAdvice(head: JudgedHead, servers: readonly AskedServer[]): Trouble[] {
+  const troubles = servers.flatMap((one) =>
     serverTroubles(head, one).map((trouble) => ({ trouble, devices: one.devices })),
   );
   return troubles.map(({ trouble }) => {

@@ -141,10 +141,10 @@ function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Tr
 /** `disk full`: writes are refused now. `disk low`: they will be. A lower weight helps with both. */
 function diskTroubles(
   { disk }: ServerStatus,
-  asked: Pick<AskedServer, 'said'> & { readonly head: JudgedHead; readonly trouble: Make },
+  server: Pick<AskedServer, 'said'> & { readonly head: JudgedHead; readonly trouble: Make },
 ): Trouble[] {
   if (disk === undefined) return [];
-  const { head, said, trouble } = asked;
+  const { head, said, trouble } = server;
   const { freeBytes, totalBytes } = disk;
   const isLow = freeBytes < diskLowBytes || freeBytes < diskLowShare * (totalBytes ?? 0);
   if (!isLow) return [];

@@ -12,10 +12,10 @@ const move = (assignment: number, partition: number) => ({
   state: 'INITIALIZING' as const,
 });
 
-const load = (assignment: number, partition: number, about: object) => ({
+const load = (assignment: number, partition: number, fields: object) => ({
   ...{ partition, assignment, bytes: 0, bytesTotal: 0, rows: 0, copiesVerified: 0, reason: '' },
   stage: 'copying' as const,
-  ...about,
+  ...fields,
 });
 
 const joiner = {
@@ -43,9 +43,9 @@ const rows = moveRows(
     [2, holder],
   ]),
 );
-const board = (given: Partial<Board> = {}): Board => ({
+const board = (fields: Partial<Board> = {}): Board => ({
   ...{ ring: 'cities', version: 9, doing: 'joiners copy', rows, rate: noMoveRate, finished: 0 },
-  ...given,
+  ...fields,
 });
 const screen = { columns: 100, lines: 12 };
 const textsOf = (lines: readonly Line[]): string[] =>
@@ -69,8 +69,8 @@ test('a drain that waits says for what, in one line too; one in its turn does no
 });
 
 test('a move that has not begun says why', () => {
-  const reasonOf = (about: object, state = 'INITIALIZING'): string | undefined => {
-    const said = { ...joiner, loads: [], failing: [], ...about } as unknown as RingStatus;
+  const reasonOf = (fields: object, state = 'INITIALIZING'): string | undefined => {
+    const said = { ...joiner, loads: [], failing: [], ...fields } as unknown as RingStatus;
     const one = { ...move(11, 3), state: state as 'PROPOSED' };
     return moveRows({ moves: [one] }, new Map([[4, said]]))[0]?.reason;
   };

@@ -11,9 +11,9 @@ const risk = { tier: 'zone' as const, domains: 3, before: 0, while: 2, after: 0 
 const ends = { before: 3, after: 2, slots: 8, single: 0, fragile: 4 };
 const effects = { traffic: { bytes: 2_048 }, risk: [risk], ends: null } as unknown as Given[1];
 
-function overOf(limits: string, from: Partial<Given[1]> = {}, about: Partial<Given[0]> = {}) {
+function overOf(limits: string, from: Partial<Given[1]> = {}, plan: Partial<Given[0]> = {}) {
   try {
-    requireLimits({ ...given, ...about }, { ...effects, ...from }, parseLimits(limits));
+    requireLimits({ ...given, ...plan }, { ...effects, ...from }, parseLimits(limits));
     return [];
   } catch (error) {
     const { code, details } = error as { code: string; details: { over: { name: string }[] } };

@@ -22,8 +22,8 @@ interface Limit {
 }
 
 /** Throws USAGE. */
-export function parseLimits(given: string | undefined): readonly Limit[] {
-  return given === undefined ? [] : given.split(',').map(parseLimit);
+export function parseLimits(typed: string | undefined): readonly Limit[] {
+  return typed === undefined ? [] : typed.split(',').map(parseLimit);
 }
 
 function parseLimit(term: string): Limit {

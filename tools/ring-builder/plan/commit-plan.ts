@@ -56,9 +56,9 @@ export interface CommittedPlan {
 /** What holds the plan up when it is committed, or null. Throws TRUST_INVALID. */
 export async function plannedGuard(
   context: Context,
-  given: PlanToCommit,
+  wanted: PlanToCommit,
 ): Promise<ChangeGuard | null> {
-  return changeGuardOf(judgedFrom(given), toJudge(given, ringOf(given)), await trustOf(context));
+  return changeGuardOf(judgedFrom(wanted), toJudge(wanted, ringOf(wanted)), await trustOf(context));
 }
 
 /**
@@ -67,30 +67,30 @@ export async function plannedGuard(
  */
 export async function requireCommittable(
   context: Context,
-  given: PlanToCommit,
+  wanted: PlanToCommit,
   override: string | null,
 ): Promise<void> {
-  const ring = ringOf(given);
+  const ring = ringOf(wanted);
   requireSound(ring);
-  const version = { ...toJudge(given, ring), override };
-  judgeVersion(judgedFrom(given), version, await trustOf(context));
+  const version = { ...toJudge(wanted, ring), override };
+  judgeVersion(judgedFrom(wanted), version, await trustOf(context));
 }
 
 /** Throws RING_AUDIT_FAILED and what commitVersion throws. */
 export async function commitPlan(
   context: Context,
-  given: PlanToCommit,
+  wanted: PlanToCommit,
   { message, override, revert, isTyped, unproved, overfill }: CommitArgs,
 ): Promise<CommittedPlan> {
-  const { opened, plan, direct, head } = given;
+  const { opened, plan, direct, head } = wanted;
   const { ring, moves, moveLowerBound, movesLeft } = plan;
-  const next = ringOf(given);
+  const next = ringOf(wanted);
   requireSound(next);
   const { id, version } = await commitVersion(context.rings, {
-    ...toJudge(given, next),
+    ...toJudge(wanted, next),
     entry: {
       ...authorOf(context),
-      ...toJudge(given, next).entry,
+      ...toJudge(wanted, next).entry,
       message,
       moves: moves.length,
       details: {
@@ -123,7 +123,7 @@ export async function commitPlan(
       version,
       id,
       moved: moves.length,
-      ended: endedSlots(given, next),
+      ended: endedSlots(wanted, next),
       moveLowerBound,
       movesLeft,
       direct,
@@ -133,11 +133,11 @@ export async function commitPlan(
       changed: true,
     },
     lines: [
-      `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(given, next)}`,
+      `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(wanted, next)}`,
       ...signed.lines,
     ],
     next:
-      signed.next ?? context.next(`${isRolledOut(given, inFlight) ? 'rollout' : 'push'} ${ring}`),
+      signed.next ?? context.next(`${isRolledOut(wanted, inFlight) ? 'rollout' : 'push'} ${ring}`),
   };
 }
 
@@ -152,15 +152,17 @@ export function isReached({ warnings }: Pick<Plan, 'warnings'>): boolean {
   return !warnings.some(({ code }) => code === 'DEVICES_GONE' || code === 'REPLICAS_STAY');
 }
 
-function howOf(given: PlanToCommit, next: Ring): string {
-  if (given.head === null)
+function howOf(wanted: PlanToCommit, next: Ring): string {
+  if (wanted.head === null)
     return `${counted(slotCount(next.partitions, next.replicas), 'slot')} placed`;
-  const ended = endedSlots(given, next);
-  const moves = given.plan.moves.length;
+  const ended = endedSlots(wanted, next);
+  const moves = wanted.plan.moves.length;
   const before = next.moves.length - moves;
   return [
-    given.direct ? `${counted(moves, 'slot')} moved at once` : `${counted(moves, 'move')} proposed`,
-    ...(!given.direct && before > 0 ? [`${before} in flight from before`] : []),
+    wanted.direct
+      ? `${counted(moves, 'slot')} moved at once`
+      : `${counted(moves, 'move')} proposed`,
+    ...(!wanted.direct && before > 0 ? [`${before} in flight from before`] : []),
     ...(ended > 0 ? [`${counted(ended, 'slot')} given up`] : []),
   ].join(', ');
 }

@@ -20,18 +20,18 @@ const digestCharactersMin = 12;
 const PARTITIONS_SHOWN_MAX = 10;
 
 /** Throws PLAN_STALE with both digests, USAGE for what is no digest. */
-export function requireDigest(plan: Plan, given: string | undefined, head: Head | null): void {
-  if (given === undefined) return;
-  if (!/^[0-9a-f]+$/.test(given) || given.length < digestCharactersMin) {
-    throw usage(`--plan ${given} is no digest: ${digestCharactersMin} to 64 of 0-9 and a-f`);
+export function requireDigest(plan: Plan, typed: string | undefined, head: Head | null): void {
+  if (typed === undefined) return;
+  if (!/^[0-9a-f]+$/.test(typed) || typed.length < digestCharactersMin) {
+    throw usage(`--plan ${typed} is no digest: ${digestCharactersMin} to 64 of 0-9 and a-f`);
   }
-  if (plan.digest.startsWith(given)) return;
+  if (plan.digest.startsWith(typed)) return;
   throw new CodedError(
     'PLAN_STALE',
-    `the plan is now ${plan.digest}, not ${given}: head or staged changes of ${plan.ring} moved`,
+    `the plan is now ${plan.digest}, not ${typed}: head or staged changes of ${plan.ring} moved`,
     {
       hint: `ring-builder plan ${plan.ring}; ring-builder log ${plan.ring} shows what happened`,
-      details: { ring: plan.ring, given, found: plan.digest, head },
+      details: { ring: plan.ring, given: typed, found: plan.digest, head },
     },
   );
 }

@@ -70,24 +70,24 @@ export async function readWanted(
 export async function preparePlan(
   context: Context,
   ring: string,
-  asked: Asked & {
+  options: Asked & {
     /** A commit that changes nothing is wanted, though moves are in flight: it signs the ring. */
     readonly signs?: boolean;
   },
 ): Promise<PreparedPlan> {
-  const wanted = await readWanted(context, ring, asked);
-  if (wanted.running !== null && asked.signs !== true) throw movesFirst(wanted.running);
-  return planWanted(context, wanted, asked);
+  const wanted = await readWanted(context, ring, options);
+  if (wanted.running !== null && options.signs !== true) throw movesFirst(wanted.running);
+  return planWanted(context, wanted, options);
 }
 
 /** Throws MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
 export function planWanted(
   context: Context,
   { opened, head, staged, applied }: Wanted,
-  asked: Asked,
+  options: Asked,
 ): PreparedPlan {
   const unknown = lastPushed(opened.entries) === null;
-  const direct = asked.direct || unknown;
+  const direct = options.direct || unknown;
   // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
   const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
   const slots = (head?.ring.partitions ?? 0) * state.replicas;

@@ -92,9 +92,9 @@ function givenUpOf(
 }
 
 /** Those that the plan was made by come before what servers say now. */
-function sizeOf({ sizes }: BuilderState, asked: AskedSizes | null) {
+function sizeOf({ sizes }: BuilderState, askedSizes: AskedSizes | null) {
   return (partition: number): number | null => {
-    if (sizes === undefined) return asked?.partitionBytes(partition) ?? null;
+    if (sizes === undefined) return askedSizes?.partitionBytes(partition) ?? null;
     const level = sizes.levels[partition] ?? null;
     return level === null ? null : level * sizes.unit;
   };

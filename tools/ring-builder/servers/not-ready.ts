@@ -22,10 +22,10 @@ export function whyNotReady({ loads, failing }: Pick<RingStatus, 'loads' | 'fail
 }
 
 /** Empty when all are ready. */
-export function notReadyText(asked: readonly AskedReady[]): string {
+export function notReadyText(servers: readonly AskedReady[]): string {
   const groups = new Map<string, { partitions: number; servers: string[] }>();
   let all = 0;
-  for (const { address, said } of asked) {
+  for (const { address, said } of servers) {
     const isAway = said instanceof Error;
     if (!isAway && said.notReady === 0) continue;
     const why = isAway ? said.message : whyNotReady(said) || 'files are opened';

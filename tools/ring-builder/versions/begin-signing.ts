@@ -33,20 +33,20 @@ export interface BegunSigning {
 export async function beginSigning(
   context: Context,
   name: string,
-  given: {
+  wanted: {
     readonly cluster?: string | undefined;
     readonly expires: string;
     readonly passphrase: () => Promise<string | null>;
   },
 ): Promise<BegunSigning> {
   requireElsewhere(context);
-  const cluster = given.cluster ?? (await clusterOfRings(context.rings));
+  const cluster = wanted.cluster ?? (await clusterOfRings(context.rings));
   const { folder } = context.keys;
   const names = { root: `${name}-root`, ring: name, beacon: `${name}-beacon` };
   const there = await listKeys(folder);
   // What is there already, such as from a run that was stopped, is used.
   const isNew = Object.values(names).some((one) => !there.some((known) => known.name === one));
-  const passphrase = isNew ? await given.passphrase() : null;
+  const passphrase = isNew ? await wanted.passphrase() : null;
   const key = async (one: string): Promise<KnownKey> =>
     there.find((known) => known.name === one) ?? generateKey(folder, one, passphrase);
   const keys = {
@@ -57,7 +57,7 @@ export async function beginSigning(
   const signer = await loadKey(folder, names.root, async () =>
     isNew ? passphrase : context.keys.passphrase('open'),
   );
-  const { expires } = given;
+  const { expires } = wanted;
   const root = firstRoot({ cluster, keys, expires });
   const { id } = await beginTrust(context.rings, authorOf(context), { root, keys: [signer] });
   return {
@@ -80,12 +80,12 @@ export function keyNameOf(user: string): string {
   return person.toLowerCase().replaceAll(/[^a-z0-9-]/g, '') || 'ring';
 }
 
-function firstRoot(given: {
+function firstRoot(wanted: {
   readonly cluster: string;
   readonly keys: RoleKeys;
   readonly expires: string;
 }): TrustRoot {
-  const { cluster, keys, expires } = given;
+  const { cluster, keys, expires } = wanted;
   const role = (key: KnownKey): { keys: string[]; threshold: number } => {
     return { keys: [key.id], threshold: 1 };
   };

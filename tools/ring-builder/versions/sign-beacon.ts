@@ -19,14 +19,14 @@ export const beaconMinutes = 10;
 export async function makeBeacon(
   context: Context,
   trust: Trust,
-  given: { readonly version: StoredVersion; readonly minutes: number },
+  { version: of, minutes }: { readonly version: StoredVersion; readonly minutes: number },
 ): Promise<Buffer | null> {
   const key = await keyOfRole(context, trust, 'beacon');
   if (key === undefined) return null;
-  const { ring, id } = given.version;
+  const { ring, id } = of;
   const { cluster, epoch } = trust.root;
   const issuedMs = context.nowMs();
-  const expiresMs = issuedMs + Math.round(given.minutes * 60_000);
+  const expiresMs = issuedMs + Math.round(minutes * 60_000);
   const { keyspace, version } = ring;
   const payload = beaconPayload({ cluster, epoch, keyspace, version, id, issuedMs, expiresMs });
   return printBeacon(signedDocument(payload, [signPayload(key, payload)]));

@@ -54,9 +54,9 @@ export async function troubleCopies(
 async function harmOne(
   stage: Stage,
   joiner: Victim,
-  about: { readonly shape: CopyFaultShape; readonly random: Random; readonly over: AbortSignal },
+  harm: { readonly shape: CopyFaultShape; readonly random: Random; readonly over: AbortSignal },
 ): Promise<void> {
-  const { shape, random, over } = about;
+  const { shape, random, over } = harm;
   const { number } = joiner.place;
   const fault = new CopyFault(shape, random);
   const fromMs = performance.now();

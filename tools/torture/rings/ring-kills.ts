@@ -103,7 +103,7 @@ function nameOf({ role, place }: Death): string {
 export async function dieAt(
   stage: Stage,
   death: Death,
-  around: {
+  kill: {
     readonly random: Random;
     readonly ring: Ring;
     readonly over: AbortSignal;
@@ -111,7 +111,7 @@ export async function dieAt(
     readonly onArmed: () => void;
   },
 ): Promise<void> {
-  const { random, ring, over, onArmed } = around;
+  const { random, ring, over, onArmed } = kill;
   const victim = pick(random, victimsOf(stage, ring, death.role));
   const action = random.below(CUT_EVERY) === 0 ? 'cut' : 'kill';
   await stage.fault(nameOf(death), [victim], async () => {

@@ -54,8 +54,8 @@ export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, mov
 });
 
 /** Who holds no slot itself asks all that do: they store it, and none of their answers arrives. */
-export const lostAnswers = scenarioOfMove('answers that are lost', async (about) => {
-  const { scenario, joiner, source, stays } = about;
+export const lostAnswers = scenarioOfMove('answers that are lost', async (parts) => {
+  const { scenario, joiner, source, stays } = parts;
   const { network } = scenario.stage;
   await startRollout(scenario.stage).ended;
   const holders = [joiner, ...stays];
@@ -71,11 +71,11 @@ export const lostAnswers = scenarioOfMove('answers that are lost', async (about)
 });
 
 /** A coordinator that has not heard of the takeover asks one holder that has. */
-export const staleCoordinator = scenarioOfMove('an old ring after a takeover', async (about) => {
-  const { scenario, joiner, source, stays, move } = about;
+export const staleCoordinator = scenarioOfMove('an old ring after a takeover', async (parts) => {
+  const { scenario, joiner, source, stays, move } = parts;
   const { stage } = scenario;
   const [near, far] = stays;
-  await initialized(about);
+  await initialized(parts);
   await scenario.askAll(near, { text: 'before', level: 'all' });
   scenario.hold([near, source], [far, source], [joiner, source]);
   stage.network.rule(outside, source.place.number, { held: true });
@@ -90,8 +90,8 @@ export const staleCoordinator = scenarioOfMove('an old ring after a takeover', a
 });
 
 /** Records that come to the joiner while the copy is on its way. */
-export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (about) => {
-  const { scenario, joiner, source, stays, move } = about;
+export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (parts) => {
+  const { scenario, joiner, source, stays, move } = parts;
   const { network } = scenario.stage;
   const [near, far] = stays;
   const stall = new CopyFault({ how: 'stall', place: 'head' }, seededRandom(1));
@@ -115,11 +115,11 @@ export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (ab
  * Records that only the device that leaves can still give to a holder: they are there before its
  * file goes. Keys are new, so that the last rows of that holder say nothing of them.
  */
-export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', async (about) => {
-  const { scenario, joiner, source, stays, move } = about;
+export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', async (parts) => {
+  const { scenario, joiner, source, stays, move } = parts;
   const { stage, signal } = scenario;
   const [near, far] = stays;
-  await initialized(about);
+  await initialized(parts);
   const { partition } = move;
   const keys = keysOf(await stage.head(), { play: stage.history.length, partition });
   const fresh = new Scenario(stage, keys, signal);
@@ -142,15 +142,15 @@ export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', a
 });
 
 /** A copy with a flipped bit in a value is never taken for the file. */
-export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (about) => {
-  const { scenario, joiner, source } = about;
+export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (parts) => {
+  const { scenario, joiner, source } = parts;
   const { network } = scenario.stage;
   // A WAL with a flipped bit ends before it; all of a file that was closed is in the file itself.
   await source.end('stop');
   await source.start();
   const flip = new CopyFault({ how: 'flip', place: 'values' }, seededRandom(1));
   network.harmCopies(joiner.place.number, flip);
-  await initialized(about);
+  await initialized(parts);
   network.harmCopies(joiner.place.number, null);
   await joiner.end('stop');
   const findings = await checkStore(joiner.server.place.data);
@@ -160,8 +160,8 @@ export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (abou
 });
 
 /** A power cut right after the switch to a copy leaves a file that can be used. */
-export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (about) => {
-  const { scenario, joiner } = about;
+export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (parts) => {
+  const { scenario, joiner } = parts;
   const before = joiner.fired().length;
   joiner.set({ walShare: 0, failpoint: { name: 'copy-in.switched', action: 'cut', passes: 0 } });
   const rollout = startRollout(scenario.stage, ['--step']);
@@ -175,10 +175,10 @@ export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (
 });
 
 /** A joiner whose move is cancelled gives up what it had copied. */
-export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (about) => {
-  const { scenario, joiner } = about;
+export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (parts) => {
+  const { scenario, joiner } = parts;
   const { stage } = scenario;
-  await initialized(about);
+  await initialized(parts);
   await type(stage, 'moves', 'cancel', 'all');
   await type(stage, 'push');
   const home = path.join(joiner.server.place.data, 'partitions', keyspace);
@@ -192,8 +192,8 @@ export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (a
  * A device that was removed dies when it is to give up its file, and is back soon: the ring names
  * it until it has given up, since a server that no ring names keeps what it has.
  */
-export const removedAndBack = scenarioOfMove('a removed server that comes back', async (about) => {
-  const { scenario, joiner } = about;
+export const removedAndBack = scenarioOfMove('a removed server that comes back', async (parts) => {
+  const { scenario, joiner } = parts;
   const { stage, signal } = scenario;
   await startRollout(stage).ended;
   const id = (await stage.head()).devices.findIndex((device) => {
@@ -216,7 +216,7 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
 });
 
 /** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
-function scenarioOfMove(name: string, play: (about: MoveScenario) => Promise<void>): Nemesis {
+function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<void>): Nemesis {
   return {
     letter: 'scenario',
     name,
@@ -238,8 +238,8 @@ function scenarioOfMove(name: string, play: (about: MoveScenario) => Promise<voi
       const keys = keysOf(ring, { play: stage.history.length, partition });
       const scenario = new Scenario(stage, keys, signal);
       await scenario.askAll(source, { text: 'first', level: 'all' });
-      const about = { scenario, move, joiner, source, stays };
-      if (!signal.aborted) await stage.fault(`scenario: ${name}`, [], () => play(about));
+      const parts = { scenario, move, joiner, source, stays };
+      if (!signal.aborted) await stage.fault(`scenario: ${name}`, [], () => play(parts));
       stage.network.heal();
       scenario.end();
       if (!signal.aborted) await leave(stage, joiner);

@@ -65,9 +65,9 @@ export class Scenario {
   /** The same to one server for every key, all at once. */
   askAll(
     victim: Victim,
-    asked: Omit<Asked, 'key' | 'value'> & { readonly text?: string },
+    request: Omit<Asked, 'key' | 'value'> & { readonly text?: string },
   ): Promise<Operation[]> {
-    const { text, ...rest } = asked;
+    const { text, ...rest } = request;
     return Promise.all(
       this.keys.map((key) =>
         this.ask(victim, {
@@ -87,12 +87,12 @@ export class Scenario {
   /** Asks until every key is answered so; the keys that are not when the time is up. */
   async askUntil(
     victim: Victim,
-    asked: Omit<Asked, 'key' | 'value'>,
+    request: Omit<Asked, 'key' | 'value'>,
     { isSo, withinMs }: { isSo: (operation: Operation) => boolean; withinMs: number },
   ): Promise<readonly string[]> {
     const deadline = performance.now() + withinMs;
     for (;;) {
-      const operations = await this.askAll(victim, asked);
+      const operations = await this.askAll(victim, request);
       const open = operations.filter((operation) => !isSo(operation)).map(({ key }) => key);
       if (open.length === 0 || this.signal.aborted || performance.now() > deadline) return open;
       await lasts(CONTROL_MS, this.signal);

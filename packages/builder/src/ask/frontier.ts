@@ -40,14 +40,14 @@ const USUAL = [0, 0.05, 0.1, 0.2];
 const PARTS = [0.25, 0.5, 0.75, 1];
 
 /** Each point is a whole plan: eight plans or so. Errors: those of planVersion. */
-export function overloadFrontier(input: FrontierInput, given?: readonly number[]): Frontier {
+export function overloadFrontier(input: FrontierInput, overloads?: readonly number[]): Frontier {
   const dense = input.head === null ? null : denseHead(input.head, input.state);
-  if (dense !== null) return overloadFrontier({ ...input, ...dense }, given);
+  if (dense !== null) return overloadFrontier({ ...input, ...dense }, overloads);
   const { state } = input;
   const { tree, shares } = placementProblem(state);
   const required = requiredOverload(tree, shares);
   const parts = required === null || required === 0 ? [] : PARTS.map((part) => part * required);
-  const wanted = given ?? [...USUAL, ...parts, state.overload];
+  const wanted = overloads ?? [...USUAL, ...parts, state.overload];
   const values = [...new Set(wanted.map((one) => Math.ceil(one * 1e6) / 1e6))];
   const points = values.sort((a, b) => a - b).map((overload) => pointAt(input, overload));
   const best = Math.min(...points.map(({ beyondCapTotal }) => beyondCapTotal));

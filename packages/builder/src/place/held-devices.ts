@@ -31,14 +31,14 @@ export function heldLeaves(tree: TierTree, { devices }: BuilderState): HeldLeave
 function heldTargets(
   tree: TierTree,
   targets: Targets,
-  asked: {
+  counts: {
     readonly held: HeldLeaves;
     readonly loads: Int32Array;
     readonly partitions: number;
     readonly slots: number;
   },
 ): Targets {
-  const { held, loads, partitions, slots } = asked;
+  const { held, loads, partitions, slots } = counts;
   const most = Float64Array.from({ length: tree.leaves }, (_, leaf) =>
     held.closed[leaf] === 1 ? loads[tree.firstLeaf + leaf]! : partitions,
   );

@@ -39,30 +39,30 @@ export function checkTokenRules(state: BuilderState): void {
  */
 export function tokensOf(
   state: BuilderState,
-  given: readonly number[] | undefined,
+  tokens: readonly number[] | undefined,
 ): readonly number[] | undefined {
   if (state.placement === undefined) {
-    if (given === undefined) return undefined;
+    if (tokens === undefined) return undefined;
     throw new CodedError('PLACED_BY_TOKENS', `ring ${state.ring} is placed by shares, not tokens`, {
       hint: 'ring-builder create RING --partitioner hash-intervals --placement tokens',
     });
   }
   const owners = tokenOwners(state.devices);
-  if (given === undefined) return [firstFree(state, owners)];
-  if (given.length === 0 || given.length > tokensPerDeviceMax) {
-    const message = `${given.length} tokens, wanted 1 to ${tokensPerDeviceMax}`;
+  if (tokens === undefined) return [firstFree(state, owners)];
+  if (tokens.length === 0 || tokens.length > tokensPerDeviceMax) {
+    const message = `${tokens.length} tokens, wanted 1 to ${tokensPerDeviceMax}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message);
   }
-  for (const [index, token] of given.entries()) {
+  for (const [index, token] of tokens.entries()) {
     const owner = owners.get(token);
-    if (owner === undefined && given.indexOf(token) === index) continue;
+    if (owner === undefined && tokens.indexOf(token) === index) continue;
     const whose = owner === undefined ? 'given twice' : `d${owner}'s already`;
     throw new CodedError('INTERVALS_INVALID', `token ${positionText(token)} is ${whose}`, {
       hint: 'every token is of one device',
       details: { token, device: owner ?? null },
     });
   }
-  return given;
+  return tokens;
 }
 
 /** By token, the device that stands there; removed ones have left. */

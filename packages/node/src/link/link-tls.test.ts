@@ -41,17 +41,17 @@ const bundle = identityOf(newKey());
 
 /** Answers with twice the number over WebSockets, and with the path over HTTP. */
 async function listening(options: Partial<SecurePortOptions> = {}): Promise<Listening> {
-  const http = createServer((asked, answer) => void answer.end(asked.url));
+  const http = createServer((request, answer) => void answer.end(request.url));
   const webSockets = new WebSocketServer({ noServer: true });
   const shown: (string | null)[] = [];
   const refused: string[] = [];
   const handlers = new Map([
     ['double', { request: z.int(), answer: (number: unknown) => Number(number) * 2 }],
   ]);
-  http.on('upgrade', (asked, socket, head) => {
+  http.on('upgrade', (request, socket, head) => {
     const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
     shown.push(certificate === undefined ? null : keyIdOf(certificate));
-    webSockets.handleUpgrade(asked, socket, head, (one) => {
+    webSockets.handleUpgrade(request, socket, head, (one) => {
       socketChannel(one, 'the client', { handlers });
     });
   });

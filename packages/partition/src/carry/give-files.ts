@@ -191,17 +191,17 @@ export class GiveFiles {
   }
 
   /** Told once: who comes again after the end of the file has the checksum already. */
-  #tellChecksum(given: Given): void {
-    given.summed = Number.POSITIVE_INFINITY;
-    this.#tell({ kind: 'given', id: given.id, checksum: given.checksum.text() });
+  #tellChecksum(file: Given): void {
+    file.summed = Number.POSITIVE_INFINITY;
+    this.#tell({ kind: 'given', id: file.id, checksum: file.checksum.text() });
   }
 }
 
 /** What was sent before a cut is in the checksum already. */
-function addNew(given: Given, read: Buffer, at: number): void {
-  const fresh = read.subarray(Math.max(0, given.summed - at));
-  given.checksum.take(fresh);
-  given.summed = Math.max(given.summed, at + read.length);
+function addNew(file: Given, read: Buffer, at: number): void {
+  const fresh = read.subarray(Math.max(0, file.summed - at));
+  file.checksum.take(fresh);
+  file.summed = Math.max(file.summed, at + read.length);
 }
 
 /** The memory is freed then: the collector would come by too seldom. */

@@ -46,7 +46,7 @@ export class GivenCopy {
   constructor(
     parts: StoreParts,
     partition: Partition,
-    given: {
+    copied: {
       readonly description: CopyDescription;
       readonly files: readonly FilePart[];
       readonly file: PartitionFile;
@@ -55,16 +55,16 @@ export class GivenCopy {
   ) {
     this.#parts = parts;
     this.#partition = partition;
-    this.description = given.description;
-    this.#isHidden = given.isHidden;
+    this.description = copied.description;
+    this.#isHidden = copied.isHidden;
     this.#checksum.promise.catch(() => undefined); // told to whoever asks for it
-    this.#hold = this.#begin(given.file);
+    this.#hold = this.#begin(copied.file);
     try {
       this.#order = parts.carrier.begin({
         onReport: (report) => this.#hear(report),
         onLost: (error) => this.#fail(error),
       });
-      this.#order({ kind: 'give', parts: given.files, key: this.key });
+      this.#order({ kind: 'give', parts: copied.files, key: this.key });
     } catch (error) {
       this.#endHold();
       throw error;

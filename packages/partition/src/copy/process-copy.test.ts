@@ -52,8 +52,8 @@ async function begin(
 
 const nobody = (): void => undefined;
 
-async function carry(given: GivenCopy, taken: TakenCopy): Promise<string> {
-  const door = await given.door(taken.received);
+async function carry(source: GivenCopy, taken: TakenCopy): Promise<string> {
+  const door = await source.door(taken.received);
   return taken.fetch({ host, ...door }, nobody);
 }
 

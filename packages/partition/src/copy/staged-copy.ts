@@ -94,19 +94,19 @@ export async function roomFor(parts: StoreParts, bytes: number): Promise<{ relea
 export async function stageCopy(
   parts: StoreParts,
   partition: Partition,
-  about: CopyDescription,
+  copy: CopyDescription,
 ): Promise<StagedCopy> {
-  checkDescription(about);
-  if (about.keyspace !== partition.keyspace || about.partition !== partition.partition) {
-    const what = `a copy of ${about.keyspace}/${about.partition} for ${turnName(partition)}`;
+  checkDescription(copy);
+  if (copy.keyspace !== partition.keyspace || copy.partition !== partition.partition) {
+    const what = `a copy of ${copy.keyspace}/${copy.partition} for ${turnName(partition)}`;
     throw new CodedError('COPY_INVALID', what);
   }
-  const room = await roomFor(parts, about.bytes);
+  const room = await roomFor(parts, copy.bytes);
   const directory = parts.stagingPath('copy');
   try {
     parts.audits.prepare('audit');
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    return new StagedCopy(parts, partition, { about, directory, room });
+    return new StagedCopy(parts, partition, { about: copy, directory, room });
   } catch (error) {
     room.release();
     throw error;

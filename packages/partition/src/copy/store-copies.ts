@@ -21,7 +21,7 @@ export interface StoreCopies {
    * PARTITION_ABSENT, COPY_INVALID for a description that cannot be, DISK_FULL before the first
    * byte.
    */
-  readonly take: (about: CopyDescription, key: string) => Promise<TakenCopy>;
+  readonly take: (description: CopyDescription, key: string) => Promise<TakenCopy>;
   /** Copies will be given soon: the process that gives them is started. */
   readonly prepare: () => void;
   /** How fast they may be. */
@@ -31,7 +31,8 @@ export interface StoreCopies {
 export function storeCopies(parts: StoreParts): StoreCopies {
   return {
     give: (place, isHidden) => giveCopy(parts, partitionOf(parts, place), isHidden),
-    take: async (about, key) => takeCopy(parts, partitionOf(parts, about), { about, key }),
+    take: async (description, key) =>
+      takeCopy(parts, partitionOf(parts, description), { about: description, key }),
     prepare: () => {
       parts.carrier.port().catch(() => undefined); // whoever needs it hears of it
     },

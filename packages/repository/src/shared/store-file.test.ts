@@ -45,8 +45,8 @@ test('the user is of this machine, the store is the same whoever opens it', asyn
 
 const refused = ['etcds://ada:pencil@h:1', 'etcd://@h:1', 'etcds://h', 'etcds://h:1,/x'];
 
-test.for(refused)('%s is refused, and nothing is remembered', async (given) => {
+test.for(refused)('%s is refused, and nothing is remembered', async (url) => {
   const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
-  await expect(useStore(rings, { url: given, stores })).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(useStore(rings, { url, stores })).rejects.toMatchObject({ code: 'USAGE' });
   expect(await readStoreFile(rings)).toBe(null);
 });

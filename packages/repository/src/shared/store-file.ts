@@ -43,15 +43,15 @@ export async function readStoreFile(rings: string): Promise<StoreFile | null> {
  */
 export async function useStore(
   rings: string,
-  given: {
+  chosen: {
     readonly url: string;
     readonly stores: readonly string[];
     readonly access?: StoreAccess;
   },
 ): Promise<void> {
-  const { url, user } = splitUser(given.url);
+  const { url, user } = splitUser(chosen.url);
   openHeadStore(url);
-  requireStorePaths(given.stores);
+  requireStorePaths(chosen.stores);
   const before = await readStoreFile(rings);
   if (before !== null && before.url !== url) {
     const message = `the heads of ${rings} are recorded in ${before.url}, not in ${url}`;
@@ -60,9 +60,9 @@ export async function useStore(
       details: { found: before.url, given: url },
     });
   }
-  const stores = given.stores.length > 0 ? [...given.stores] : (before?.stores ?? []);
+  const stores = chosen.stores.length > 0 ? [...chosen.stores] : (before?.stores ?? []);
   const named = user === null ? {} : { user };
-  const access = { ...before?.access, ...given.access, ...named };
+  const access = { ...before?.access, ...chosen.access, ...named };
   const known = Object.keys(access).length === 0 ? {} : { access };
   const text = `${JSON.stringify({ format: 1, url, stores, ...known })}\n`;
   await mkdir(rings, { recursive: true });

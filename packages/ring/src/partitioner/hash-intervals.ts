@@ -53,8 +53,8 @@ function equalIndex(count: number): (hash: number) => number {
  * Binary search, begun among the ends that share the hash's top bits: two or three steps in 10,000
  * random ends, and no worse than the logarithm where ends lie close together.
  */
-function explicitIndex(given: readonly number[]): (hash: number) => number {
-  const ends = Uint32Array.from(given);
+function explicitIndex(boundaries: readonly number[]): (hash: number) => number {
+  const ends = Uint32Array.from(boundaries);
   const bits = Math.min(20, Math.max(1, Math.ceil(Math.log2(ends.length))));
   const shift = 32 - bits;
   const firsts = firstOfTop(ends, bits);

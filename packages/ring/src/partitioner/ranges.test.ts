@@ -13,8 +13,8 @@ const key = fc
 
 test('a key is in the last range that begins at or before it', () => {
   fc.assert(
-    fc.property(fc.array(key), fc.array(key), fc.boolean(), (given, keys, turned) => {
-      const sorted = [...new Set(given.map(keyText))]
+    fc.property(fc.array(key), fc.array(key), fc.boolean(), (bounds, keys, turned) => {
+      const sorted = [...new Set(bounds.map(keyText))]
         .map(keyOfText)
         .sort((a, b) => Buffer.compare(a, b));
       const starts = sorted.map(keyText);

@@ -14,8 +14,8 @@ const beacon: Beacon = {
   issuedMs: nowMs,
   expiresMs: nowMs + 600_000,
 };
-const bytesOf = (given: Beacon, by = people.beacon): Buffer =>
-  printBeacon(signed(beaconPayload(given), by));
+const bytesOf = (document: Beacon, by = people.beacon): Buffer =>
+  printBeacon(signed(beaconPayload(document), by));
 
 test('a beacon of a trusted key is opened, also when it has run out', () => {
   expect(openBeacon(bytesOf(beacon), [trust], nowMs)).toEqual(beacon);

@@ -6,9 +6,9 @@ const rules = { max: 6, reserved: 2, perAddressMax: 3 };
 
 function guests() {
   const ended: string[] = [];
-  const guest = (name: string, about: Partial<Guest> = {}): Guest => {
+  const guest = (name: string, fields: Partial<Guest> = {}): Guest => {
     const end = (): void => void ended.push(name);
-    return { address: name.slice(0, 1), isKnown: () => false, isBusy: () => false, end, ...about };
+    return { address: name.slice(0, 1), isKnown: () => false, isBusy: () => false, end, ...fields };
   };
   return { ended, guest };
 }

@@ -252,14 +252,14 @@ function unknown(copy: string): CodedError {
 
 /** Throws COPY_BUSY: the joiner goes on with another partition and asks again. */
 function checkRoom(
-  given: readonly (Locality | null)[],
+  localities: readonly (Locality | null)[],
   to: Locality | null,
   { loads }: LoadThrottle,
 ): void {
   const limits = [
-    [given.length, Math.min(copiesOutMax, loads ?? copiesOutMax), 'in all'],
-    [countAt(given, 'server', to), copiesToServerMax, `to server ${to?.server}`],
-    [countAt(given, 'zone', to), copiesToZoneMax, `to zone ${to?.zone}`],
+    [localities.length, Math.min(copiesOutMax, loads ?? copiesOutMax), 'in all'],
+    [countAt(localities, 'server', to), copiesToServerMax, `to server ${to?.server}`],
+    [countAt(localities, 'zone', to), copiesToZoneMax, `to zone ${to?.zone}`],
   ] as const;
   for (const [count, max, whom] of limits) {
     if (count < max) continue;

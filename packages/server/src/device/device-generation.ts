@@ -7,8 +7,8 @@ import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { readState, writeState } from './state-file.ts';
 
 /** Whether an age can have been counted since another one: ages rise a few times a minute. */
-export function isCounted(told: Generation, since: Generation): boolean {
-  return told.age - since.age <= generationLeadMax;
+export function isCounted(generation: Generation, since: Generation): boolean {
+  return generation.age - since.age <= generationLeadMax;
 }
 
 /**

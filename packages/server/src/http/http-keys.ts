@@ -80,21 +80,21 @@ export async function answerKey(
 
 async function answerWrite(
   { coordinator }: KeyPorts,
-  about: KeyRequest & NewContent,
+  write: KeyRequest & NewContent,
   { request, response }: Exchange,
 ): Promise<void> {
   const condition = writeCondition(request.headers);
   const written =
     condition === null
-      ? await coordinateWrite(coordinator, about)
-      : await writeIf(coordinator, about, condition).catch((error: unknown) => {
+      ? await coordinateWrite(coordinator, write)
+      : await writeIf(coordinator, write, condition).catch((error: unknown) => {
           nameRecord(response, presentOf(error));
           throw error;
         });
   const stamp = identityOf(written);
-  const etag = about.value === null ? {} : { etag: etagOf(stamp) };
-  const expires = about.expiresMs ? { [expiresHeader]: about.expiresMs } : {};
-  const session = nextSession(about.session ?? null, written, about.consistency);
+  const etag = write.value === null ? {} : { etag: etagOf(stamp) };
+  const expires = write.expiresMs ? { [expiresHeader]: write.expiresMs } : {};
+  const session = nextSession(write.session ?? null, written, write.consistency);
   const headers = { [stampHeader]: formatStamp(stamp), ...expires, ...etag, ...session };
   response.writeHead(204, headers).end();
 }
@@ -113,12 +113,12 @@ function nameRecord(response: ServerResponse, stamp: Stamp | null): void {
 
 async function answerGet(
   { coordinator, metrics }: KeyPorts,
-  about: KeyRequest,
+  read: KeyRequest,
   { request, response }: Exchange,
 ): Promise<void> {
   const onEscalation = (): void => metrics.sessionEscalations.inc();
-  const record = await readInSession({ coordinator, onEscalation }, about);
-  const session = nextSession(about.session ?? null, record, about.consistency);
+  const record = await readInSession({ coordinator, onEscalation }, read);
+  const session = nextSession(read.session ?? null, record, read.consistency);
   for (const [name, text] of Object.entries(session)) response.setHeader(name, text);
   if (record !== null) response.setHeader(stampHeader, formatStamp(identityOf(record)));
   if (record === null || record.value === null) {

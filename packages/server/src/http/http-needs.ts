@@ -52,10 +52,10 @@ export function httpNeeds(
 
 function keyNeeds(
   method: string,
-  about: { readonly keyspace: string; readonly key: Uint8Array },
+  target: { readonly keyspace: string; readonly key: Uint8Array },
   headers: Readonly<Record<string, unknown>>,
 ): readonly Need[] {
-  const read: Need = { kind: 'data', role: 'read', ...about };
+  const read: Need = { kind: 'data', role: 'read', ...target };
   if (method !== 'PUT' && method !== 'DELETE') return [read];
   const write: Need = { ...read, role: 'write' };
   const isConditional = 'if-match' in headers || 'if-none-match' in headers;

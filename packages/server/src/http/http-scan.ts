@@ -116,8 +116,8 @@ function keyParameter(query: string, name: string): Uint8Array | null {
   throw new CodedError('KEY_INVALID', message, { hint: EXAMPLE });
 }
 
-function onlyPartition(asked: URLSearchParams, partitions: number): number | null {
-  const only = asked.get('partition');
+function onlyPartition(query: URLSearchParams, partitions: number): number | null {
+  const only = query.get('partition');
   return only === null ? null : wholeNumber('partition', only, partitions - 1);
 }
 

@@ -158,9 +158,9 @@ function checkReading({ method }: IncomingMessage, path: string): void {
 
 async function answerService(
   ports: HttpPorts,
-  asked: Exchange & { readonly path: string; readonly query: string; readonly isKnown: boolean },
+  exchange: Exchange & { readonly path: string; readonly query: string; readonly isKnown: boolean },
 ): Promise<void> {
-  const { request, response, path, query, isKnown } = asked;
+  const { request, response, path, query, isKnown } = exchange;
   if (servicePaths.has(path)) checkReading(request, path);
   switch (path) {
     case '/healthz':

@@ -112,13 +112,13 @@ function requireComplete(store: Store, { ring }: ActiveRing, parent: number) {
 
 async function giveRows(
   { store, throttle, decide }: LoadPorts,
-  about: {
+  wanted: {
     readonly task: LoadTask;
     readonly parent: number;
     readonly isOfChild: (row: { readonly key: Uint8Array }) => boolean;
   },
 ): Promise<void> {
-  const { task, parent, isOfChild } = about;
+  const { task, parent, isOfChild } = wanted;
   const { active, partition, onProgress } = task;
   const { keyspace } = active.ring;
   const bounds = { rowsMax: childRowsMax, bytesMax: childRowsBytesMax };

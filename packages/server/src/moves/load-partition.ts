@@ -185,10 +185,9 @@ interface PullFrom {
 /** Deletions that were dropped at the source after the copy was taken would be missed here. */
 function checkFloor(
   store: Store,
-  about: { readonly keyspace: string; readonly partition: number },
+  { keyspace, partition }: { readonly keyspace: string; readonly partition: number },
   floorMs: number,
 ): void {
-  const { keyspace, partition } = about;
   const copiedMs = store.marks(keyspace, partition)?.floorMs ?? 0;
   if (floorMs <= copiedMs) return;
   const message = `tombstones of partition ${partition} were dropped while it was copied`;

@@ -18,10 +18,10 @@ export interface LoadProgress {
 }
 
 export function startedLoad(
-  about: Pick<LoadProgress, 'keyspace' | 'partition' | 'assignment'>,
+  load: Pick<LoadProgress, 'keyspace' | 'partition' | 'assignment'>,
 ): LoadProgress {
   return {
-    ...about,
+    ...load,
     stage: 'queued',
     bytes: 0,
     bytesTotal: 0,

@@ -80,7 +80,7 @@ export class MoveControls {
   async change(
     keyspace: string,
     action: MoveAction,
-    given: {
+    order: {
       readonly moves: readonly Pick<Move, 'assignment' | 'partition'>[];
       /** Partitions to be refilled with what there is: of force only. */
       readonly refills?: readonly number[];
@@ -88,7 +88,7 @@ export class MoveControls {
       readonly reason: string | null;
     },
   ): Promise<void> {
-    const { moves, refills = [], inFlight, reason } = given;
+    const { moves, refills = [], inFlight, reason } = order;
     const assignments = moves.map(({ assignment }) => assignment);
     const { paused, first, forced } = this.of(keyspace);
     const named: { readonly assignment: number | null; readonly partition: number }[] = [

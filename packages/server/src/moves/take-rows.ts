@@ -13,10 +13,10 @@ import type { LoadPorts } from './load-partition.ts';
 export async function takeRows(
   { store, throttle, decide }: Pick<LoadPorts, 'store' | 'throttle' | 'decide'>,
   { active, partition }: { readonly active: ActiveRing; readonly partition: number },
-  given: RequestOf<typeof push>['rows'],
+  pushed: RequestOf<typeof push>['rows'],
 ): Promise<void> {
   const { keyspace } = active.ring;
-  const rows = given.filter(({ key }) => active.partitionOf(key) === partition);
+  const rows = pushed.filter(({ key }) => active.partitionOf(key) === partition);
   await throttle.pass(rows.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
   const outcomes = await store.write(rows.map((row) => ({ keyspace, partition, ...row })));
   // failpoint: load.rows

@@ -95,14 +95,14 @@ type PushRows = RequestOf<typeof push>['rows'];
  */
 function groupRows(
   store: Store,
-  about: { readonly keyspace: string; readonly partition: number },
+  place: { readonly keyspace: string; readonly partition: number },
   keys: readonly (Uint8Array | undefined)[],
 ): PushRows[] {
   const groups: PushRows[] = [];
   let group: PushRows = [];
   let bytes = 0;
   for (const key of keys) {
-    const record = key === undefined ? null : store.read(about.keyspace, about.partition, key);
+    const record = key === undefined ? null : store.read(place.keyspace, place.partition, key);
     if (record === null) continue;
     group.push({ key: record.key, ...wireContent(record) });
     bytes += record.key.length + (record.value?.length ?? 0);

@@ -114,20 +114,20 @@ export function answerWrite(
 }
 
 /**
- * As answerWrite, without a promise: a write costs what is on its way. `told` is called once, and
- * may be in this turn; what the fence refuses is thrown.
+ * As answerWrite, without a promise: a write costs what is on its way. `onAnswer` is called once,
+ * and may be in this turn; what the fence refuses is thrown.
  */
 export function writeHere(
   ports: ReplicaPorts,
   { request, caller }: { readonly request: WriteRequest; readonly caller: Caller },
-  told: Told,
+  onAnswer: Told,
 ): void {
   const passed = passFence(ports, request, caller);
-  if (!(passed instanceof Promise)) writePassed(ports, { request, caller, ...passed }, told);
+  if (!(passed instanceof Promise)) writePassed(ports, { request, caller, ...passed }, onAnswer);
   else {
     passed
-      .then((fenced) => writePassed(ports, { request, caller, ...fenced }, told))
-      .catch((error: unknown) => told(null, error));
+      .then((fenced) => writePassed(ports, { request, caller, ...fenced }, onAnswer))
+      .catch((error: unknown) => onAnswer(null, error));
   }
 }
 
@@ -152,7 +152,7 @@ export function checkPlace(
 function writePassed(
   ports: ReplicaPorts,
   passed: Fenced & { readonly request: WriteRequest; readonly caller: Caller },
-  told: Told,
+  onAnswer: Told,
 ): void {
   const { active, duty, request, caller } = passed;
   checkPlace(active, request, caller);
@@ -165,7 +165,7 @@ function writePassed(
   const cohort = inFlight.begin(keyspace, partition);
   const failed = (error: unknown): void => {
     inFlight.end(cohort);
-    told(null, error);
+    onAnswer(null, error);
   };
   const stored = (outcome: WriteOutcome): void => {
     inFlight.end(cohort);
@@ -173,10 +173,10 @@ function writePassed(
     try {
       answer = storedAnswer(ports, { request, duty }, outcome);
     } catch (error) {
-      told(null, error);
+      onAnswer(null, error);
       return;
     }
-    told(answer, null);
+    onAnswer(answer, null);
   };
   try {
     ports.store.writeFor(request, { stored, failed });

@@ -147,14 +147,14 @@ describe('whom a ring is fetched from', () => {
     ['a byte at a time', bytes.subarray(0, 1), bytes.length],
     ['nothing at a time', bytes.subarray(0, 0), bytes.length],
     ['more than it says', bytes, bytes.length - 1],
-  ])('%s ends the fetch with its first chunk', async (_name, data, told) => {
+  ])('%s ends the fetch with its first chunk', async (_name, data, bytesSaid) => {
     const asked: unknown[] = [];
     const call = (_kind: unknown, request: unknown): Promise<unknown> => {
       asked.push(request);
       return Promise.resolve({
         version: 3,
         id: idOf(ringOf(3)),
-        bytes: told,
+        bytes: bytesSaid,
         isDelta: false,
         data,
       });

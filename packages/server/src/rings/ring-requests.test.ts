@@ -11,10 +11,10 @@ test('any order of begins and ends: the list is what is under way', () => {
   });
   const steps = fc.array(fc.oneof(request, fc.nat(30)), { maxLength: 80 });
   fc.assert(
-    fc.property(steps, (given) => {
+    fc.property(steps, (steps) => {
       const requests = new RingRequests();
       const running: (typeof request extends fc.Arbitrary<infer R> ? R : never)[] = [];
-      for (const step of given) {
+      for (const step of steps) {
         if (typeof step === 'number') {
           const [ended] = running.splice(step % (running.length + 1), 1);
           if (ended !== undefined) requests.end(ended.kind, ended);

@@ -43,10 +43,10 @@ function history(count: number, first: Ring = servedRing({ power: 5, devices: 8 
 const versions = history(4);
 const at = (number: number) => versions[number - 1]!;
 
-async function start(folder: string, given?: readonly string[]) {
+async function start(folder: string, anchors?: readonly string[]) {
   const ports = { directory: join(folder, 'trust'), nowMs };
-  const trust = await TrustStore.load(ports, given ?? [rootIdOf(root)]);
-  if (given === undefined && trust.trusts().length === 0) await trust.offerRoots(fileOf(root));
+  const trust = await TrustStore.load(ports, anchors ?? [rootIdOf(root)]);
+  if (anchors === undefined && trust.trusts().length === 0) await trust.offerRoots(fileOf(root));
   const cache = { directory: join(folder, 'rings') };
   const cached = await loadRingCache(cache, () => undefined);
   const identity = identityOf(at(1).ring, 0);

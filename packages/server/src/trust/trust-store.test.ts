@@ -14,8 +14,8 @@ const third = signedRoot({ version: 3, ring: people.ring.slice(1), epoch: 2 });
 const bytesOf = (...roots: (typeof first)[]): Buffer => Buffer.from(printTrustFile(roots));
 const startMs = Date.parse('2026-11-21T00:00:00Z');
 
-async function load(folder: string, given: readonly string[], nowMs = startMs) {
-  return TrustStore.load({ directory: join(folder, 'trust'), nowMs: () => nowMs }, given);
+async function load(folder: string, anchors: readonly string[], nowMs = startMs) {
+  return TrustStore.load({ directory: join(folder, 'trust'), nowMs: () => nowMs }, anchors);
 }
 
 const versions = (store: TrustStore): number[] => store.trusts().map(({ root }) => root.version);

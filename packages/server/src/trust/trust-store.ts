@@ -50,12 +50,12 @@ export class TrustStore {
   }
 
   /**
-   * `given`: trust files and root ids (64 hex digits). What was walked to before is taken up again,
+   * `words`: trust files and root ids (64 hex digits). What was walked to before is taken up again,
    * so that a restart cannot take a server back. Throws TRUST_INVALID, TRUST_FORK, DISK_FAILED.
    */
-  static async load(ports: TrustPorts, given: readonly string[]): Promise<TrustStore> {
+  static async load(ports: TrustPorts, words: readonly string[]): Promise<TrustStore> {
     const anchors: Anchor[] = [];
-    for (const word of given) anchors.push(await loadAnchor(ports.directory, word));
+    for (const word of words) anchors.push(await loadAnchor(ports.directory, word));
     const store = new TrustStore(ports, anchors);
     if (anchors.length > 0) await store.#loadBeacons();
     return store;

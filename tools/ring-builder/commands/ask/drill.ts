@@ -99,7 +99,7 @@ function shortName(device: Parameters<typeof tierName>[0], tier: TierKind): stri
 
 function printDrill(
   drill: Drill,
-  given: {
+  facts: {
     readonly ring: string;
     readonly version: number;
     readonly inFlight: number;
@@ -108,7 +108,7 @@ function printDrill(
   },
 ): string[] {
   const { gone, availability: lost, worstSource, unrecoverable, recoveryMoves } = drill;
-  const { ring, version, inFlight, fits, survivors } = given;
+  const { ring, version, inFlight, fits, survivors } = facts;
   const names = gone.map((id) => `d${id}`).join(' ');
   const senders = survivors.filter(({ sources }) => sources > 0).length;
   const fit = fits === null ? 'whether it fits is not known' : fits ? 'it fits' : 'it does NOT fit';

@@ -151,19 +151,19 @@ function linesOf(
   ];
 }
 
-function timesOf(given: string): number {
-  const times = Number(given);
+function timesOf(typed: string): number {
+  const times = Number(typed);
   if (times >= 2) return times;
-  throw usage(`--split-busier ${given} is no number of 2 or more: halves would be split again`);
+  throw usage(`--split-busier ${typed} is no number of 2 or more: halves would be split again`);
 }
 
-function belowOf(given: string | undefined, above: number): number {
+function belowOf(typed: string | undefined, above: number): number {
   const most = Math.floor(above * mergeShareMax);
-  if (given === undefined) return most;
-  const below = parseBytes(given, '--merge-below');
+  if (typed === undefined) return most;
+  const below = parseBytes(typed, '--merge-below');
   if (below <= most) return below;
   throw usage(
-    `--merge-below ${given} is more than an eighth of --split-above, ${printBytes(most)}: what ` +
+    `--merge-below ${typed} is more than an eighth of --split-above, ${printBytes(most)}: what ` +
       'is split could be merged again',
   );
 }

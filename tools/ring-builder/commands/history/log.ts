@@ -70,11 +70,11 @@ function isBy(user: string, author: string): boolean {
   return user === author || user.startsWith(`${author}@`);
 }
 
-function deviceOption(given: string | undefined): number | null {
-  if (given === undefined) return null;
-  const id = /^d?(\d{1,9})$/.exec(given)?.[1];
+function deviceOption(typed: string | undefined): number | null {
+  if (typed === undefined) return null;
+  const id = /^d?(\d{1,9})$/.exec(typed)?.[1];
   // An address may have been another device's in an older version, an id never.
-  if (id === undefined) throw usage(`--device ${given} is no device id`, 'write it as d3');
+  if (id === undefined) throw usage(`--device ${typed} is no device id`, 'write it as d3');
   return Number(id);
 }
 

@@ -59,14 +59,14 @@ of rings of its own, which log and show read with --rings; stage again what is s
 /** The log comes along. Throws RING_UNKNOWN when the store has no such ring. */
 async function takeHistory(
   context: Context,
-  given: {
+  wanted: {
     readonly ring: string;
     readonly from: string;
     readonly source: Exclude<RestoreSource, { readonly kind: 'file' }>;
     readonly placing: Parameters<typeof takeStored>[1];
   },
 ): Promise<Answer> {
-  const { ring, from, source, placing } = given;
+  const { ring, from, source, placing } = wanted;
   const place = { rings: context.rings, ring };
   if (source.kind === 'folder') {
     const copied = await copyRing(place, { ...placing, from: source.from, trust: source.trust });

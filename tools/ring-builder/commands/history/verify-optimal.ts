@@ -19,7 +19,7 @@ import { copyTable } from '@ringwright/ring/slot-rows';
 import { notNoted } from '../../versions/waves-left.ts';
 
 export interface OptimalityCheck {
-  /** The version in which the moves were committed: `asked`, or the one whose moves it carries on. */
+  /** The version in which the moves were committed: the one asked for, or that whose moves it carries on. */
   readonly version: number;
   readonly certificate: Certificate;
   /** Of the moves, those that even bytes were worth, within the budget of that version. */
@@ -34,9 +34,9 @@ export interface OptimalityCheck {
 export async function verifyOptimal(
   rings: string,
   ring: string,
-  asked: { readonly version: number; readonly nowMs: () => number },
+  options: { readonly version: number; readonly nowMs: () => number },
 ): Promise<OptimalityCheck> {
-  let made = await readVersion(rings, ring, asked.version);
+  let made = await readVersion(rings, ring, options.version);
   let before = await parentOf(rings, made);
   while (before !== null && before.ring.moves.length > 0) {
     made = before;
@@ -45,7 +45,7 @@ export async function verifyOptimal(
   const { version } = made.ring;
   const state = stateOf(made);
   requireShares(state);
-  const start = asked.nowMs();
+  const start = options.nowMs();
   const landed = finalizeMoves(initializeMoves(made.ring, made.id), made.id);
   const entries = (await readLog(rings, ring)).filter((entry) => entry.version <= version);
   const { after, movesLeft } = carriedToEnd(landed, { ...made, state }, entries);
@@ -54,7 +54,7 @@ export async function verifyOptimal(
   const found = certify({ before: before?.ring.table ?? [], after, state: dense });
   const proof = before === null ? null : proofBelowSwaps(found, before, state);
   const { certificate, swapMoves } = proof ?? { certificate: found, swapMoves: 0 };
-  const seconds = (asked.nowMs() - start) / 1_000;
+  const seconds = (options.nowMs() - start) / 1_000;
   const moved = entries.findLast(makesVersion)?.moves ?? 0;
   return { version, certificate, swapMoves, moved, movesLeft, seconds };
 }

@@ -18,7 +18,7 @@ export async function revokeAnswer(context: Context, names: readonly string[]): 
   const access = await changeAccess(context.rings, authorOf(context), {
     key: await ringKey(context),
     change: `revoke ${names.join(' ')}`,
-    next: (before, about) => withoutTokens(before, names, about),
+    next: (before, change) => withoutTokens(before, names, change),
   });
   const lines = [`${counted(names.length, 'token')} revoked: ${names.join(' ')}`];
   return changedAnswer(context, access, { json: { revoked: names }, lines });
@@ -38,14 +38,14 @@ export async function signAnswer(context: Context): Promise<Answer> {
 export async function changedAnswer(
   context: Context,
   { document, signers, needed, bytes }: RingsAccess,
-  about: { readonly json: object; readonly lines: readonly string[] },
+  answer: { readonly json: object; readonly lines: readonly string[] },
 ): Promise<Answer> {
   const { version } = document;
   const missing = Math.max(0, needed - signers.length);
   if (missing > 0) {
     return {
-      json: { ...about.json, version, missing, servers: [], changed: true },
-      lines: [...about.lines, `access document ${version} waits: ${missing} more must sign it`],
+      json: { ...answer.json, version, missing, servers: [], changed: true },
+      lines: [...answer.lines, `access document ${version} waits: ${missing} more must sign it`],
       next: context.next('access sign'),
     };
   }
@@ -55,8 +55,8 @@ export async function changedAnswer(
   const servers = await giveTrust(targets, documents, context.nowMs());
   const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
   return {
-    json: { ...about.json, version, missing, servers, changed: true },
-    lines: [...about.lines, sentLine(version, servers), ...failedLines(failed)],
+    json: { ...answer.json, version, missing, servers, changed: true },
+    lines: [...answer.lines, sentLine(version, servers), ...failedLines(failed)],
     next: context.next(failed.length > 0 ? 'access push' : 'access list'),
     exit: exitOf(failed),
   };

@@ -56,7 +56,7 @@ export async function grantAnswer(
   const access = await changeAccess(context.rings, authorOf(context), {
     key,
     change: `grant ${id}: ${said}`,
-    next: (before, about) => withToken(before, granted, about),
+    next: (before, change) => withToken(before, granted, change),
   }).catch(async (error: unknown) => {
     if (out !== undefined) await rm(out, { force: true });
     throw error;
