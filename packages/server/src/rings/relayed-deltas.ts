@@ -7,7 +7,7 @@ import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { ActiveRing } from './active-ring.ts';
 import { type RingCache, ringFileName } from './ring-cache.ts';
-import { makeRingDeltaInWorker } from './ring-delta-in-worker.ts';
+import { makeRingDeltaInWorker } from './ring-in-worker.ts';
 
 export class RelayedDeltas {
   readonly #cache: RingCache;

@@ -16,8 +16,8 @@ import type {
 import type { TrustExchange } from '../trust/trust-exchange.ts';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { RelayedDeltas } from './relayed-deltas.ts';
-import { applyRingDeltaInWorker } from './ring-delta-in-worker.ts';
 import { RingFetches, type TakeBytes } from './ring-fetches.ts';
+import { applyRingDeltaInWorker } from './ring-in-worker.ts';
 import { RingUploads } from './ring-uploads.ts';
 import type { Rings } from './rings.ts';
 

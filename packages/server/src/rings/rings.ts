@@ -11,9 +11,9 @@ import type { TrustStore } from '../trust/trust-store.ts';
 import { prepareDuties } from './active-duties.ts';
 import { type ActiveRing, activeRing } from './active-ring.ts';
 import type { DecodedRing } from './open-ring.ts';
-import { openRingInWorker } from './open-ring-in-worker.ts';
 import { type CachedRing, cacheRing, type HighestHead, type RingCache } from './ring-cache.ts';
 import type { RingForks } from './ring-forks.ts';
+import { openRingInWorker } from './ring-in-worker.ts';
 import { type RingRefusal, RingRefusals } from './ring-refusals.ts';
 
 interface RingsPorts {

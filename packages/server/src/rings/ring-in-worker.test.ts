@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { turnsOf } from '../../../../test/support/turns-of.ts';
 import { activeDuties, prepareDuties } from './active-duties.ts';
-import { applyRingDeltaInWorker, makeRingDeltaInWorker } from './ring-delta-in-worker.ts';
+import { applyRingDeltaInWorker, makeRingDeltaInWorker } from './ring-in-worker.ts';
 
 const ring = servedRing({ power: 20, devices: 100 });
 const { bytes: base, id } = encodeRing(ring);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { servedRing } from '../../../../test/support/served-ring.ts';
 import { turnsOf } from '../../../../test/support/turns-of.ts';
 import { openRing } from './open-ring.ts';
-import { openRingInWorker } from './open-ring-in-worker.ts';
+import { openRingInWorker } from './ring-in-worker.ts';
 
 /** Just above what is opened in one turn. */
 const ring = servedRing({ power: 20, devices: 100 });
