@@ -7,7 +7,7 @@ import { openRing } from '@ringwright/repository/open-ring';
 import type { Context } from '../cli/verb.ts';
 import { askServers } from '../servers/ask-servers.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
-import { type JudgedHead, type JudgedRing, judgeRing } from './judge-ring.ts';
+import { type JudgedHead, type JudgedRing, troublesOfRing } from './ring-troubles.ts';
 import { standingOf } from './situation-of.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -35,7 +35,7 @@ export async function checkRings(
   return read.map((one): RingHealth => {
     if ('judged' in one) return one;
     const { ring, id } = one;
-    const judged = judgeRing(one, answers, context.nowMs());
+    const judged = troublesOfRing(one, answers, context.nowMs());
     return { ring: ring.keyspace, version: ring.version, id, judged, troubles: judged.troubles };
   });
 }

@@ -8,7 +8,7 @@ import { printBytes } from '../cli/print-bytes.ts';
 import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
-import type { JudgedHead } from './judge-ring.ts';
+import type { JudgedHead } from './ring-troubles.ts';
 import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
 

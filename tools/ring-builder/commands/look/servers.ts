@@ -7,7 +7,7 @@ import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-lo
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { judgeRing } from '../../health/judge-ring.ts';
+import { troublesOfRing } from '../../health/ring-troubles.ts';
 import { type ServerLine, serverLine } from '../../health/server-line.ts';
 import { standingOf } from '../../health/situation-of.ts';
 import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
@@ -37,7 +37,7 @@ export const verb: Verb = {
     const made = must(lastVersionEntry(entries), 'a head has its entry');
     const standing = await standingOf(context, head, entries);
     const judged = { ...head, committedMs: Date.parse(made.time), ...standing };
-    const { troubles, given } = judgeRing(judged, answers, nowMs);
+    const { troubles, given } = troublesOfRing(judged, answers, nowMs);
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
     return {

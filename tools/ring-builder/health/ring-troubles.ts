@@ -33,7 +33,7 @@ export interface JudgedRing {
 }
 
 /** Servers whose devices were all removed may be gone: they are not looked at. */
-export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
+export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
   const { ring, id } = head;
   const targets = ringTargets(ring, head.state).filter(({ required }) => required);
   const asked = targets.map(({ address, devices }): AskedServer => {

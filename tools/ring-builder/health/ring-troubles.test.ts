@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { wellOf } from '../../../test/support/ring-status.ts';
 import { idOf, moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
-import { judgeRing } from './judge-ring.ts';
+import { troublesOfRing } from './ring-troubles.ts';
 import { exitOf } from './trouble.ts';
 
 const committedMs = Date.parse('2026-11-21T03:00:00Z');
@@ -47,7 +47,7 @@ function judge(
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
   const head = { ring, id: idOf(ring), state: null, committedMs, ...standing };
-  return judgeRing(head, answers, committedMs + (world.laterMs ?? 0));
+  return troublesOfRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
 
 const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6201 cannot be reached');
