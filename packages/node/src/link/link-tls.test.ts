@@ -122,10 +122,16 @@ test('a server with another key is told apart before anything is said to it', as
   expect(shown).toEqual([]);
 });
 
-test('a certificate that no given authority vouches for is refused, and said so', async () => {
-  const { port } = await listening();
+test('a certificate that no given authority vouches for is refused, and shown', async () => {
+  const { port, shown } = await listening();
   const link = linkTo(port, { by: 'authority', ca: device.cert });
-  await expect(link.connect()).rejects.toMatchObject({ code: 'PEER_UNPROVEN' });
+  await expect(link.connect()).rejects.toMatchObject({
+    code: 'PEER_UNPROVEN',
+    message: expect.stringMatching(
+      `shows another certificate: of no authority.* got one for .*, with the key ${idOf(bundle)}$`,
+    ),
+  });
+  expect(shown).toEqual([]);
 });
 
 test('where TLS is demanded a plain caller gets nothing, and a silent one goes', async () => {
