@@ -1,7 +1,8 @@
 // What is shown in a narrow terminal is what a shell runs.
 import { execFileSync } from 'node:child_process';
+import { quoteWord } from '@ringwright/base/quote-command';
 import { expect, test } from 'vitest';
-import { breakCommand, quoteForShell } from './break-command.ts';
+import { breakCommand } from './break-command.ts';
 
 const args = [
   ...['printf', '%s\\n', 'r1z1-127.0.0.1:45623/sd1', '1', 'six servers in three zones', "it's"],
@@ -13,7 +14,7 @@ const args = [
 ];
 
 test.each([20, 40, 60, 80, 400])('in %d columns', (columns) => {
-  const lines = breakCommand(args.map(quoteForShell), columns);
+  const lines = breakCommand(args.map(quoteWord), columns);
   const [, , ...given] = args;
   const shown = execFileSync('/bin/sh', ['-c', lines.join('\n')], { encoding: 'utf8' });
   expect(shown.split('\n').slice(0, -1)).toEqual(given);

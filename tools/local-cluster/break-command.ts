@@ -22,7 +22,3 @@ export function breakCommand(args: readonly string[], columns: number): string[]
   }
   return [...lines, line];
 }
-
-export function quoteForShell(word: string): string {
-  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}

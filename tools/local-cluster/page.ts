@@ -1,5 +1,6 @@
 // The page at the end: what happened, in figures, and what to try now. Pure.
-import { breakCommand, quoteForShell } from './break-command.ts';
+import { quoteWord } from '@ringwright/base/quote-command';
+import { breakCommand } from './break-command.ts';
 import type { Figures } from './figures.ts';
 import { margin } from './narrator.ts';
 
@@ -68,7 +69,7 @@ export function commandsPage(surroundings: Surroundings): string[] {
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
   const url = `http://127.0.0.1:${port}/v1/cities/${path}`;
   const shown = (...args: string[]): string[] =>
-    breakCommand(args.map(quoteForShell), columns - margin.length);
+    breakCommand(args.map(quoteWord), columns - margin.length);
   const tool = (...args: string[]): string[] =>
     shown('npx', 'ring-builder', ...args, '--rings', rings);
   return [
@@ -102,7 +103,7 @@ export function securedCommandsPage(
   const { rings, folder, port, sampleKey, environment, authority, token } = surroundings;
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
   const url = `https://127.0.0.1:${port}/v1/cities/${path}`;
-  const set = Object.entries(environment).map(([name, value]) => `${name}=${quoteForShell(value)}`);
+  const set = Object.entries(environment).map(([name, value]) => `${name}=${quoteWord(value)}`);
   const tool = (command: string): string => `npx ring-builder ${command} --rings ${rings}`;
   const shown = `"Authorization: Bearer $(cat ${token})"`;
   return [
@@ -111,8 +112,8 @@ export function securedCommandsPage(
     '',
     ...indent([
       ...set.map((one) => `export ${one}`),
-      `curl --cacert ${authority} -H ${shown} ${quoteForShell(url)}`,
-      `curl --cacert ${authority} ${quoteForShell(url)}   # a stranger`,
+      `curl --cacert ${authority} -H ${shown} ${quoteWord(url)}`,
+      `curl --cacert ${authority} ${quoteWord(url)}   # a stranger`,
       tool('health'),
       tool('access list'),
       tool('access log'),

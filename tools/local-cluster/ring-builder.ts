@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { quoteForShell } from './break-command.ts';
+import { quoteWord } from '@ringwright/base/quote-command';
 import { failure } from './failure.ts';
 import { rolloutLine } from './rollout-line.ts';
 
@@ -28,7 +28,7 @@ export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
 export function ringBuilder(options: RingBuilderOptions): RingBuilder {
   const { rings, environment, signal, announce, say } = options;
   return async (...args) => {
-    const typed = ['ring-builder', ...args.map(quoteForShell)];
+    const typed = ['ring-builder', ...args.map(quoteWord)];
     const command = typed.join(' ');
     announce(typed);
     const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];

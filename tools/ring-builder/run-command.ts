@@ -7,11 +7,11 @@
 // only the file of the verb that was typed is loaded.
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
+import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';
 import { type Arguments, flag, optionalText, text } from './cli/arguments.ts';
 import { authorName } from './cli/author-name.ts';
 import { Display, type Screen } from './cli/display.ts';
 import { keysPlace } from './cli/keys-place.ts';
-import { quoteCommand, quoteWord } from './cli/quote-command.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { Answer, Context } from './cli/verb.ts';
 import { type Naming, nameRings } from './name-rings.ts';

@@ -2,9 +2,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { quoteWord } from '@ringwright/base/quote-command';
 import { expect, test } from 'vitest';
 import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
-import { quoteWord } from '../cli/quote-command.ts';
 import { parseCommandLine } from '../command-line.ts';
 import { verbs } from '../verbs.ts';
 import { completionWord, scripts, shells } from './scripts.ts';

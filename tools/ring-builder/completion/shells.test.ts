@@ -2,9 +2,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { quoteWord } from '@ringwright/base/quote-command';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
-import { quoteWord } from '../cli/quote-command.ts';
 import { scripts } from './scripts.ts';
 
 const bin = join(import.meta.dirname, '../../../node_modules/.bin');

@@ -2,8 +2,8 @@
 // The one table of it, for push, rollout, settle, servers, health and status. Pure.
 import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
+import { quoteWord } from '@ringwright/base/quote-command';
 import type { Ring } from '@ringwright/ring/ring';
-import { quoteWord } from '../cli/quote-command.ts';
 import { commandsWithout, goneForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */

@@ -2,11 +2,11 @@
 // server: what is cut off has no keys yet.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { cutsAhead } from '@ringwright/builder/ask/cuts-ahead';
 import type { Change } from '@ringwright/builder/state/change';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { type Arguments, optionalText, text, usage } from '../../cli/arguments.ts';
-import { quoteCommand } from '../../cli/quote-command.ts';
 import type { Context } from '../../cli/verb.ts';
 import { timeKeys } from '../../plan/time-keys.ts';
 

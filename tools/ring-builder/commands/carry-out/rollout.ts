@@ -1,5 +1,6 @@
 // ring-builder rollout: drives the moves of the head to their end.
 import { counted } from '@ringwright/base/counted';
+import { quoteWord } from '@ringwright/base/quote-command';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -14,7 +15,6 @@ import {
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
 import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
-import { quoteWord } from '../../cli/quote-command.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { parseRate } from '../../moves/copy-rates.ts';

@@ -1,13 +1,13 @@
 // ring-builder restore: a ring folder made anew from one ring file, a server's copy, or the history
 // that another folder of rings or the store has.
 import { counted } from '@ringwright/base/counted';
+import { quoteWord } from '@ringwright/base/quote-command';
 import { copyRing } from '@ringwright/repository/copy-ring';
 import { openRing } from '@ringwright/repository/open-ring';
 import { type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { takeStored } from '@ringwright/repository/shared/pull-head';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
-import { quoteWord } from '../../cli/quote-command.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { type RestoreSource, restoreSource } from './restore-source.ts';
