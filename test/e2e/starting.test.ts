@@ -112,7 +112,7 @@ test('an address that others reach: exit 5 with commands to type, a line each', 
   const { exit, said, data } = await endOf({}, ['--listen', '10.0.0.1:6200']);
   expect(said).toContain('INSECURE_LISTEN');
   expect(said).toMatch(/^ {2}ring-builder access grant servers --peer --out peer\.token$/m);
-  expect(said).toMatch(/^ {2}ring-server .* --token-file peer\.token$/m);
+  expect(said).toMatch(/^ {2}ring-server .* --device try .* --token-file peer\.token$/m);
   expect(exit).toBe(5);
   await expect(fs.stat(data)).rejects.toThrow('ENOENT');
 });

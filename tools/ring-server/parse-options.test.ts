@@ -1,4 +1,5 @@
 // The command line of a server: what becomes of it, and what is refused.
+import { wordsOf } from '@ringwright/server/option-flags';
 import { expect, test } from 'vitest';
 import { parseOptions } from './parse-options.ts';
 
@@ -75,4 +76,15 @@ test.each([
     code: 'USAGE',
     message: expect.stringContaining(message),
   });
+});
+
+test('options are told in the words that make them', async () => {
+  const words = [
+    ...['--data', '/srv/a b', '--mount-check', '--listen', '10.0.0.1:6200', '--allow-host', 'a.b'],
+    ...['--allow-host', '.c', '--tls', 'own', '--device', 'sd1', '--redis-port', '6390'],
+    ...['--redis-consistency', 'one', '--trust', 't.json', '--copy-rate', '50000000'],
+    ...['--trash-hours', '0.5', '--store-ca', '/ca.pem', '--store-password-file', '/word'],
+  ];
+  expect(wordsOf(await parseOptions(words))).toEqual(words);
+  expect(wordsOf(await parseOptions(['--data', '/x']))).toEqual(['--data', '/x']);
 });

@@ -49,6 +49,29 @@ export function optionsOf(
   throw refusal(`--${option} ${String(shown)}: ${issueSentence(issue)}`);
 }
 
+/** What is typed for these options: those that are not the default, in the order of the table. */
+export function wordsOf(options: Partial<ServerOptions>): string[] {
+  const { storeAccess = {}, ...plain } = options;
+  const given: Readonly<Record<string, unknown>> = plain;
+  const typed = Object.entries(serverOptionsSchema.shape).flatMap(([name, field]) => {
+    const fallback = field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
+    return given[name] === fallback ? [] : wordsFor(typedName(name), given[name]);
+  });
+  // A user comes of the environment alone.
+  const { user: _, ...files } = storeAccess;
+  const ofStore = Object.entries(files).flatMap(([name, file]) =>
+    wordsFor(`store-${typedName(name)}`, file),
+  );
+  return [...typed, ...ofStore];
+}
+
+function wordsFor(option: string, value: unknown): string[] {
+  if (value === true) return [`--${option}`];
+  if (Array.isArray(value)) return value.flatMap((one) => wordsFor(option, one));
+  const isText = typeof value === 'string' || typeof value === 'number';
+  return isText ? [`--${option}`, `${value}`] : [];
+}
+
 /** Empty words come of unset variables in scripts. */
 function requireValue(option: string, value: unknown): void {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -49,12 +49,32 @@ test.each(['operatorListen', 'replicationListen'])('at %s too', (door) => {
   });
 });
 
-test('what is printed can be typed as it stands', () => {
-  const { hint } = refusal(options) ?? { hint: '' };
-  const rest = '--data /srv/sd1 --listen 10.0.0.1:6200';
-  const protection = '--tls own --trust rings/trust.json --token-file peer.token';
-  expect(hint).toContain(`  ring-server ${rest} ${protection}`);
-  expect(hint).toContain(`  ring-server ${rest} --insecure-listen`);
-  expect(hint).toContain('  ring-builder key generate');
-  expect(hint).toContain('  ring-builder access grant servers --peer --out peer.token');
+test('what is printed can be typed as it stands, with all that was typed before', () => {
+  const typed = { ...options, device: 'sd1', redisPort: 6390, allowHost: ['a.example', '.rw'] };
+  const { hint } = refusal(typed) ?? { hint: '' };
+  const place = '--data /srv/sd1 --listen 10.0.0.1:6200 --allow-host a.example --allow-host .rw';
+  const rest = '--device sd1 --redis-port 6390';
+  const protection = '--trust rings/trust.json --token-file peer.token';
+  expect(hint.split('\n')).toEqual([
+    'set it up:',
+    '  ring-builder key generate operator   # unless rings/trust.json is there',
+    '  ring-builder access grant servers --peer --out peer.token',
+    '  ring-builder access grant operator --operator --metrics --out operator.token',
+    `  ring-server ${place} --tls own ${rest} ${protection}`,
+    '  ring-builder access push   # once a ring names it',
+    'or, where nobody else reaches that network:',
+    `  ring-server ${place} --insecure-listen ${rest}`,
+  ]);
+});
+
+test('what is there already is asked for no more', () => {
+  const { hint } = refusal({ ...options, trust: ['t.json'], clientCa: 'my ca.pem' }) ?? {
+    hint: '',
+  };
+  const words = "--client-ca 'my ca.pem' --trust t.json";
+  const place = '--data /srv/sd1 --listen 10.0.0.1:6200';
+  expect(hint.split('\n').slice(0, 2)).toEqual([
+    'set it up:',
+    `  ring-server ${place} --tls own ${words}`,
+  ]);
 });

@@ -1,8 +1,10 @@
 // Off loopback a server listens only when strangers can do nothing there.
 import { isIPv4 } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { splitAddress } from '@ringwright/base/server-address';
 import { doorsOf } from './listen.ts';
+import { wordsOf } from './option-flags.ts';
 import type { ServerOptions } from './options.ts';
 
 type Protection = Pick<ServerOptions, 'tls' | 'trust' | 'tokenFile' | 'clientCa'>;
@@ -21,30 +23,34 @@ export function isInsecure(options: Listening): boolean {
   return !doorsOf(options).every(isLoopback) && lackingOf(options).length > 0;
 }
 
-/** Throws INSECURE_LISTEN, with the commands that would set it up. */
-export function requireSecure(options: Listening): void {
+/** Throws INSECURE_LISTEN, with the commands that would set it up: all that was typed is in them. */
+export function requireSecure(options: Listening & Partial<ServerOptions>): void {
   if (options.insecureListen || !isInsecure(options)) return;
-  const { listen, data, tls = 'own', trust, tokenFile } = options;
+  const { listen, tls = 'own', trust, tokenFile, clientCa } = options;
   const lacks = lackingOf(options);
-  const given = `--data ${data} --listen ${listen}`;
-  const token = tokenFile ?? 'peer.token';
-  const protection = `--tls ${tls} --trust ${trust[0] ?? 'rings/trust.json'} --token-file ${token}`;
+  const isOpen = (tokenFile ?? clientCa) === undefined;
+  const shown = isOpen ? 'peer.token' : tokenFile;
+  const roots = trust.length === 0 ? ['rings/trust.json'] : trust;
+  const commandOf = (added: Partial<ServerOptions>): string =>
+    `  ${quoteCommand(['ring-server', ...wordsOf({ ...options, ...added })])}`;
   const reached = doorsOf(options).find((door) => !isLoopback(door));
   const message = `other machines reach ${reached}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [
       'set it up:',
-      ...(trust.length === 0 ? ['  ring-builder key generate operator'] : []),
-      ...(tokenFile === undefined
+      ...(trust.length === 0
+        ? ['  ring-builder key generate operator   # unless rings/trust.json is there']
+        : []),
+      ...(isOpen
         ? [
-            `  ring-builder access grant servers --peer --out ${token}`,
+            `  ring-builder access grant servers --peer --out ${shown}`,
             '  ring-builder access grant operator --operator --metrics --out operator.token',
           ]
         : []),
-      `  ring-server ${given} ${protection}`,
-      '  ring-builder access push   (once a ring names it)',
+      commandOf({ tls, trust: roots, tokenFile: shown }),
+      ...(isOpen ? ['  ring-builder access push   # once a ring names it'] : []),
       'or, where nobody else reaches that network:',
-      `  ring-server ${given} --insecure-listen`,
+      commandOf({ insecureListen: true }),
     ].join('\n'),
     details: { listen, lacks },
   });
