@@ -1,5 +1,7 @@
 // Real servers with an access document, and the real tool: who gets in, who does not, and when.
+import { once } from 'node:events';
 import fs from 'node:fs/promises';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { verbNeeds } from '@ringwright/access/verb-needs';
@@ -73,6 +75,46 @@ async function codeAt(
   return answer.status < 400 ? String(answer.status) : refusalOf(answer).code;
 }
 
+/** Of the Redis protocol: what somebody without a token may say as well. */
+const beforeAuth = ['auth', 'hello', 'quit'];
+/** They ask about the server and the connection: any token will do. */
+const aboutNoKey = [
+  ...['client', 'command', 'config', 'echo', 'flushall', 'flushdb', 'info', 'ping'],
+  ...['ringwright.consistency', 'select'],
+];
+
+type Saying = (...words: string[]) => Promise<string>;
+
+/** Of all commands that the server knows, those that it does not refuse in these words. */
+async function passing(knowing: Redis, say: Saying, refusal: RegExp): Promise<string[]> {
+  const passed: string[] = [];
+  const described = (await knowing.call('COMMAND')) as [name: string, arity: number][];
+  for (const [name, arity] of described) {
+    if (beforeAuth.includes(name)) continue;
+    const said = await say(name, ...Array<string>(Math.abs(arity) - 1).fill('1'));
+    if (!refusal.test(said)) passed.push(name);
+  }
+  return passed.sort();
+}
+
+const saidBy = (caller: Redis): Saying => {
+  return (name = '', ...words) =>
+    caller.call(name, ...words).then(
+      () => 'answered',
+      ({ message }: Error) => message,
+    );
+};
+
+/** By hand, since the client goes when it is refused; a refusal is one line. */
+function nobodyAt(port: number): Saying {
+  const socket = net.connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  return async (...words) => {
+    socket.write(`${words.join(' ')}\r\n`);
+    return String((await once(socket, 'data'))[0]).slice(1);
+  };
+}
+
 interface Listed {
   readonly tokens: readonly { readonly token: string; readonly usedMs: number | null }[];
   readonly silent: readonly string[];
@@ -132,6 +174,11 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   onTestFinished(() => nobody.disconnect());
   nobody.on('error', () => undefined);
   await expect(nobody.get('shop:2')).rejects.toThrow(/^NOAUTH/);
+  const [otherId = '', otherSecret = ''] = other.split('.');
+  const elsewhere = new Redis({ port: redisPort, username: otherId, password: otherSecret });
+  onTestFinished(() => elsewhere.disconnect());
+  expect(await passing(redis, nobodyAt(redisPort), /^NOAUTH/)).toEqual([]);
+  expect(await passing(redis, saidBy(elsewhere), /^NOPERM/)).toEqual(aboutNoKey);
   await expect(redis.auth(id, 'x'.repeat(43))).rejects.toThrow(/^WRONGPASS/);
   await expect(redis.get('shop:2'), 'a wrong secret forgets the right one').rejects.toThrow();
   await redis.auth(id, secret);
@@ -147,17 +194,28 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
     servers: 'servers notes',
     settle: 'settle notes -m why --yes',
     splits: 'splits notes',
+    'archive-data': `archive-data notes --to ${folder}/archive`,
+    'restore-data': `restore-data notes --from ${folder}/before`,
   };
-  const asking = Object.keys(verbNeeds).filter((verb) =>
-    ['operator', 'metrics'].includes(verbNeeds[verb] ?? ''),
+  // What is signed is its own credential.
+  const asking = Object.keys(verbNeeds).filter(
+    (verb) => !['folder', 'signature'].includes(verbNeeds[verb] ?? ''),
   );
   expect(Object.keys(commands).sort()).toEqual(asking.sort());
   const environment = { RING_BUILDER_TOKEN_FILE: '', RING_BUILDER_TOKEN: app };
   const asApp = await ringBuilderIn(folder, environment);
-  for (const [verb, command] of Object.entries(commands)) {
-    const { exit, stdout, stderr } = await asApp.run(`${command} --json`);
-    expect([verb, exit], stderr).not.toEqual([verb, 0]);
-    expect(`${stdout}${stderr}`, verb).toMatch(/PERMISSION_MISSING|needs (operator|metrics)/);
+  await asApp.json(`archive-data notes --to ${folder}/before`);
+  for (const token of ['', other]) {
+    const asOther = await ringBuilderIn(folder, { ...environment, RING_BUILDER_TOKEN: token });
+    for (const [verb, command] of Object.entries(commands)) {
+      const { exit, stdout, stderr } = await asOther.run(`${command} --json`);
+      expect([verb, exit], stderr).not.toEqual([verb, 0]);
+      expect(`${stdout}${stderr}`, verb).toMatch(
+        token === ''
+          ? /TOKEN_MISSING|needs a token/
+          : /PERMISSION_MISSING|needs (operator|metrics)/,
+      );
+    }
   }
 
   const { exit, stderr } = await tool.run('reconcile notes --json');
