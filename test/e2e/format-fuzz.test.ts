@@ -1,6 +1,7 @@
 // What strangers send as files, words and first bytes, against the parsers alone: from a seed, each
 // input with a bound on time and memory (bundles of TLS, read from disk, with that of the test).
 // FUZZ_ROUNDS makes it long, FUZZ_SEED replays.
+import { generateKeyPairSync } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createContext, Script } from 'node:vm';
@@ -10,11 +11,16 @@ import { grantOfUri } from '@ringwright/access/grant-uri';
 import { openAccess } from '@ringwright/access/open-access';
 import { parseToken, tokenText } from '@ringwright/access/token';
 import { CodedError } from '@ringwright/base/coded-error';
+import { keyBytesMax } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { formatSessionToken, parseSessionToken } from '@ringwright/base/session-token';
 import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
+import type { Ring } from '@ringwright/ring/ring';
 import { beaconPayload, openBeacon, printBeacon } from '@ringwright/ring/trust/beacon';
+import { openReceipt, printReceipt } from '@ringwright/ring/trust/move-receipt';
 import { newestRoot, parseTrustFile, printTrustFile } from '@ringwright/ring/trust/trust-chain';
+import { readSwiftFile } from '@ringwright/swift/swift-file';
 import { joinFrame, packEnvelope, unpackFrame } from '@ringwright/wire/frame';
 import { packWrites, unpackWrites } from '@ringwright/wire/packed-writes';
 import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
@@ -26,10 +32,16 @@ import {
   ticketOf,
 } from '../../packages/partition/src/carry/copy-greeting.ts';
 import { sampleRing } from '../../packages/ring/test/support/sample-ring.ts';
+import { allowedHosts } from '../../packages/server/src/http/allowed-hosts.ts';
 import { parseBatch } from '../../packages/server/src/http/http-batch-schema.ts';
+import { writeCondition } from '../../packages/server/src/http/http-conditions.ts';
 import { keyOfPath } from '../../packages/server/src/http/key-path.ts';
+import { globMatcher, globPrefix } from '../../packages/server/src/redis/glob.ts';
 import { RespProtocolError, RespRequests } from '../../packages/server/src/redis/resp-requests.ts';
+import { ScanCursors } from '../../packages/server/src/redis/scan-cursors.ts';
 import { readTlsBundle } from '../../packages/server/src/tls-bundle.ts';
+import { swiftFile } from '../../packages/swift/test/support/swift-ring.ts';
+import { framesOf, RecordFileWriter } from '../../tools/ring-builder/records/record-file.ts';
 import { granted, signedAccess, testToken } from '../support/access.ts';
 import { makeCertificates, opensslHere } from '../support/certificates.ts';
 import { hostileRedis, mutated, randomBytes } from '../support/hostile-input.ts';
@@ -50,6 +62,17 @@ const firstRing = sampleRing({ power: 6, replicas: 3, devices: 9 });
 const secondRing = sampleRing({ power: 6, replicas: 3, devices: 8 });
 const ring = signedRing(firstRing, testSigning(root), people.ring.slice(0, 1)).bytes;
 const [older, newer] = [firstRing, secondRing].map((one) => encodeRing(one).bytes);
+const ordered: Ring = {
+  ...sampleRing({ power: 2, replicas: 2, devices: 4 }),
+  partitioner: { kind: 'ranges', partitions: 4, starts: ['g', 'n%00', 't'] },
+};
+const receipt = {
+  ...{ cluster: 'test', keyspace: 'cities', version: 2, ring: 'a'.repeat(64), assignment: 1 },
+  ...{ partition: 0, replica: 0 },
+  ...{ from: 1, to: 2, copy: null, forced: null, merged: [] },
+  file: { incarnation: 'i', seq: 1, digest: 'f'.repeat(16), rows: 1, bytes: 1 },
+  ...{ ms: nowMs, born: 'b' },
+};
 const use = { keyspace: 'cities', reverse: false, ordered: false };
 
 interface Parser {
@@ -70,6 +93,17 @@ const parsers: readonly Parser[] = [
     name: 'ring delta',
     good: makeRingDelta(older!, newer!)!,
     parse: (bytes) => applyRingDelta(older!, bytes),
+  },
+  { name: 'ring file, of ranges', good: encodeRing(ordered).bytes, parse: decodeRing },
+  ...['f02_holes_v2.ring.gz', 'f02_holes_v4.builder', 'v0_object_2.ring.gz'].map((file) => ({
+    name: `file of Swift, ${file}`,
+    good: swiftFile(file),
+    parse: readSwiftFile,
+  })),
+  {
+    name: 'receipt of a move',
+    good: text(printReceipt(receipt, generateKeyPairSync('ed25519').privateKey)),
+    parse: (bytes) => openReceipt(String(bytes)),
   },
   { name: 'roots of trust', good: text(printTrustFile([root])), parse: parseTrustFile },
   {
@@ -114,6 +148,31 @@ const parsers: readonly Parser[] = [
       { partition: 3, key: text('gone'), value: null, ms: 1, tie: 2, origin: { ms: 1, tie: 1 } },
     ]),
     parse: unpackWrites,
+  },
+  {
+    name: 'session token',
+    good: text(formatSessionToken({ ms: nowMs, tie: 3, weak: true })),
+    parse: (bytes) => parseSessionToken(String(bytes)),
+  },
+  {
+    name: 'cursor of Redis',
+    good: text(String(2 ** 28)),
+    parse: (bytes) => new ScanCursors(1).read(Number(String(bytes)), firstRing),
+  },
+  {
+    name: 'pattern of Redis',
+    good: text('*key-[^a-z0-9]?\\*\\[*b'),
+    parse: (bytes) => globMatcher(bytes)(Buffer.alloc(keyBytesMax, 'key-')) || globPrefix(bytes),
+  },
+  {
+    name: 'conditions of a request',
+    good: text('W/"1-2", *'),
+    parse: (bytes) => writeCondition({ 'if-match': String(bytes), 'if-none-match': '*' })?.(null),
+  },
+  {
+    name: 'Host header',
+    good: text('sd1.example.:6200'),
+    parse: (bytes) => allowedHosts(['.example'])(bytes.toString('latin1')),
   },
   { name: 'key in a path', good: text('a%2Fb/%C3%A9'), parse: (bytes) => keyOfPath(String(bytes)) },
   {
@@ -186,6 +245,22 @@ describe(`seed ${seed}`, { timeout: 60_000 + rounds * 100 }, () => {
           while (requests.next() !== null);
         }
       });
+    }
+  });
+
+  test('frames of an archive', async () => {
+    await using folder = await scratchFolder();
+    const writer = await RecordFileWriter.begin(folder.path);
+    await writer.add({ key: text('key'), value: text('x'), ms: 1, tie: 2, expiresMs: 0 });
+    await writer.end();
+    const file = path.join(folder.path, 'records.bin');
+    const good = await readFile(file);
+    for (let round = 0; round < rounds; round += 1) {
+      await writeFile(file, inputOf(seededRandom(seed + round), good));
+      const refusal = await Array.fromAsync(framesOf(folder.path)).catch((error: unknown) => error);
+      if (refusal instanceof Error) {
+        expect(refusal, replay('archive', round)).toBeInstanceOf(CodedError);
+      }
     }
   });
 
