@@ -2,13 +2,17 @@
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import { moveCount, withoutPartitions } from '@ringwright/builder/plan/later-waves';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import { commitVersion } from '@ringwright/repository/commit-version';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Answer, Context } from '../cli/verb.ts';
+import { commandsWithout, ifGoneForGood } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { ringKey } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
@@ -63,7 +67,7 @@ export async function cancelAnswer(
   });
   const inFlight = ring.moves.length - moves.length;
   const silent = await silentOf(head, args);
-  const names = silent.map((device) => `d${device}`).join(' ');
+  const gone = await silentAdvice(context, head, silent);
   return {
     json: {
       ...{ ring: keyspace, version, id, action: 'cancel', cancelled: moves.length },
@@ -83,13 +87,9 @@ export async function cancelAnswer(
         : []),
       `of the change ${counted(inFlight, 'move is', 'moves are')} in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
       `what a commit would move now, these perhaps among them: ${context.next(`plan ${keyspace}`)}`,
-      ...(silent.length > 0
-        ? [
-            `${names} does not answer: when it is back, rollout goes on; if it will not come back, it is removed`,
-          ]
-        : []),
+      ...(gone === null ? [] : [gone.text]),
     ],
-    next: context.next(silent.length > 0 ? `remove ${keyspace} ${names}` : `rollout ${keyspace}`),
+    next: context.next(gone?.command ?? `rollout ${keyspace}`),
   };
 }
 
@@ -104,6 +104,25 @@ async function silentOf(
   );
   const said = await askMoves(ring, targets);
   return [...named].filter((id) => said.get(id) instanceof Error);
+}
+
+/** Null when none is silent. The moves to them are cancelled, so nothing comes before the removal. */
+async function silentAdvice(
+  { rings }: Context,
+  { ring: { keyspace } }: StoredVersion,
+  silent: readonly number[],
+): Promise<{ readonly command: string; readonly text: string } | null> {
+  if (silent.length === 0) return null;
+  const { state, staged } = await openRing(rings, keyspace);
+  const { devices } = applyChanges(state, stagedChanges(staged));
+  const isLeaving = (id: number): boolean => devices[id]?.state !== 'active';
+  const names = silent.map((device) => `d${device}`).join(' ');
+  const back = `${names} does not answer: when it is back, rollout goes on`;
+  if (silent.every(isLeaving)) {
+    return { command: `plan ${keyspace}`, text: `${back}; that it leaves is staged` };
+  }
+  const [command] = commandsWithout({ keyspace, moves: [] }, silent);
+  return { command, text: `${back}; ${ifGoneForGood({ keyspace, moves: [] }, silent)}` };
 }
 
 function nothing(context: Context, { ring: { keyspace, version } }: StoredVersion): Answer {

@@ -39,6 +39,8 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['RING_UNKNOWN', { ...still, takenByAll: true }, 'reconcile cities', 'have it no more'],
   ['WIRE_VERSION_UNKNOWN', still, 'push cities --keep-going', 'log'],
   ['PEER_TIMEOUT', still, 'servers cities', 'remove cities d1 && ring-builder commit'],
+  ['PEER_TIMEOUT', still, 'servers cities', 'replace cities d1 NEW, instead of the remove'],
+  ['PEER_UNREACHABLE', moving, 'moves cities cancel d1', 'replace cities d1 NEW, instead'],
   [
     'PEER_UNREACHABLE',
     moving,

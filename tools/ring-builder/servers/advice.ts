@@ -4,7 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import { quoteWord } from '@ringwright/base/quote-command';
 import type { Ring } from '@ringwright/ring/ring';
-import { commandsWithout, goneForGood } from './gone-for-good.ts';
+import { commandsWithout, ifGoneForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -81,7 +81,7 @@ export function withoutForGood(
   // Nobody wants to be told to remove every device there is.
   if (gone.length === 0 || !others) return '';
   if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
-  return `; if it will not come back: ${goneForGood(ring, gone)}`;
+  return `; ${ifGoneForGood(ring, gone)}`;
 }
 
 /** What a folder is told whose history is not the one that counts. */

@@ -24,6 +24,17 @@ export function goneForGood(ring: MovingRing, devices: readonly number[]): strin
   return asCommands(commands);
 }
 
+/** The same for people, with the other way there is. `devices`: one at least. */
+export function ifGoneForGood(ring: MovingRing, devices: readonly number[]): string {
+  const [first] = devices;
+  const old = devices.length === 1 ? `d${first}` : 'OLD';
+  return (
+    `if it will not come back: ${goneForGood(ring, devices)}; ` +
+    `where a new one takes its place: ${asCommands([`replace ${ring.keyspace} ${old} NEW`])}, ` +
+    'instead of the remove'
+  );
+}
+
 export function asCommands(commands: readonly string[]): string {
   return commands.map((one) => `ring-builder ${one}`).join(' && ');
 }

@@ -7,7 +7,7 @@ import type { Context } from '../../cli/verb.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
 import { type Look, type MoveWatch, watchPauseMs } from '../../moves/watch-moves.ts';
-import { goneForGood } from '../../servers/gone-for-good.ts';
+import { ifGoneForGood } from '../../servers/gone-for-good.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 
 export interface LoadsAnswer {
@@ -109,14 +109,13 @@ function stalled(
     open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? [to] : [])),
   );
   const names = [...silent].map((id) => `d${id}`).join(' ');
-  const commands = goneForGood(ring, [...silent]);
   return new CodedError(
     'ROLLOUT_STALLED',
     `${available} of ${counted(moves, 'move')} available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
     {
       hint:
         silent.size > 0
-          ? `start ${names}, and type the command again: it goes on from there; if it will not come back: ${commands}`
+          ? `start ${names}, and type the command again: it goes on from there; ${ifGoneForGood(ring, [...silent])}`
           : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${ring.keyspace} list); then type the command again: it goes on where it was`,
       details: { available, moves, failed: reasons },
     },
