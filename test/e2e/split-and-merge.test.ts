@@ -82,6 +82,10 @@ test('all are split, moved, brought together and merged: the hashes of md5-shift
     const { traffic: bytes } = await builder.json<PlanSizes>(['plan', keyspace]);
     const shares = bytes.devices.map(({ bytesIn, peakBytes }) => Math.round(peakBytes / bytesIn));
     expect(shares).toEqual([2, 2, 2]);
+    const { stdout } = await builder.run(['plan', keyspace]);
+    expect(stdout).toMatch(/: 24 slots are filled where they lie; none moves\n/);
+    expect(stdout).toMatch(/ to write, each device from its own files: none crosses the network; /);
+    expect(stdout).not.toMatch(/to copy|at risk/);
     await cluster.commit('set', '--partition-power', '3');
     await rolledOut(cluster);
     await traffic.goesOn();

@@ -5,30 +5,32 @@ import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/ask/moves-at-risk';
 import { type PlanBytes, planBytes } from '@ringwright/builder/ask/plan-bytes';
-import { planTraffic, type Traffic } from '@ringwright/builder/ask/plan-traffic';
+import { planTraffic } from '@ringwright/builder/ask/plan-traffic';
 import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/ask/replica-loss';
 import { type TierPlan, tierPlans } from '@ringwright/builder/ask/tier-plans';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
-import { givenUpBy } from '@ringwright/builder/plan/plan-reshape';
+import { givenUpBy, wantedIntervals } from '@ringwright/builder/plan/plan-reshape';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
-import { printBytes, printSeconds } from '../cli/print-bytes.ts';
+import { printBytes } from '../cli/print-bytes.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
 import { type LackingRoom, lackingRoom } from './lacking-room.ts';
 import { type PlanAway, planAway, planAwayLines } from './plan-away.ts';
 import { printPlanBytes } from './print-plan-bytes.ts';
+import { printFilled, printTraffic, type ToldTraffic } from './print-plan-traffic.ts';
 
 const TIERS_SHOWN_MAX = 40;
-const DEVICES_SHOWN_MAX = 20;
 
 export interface PlanEffects {
+  /** A split or merge: devices fill the new files from their own, and no byte crosses the network. */
+  readonly inPlace: boolean;
   readonly tiers: readonly TierPlan[];
   readonly risk: readonly TierRisk[];
   /** Replicas that end; null when none does. */
   readonly ends: ReplicaLoss | null;
   /** Null when nothing moves, or no server said how large its files are. */
-  readonly traffic: (Traffic & { readonly seconds: number | null }) | null;
+  readonly traffic: ToldTraffic | null;
   /** What devices hold before and after; null when no size is known. */
   readonly bytes: PlanBytes | null;
   /** Partitions that are retired, and what their files have: of each the largest; null: not told. */
@@ -62,12 +64,15 @@ export function planEffects(
   const head = from?.ring ?? null;
   const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
   const busiest = traffic?.busiest?.bytes ?? null;
-  const seconds = rate === null || busiest === null ? null : busiest / rate;
+  const inPlace = head !== null && wantedIntervals(head, state) !== null;
+  const seconds = rate === null || busiest === null || inPlace ? null : busiest / rate;
   return {
+    inPlace,
     tiers: tierPlans(state, plan.devices, plan.moves),
     ends: head === null ? null : replicaLoss(head, state.replicas),
-    // Where no server has the ring nothing is copied, and nothing is at risk.
-    risk: head === null || direct ? [] : movesAtRisk(head, plan.moves, state),
+    // Where no server has the ring nothing is copied, and nothing is at risk. Nor is it where no
+    // slot changes its device.
+    risk: head === null || direct || inPlace ? [] : movesAtRisk(head, plan.moves, state),
     traffic: traffic === null ? null : { ...traffic, seconds },
     bytes: head === null ? null : planBytes(plan, { head, state }, sizeOf(state, sizes)),
     givenUp: head === null ? null : givenUpOf(head, state, sizes),
@@ -105,14 +110,14 @@ export function printEffects(
   effects: PlanEffects,
   { head, state }: { readonly head: Ring | null; readonly state: BuilderState },
 ): string[] {
-  const { tiers, risk, ends, traffic, bytes, away, givenUp } = effects;
+  const { inPlace, tiers, risk, ends, traffic, bytes, away, givenUp } = effects;
   return [
     '',
     ...printTiers(tiers),
     ...(ends === null ? [] : ['', ...endLines(ends)]),
     ...(givenUp === null ? [] : ['', givenUpLine(givenUp)]),
     ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
-    ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
+    ...(traffic === null ? [] : ['', ...(inPlace ? printFilled : printTraffic)(traffic)]),
     ...(bytes === null ? [] : printPlanBytes(bytes, state)),
     ...(away === null || head === null ? [] : ['', ...planAwayLines(head, away)]),
   ];
@@ -185,28 +190,6 @@ function riskLine({ tier, before, while: during, after }: TierRisk): string {
     `at risk: ${all} write quorum if one ${tier} fails ` +
     `while it runs (now ${before}, afterwards ${after})`
   );
-}
-
-function printTraffic(traffic: NonNullable<PlanEffects['traffic']>): string[] {
-  const { bytes, guessed, busiest, seconds, devices } = traffic;
-  const about = guessed === 0 ? '' : `, ${guessed} of the files of a size nobody told`;
-  const shown = [...devices].sort((a, b) => b.bytesIn - a.bytesIn).slice(0, DEVICES_SHOWN_MAX);
-  const time = seconds === null ? '--rate 50MB/s tells how long' : `about ${printSeconds(seconds)}`;
-  return [
-    `${printBytes(bytes)} to copy${about}; ` +
-      `most on d${busiest?.id}: ${printBytes(busiest?.bytes ?? 0)}; ${time}`,
-    ...printTable(shown, [
-      { head: 'ID', cell: ({ id }) => `d${id}` },
-      { head: 'BYTES IN', cell: ({ bytesIn }) => printBytes(bytesIn) },
-      {
-        head: 'BYTES OUT',
-        cell: ({ bytesOut, isAway }) => (isAway ? 'none (away)' : printBytes(bytesOut)),
-      },
-      { head: 'PEAK', cell: ({ peakBytes }) => (peakBytes === null ? '?' : printBytes(peakBytes)) },
-      { head: 'FREE', cell: ({ freeBytes }) => (freeBytes === null ? '?' : printBytes(freeBytes)) },
-      { head: 'FITS', cell: ({ fits }) => (fits === null ? '?' : fits ? 'yes' : 'NO') },
-    ]),
-  ];
 }
 
 /** Warnings that only live servers could tell of. */

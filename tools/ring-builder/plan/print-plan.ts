@@ -39,23 +39,17 @@ export function withWarnings(plan: Plan, more: readonly Finding[]): Plan {
   return { ...plan, warnings: [...plan.warnings, ...more] };
 }
 
-/** `effects` are further lines, between the devices and the warnings. */
+/** `effects`: further lines, between the devices and the warnings. `inPlace`: a split or merge. */
 export function printPlan(
   plan: Plan,
   state: BuilderState,
-  effects: readonly string[] = [],
+  { inPlace, effects }: { readonly inPlace: boolean; readonly effects: readonly string[] },
 ): string[] {
-  const { ring, version, moves, movesLeft, later } = plan;
-  const waves = counted(later.length, 'later wave');
-  const left = movesLeft === 0 ? '' : `, ${movesLeft} in ${waves}`;
-  const sizes =
-    plan.parent === null
-      ? 'the first version, so nothing has to move'
-      : `${counted(moves.length, 'slot moves', 'slots move')} (${provenFewest(plan)})${left}`;
+  const { ring, version } = plan;
   const shown = plan.devices.slice(0, DEVICES_SHOWN_MAX);
   const hidden = plan.devices.length - shown.length;
   return [
-    `${ring} version ${version}: ${sizes}`,
+    `${ring} version ${version}: ${inPlace ? filledText(plan) : movesText(plan)}`,
     '',
     ...printTable(shown, [
       { head: 'ID', cell: ({ id }) => `d${id}` },
@@ -76,6 +70,17 @@ export function printPlan(
     }),
     `digest ${plan.digest}`,
   ];
+}
+
+function filledText({ moves }: Plan): string {
+  return `${counted(moves.length, 'slot is', 'slots are')} filled where they lie; none moves`;
+}
+
+function movesText(plan: Plan): string {
+  const { parent, moves, movesLeft, later } = plan;
+  if (parent === null) return 'the first version, so nothing has to move';
+  const left = movesLeft === 0 ? '' : `, ${movesLeft} in ${counted(later.length, 'later wave')}`;
+  return `${counted(moves.length, 'slot moves', 'slots move')} (${provenFewest(plan)})${left}`;
 }
 
 function provenFewest(plan: Plan): string {

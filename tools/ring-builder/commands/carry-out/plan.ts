@@ -69,11 +69,14 @@ export const verb: Verb = {
     return {
       json: { ...planDocument(plan), direct, changed, ...shown, brake: guard, steps },
       lines: changed
-        ? printPlan(plan, state, [
-            ...printEffects(effects, { head: head?.ring ?? null, state }),
-            ...stepLines(steps),
-            ...moves,
-          ])
+        ? printPlan(plan, state, {
+            inPlace: effects.inPlace,
+            effects: [
+              ...printEffects(effects, { head: head?.ring ?? null, state }),
+              ...stepLines(steps),
+              ...moves,
+            ],
+          })
         : [
             `${ring}: a commit would have nothing to do`,
             ...(asked.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),

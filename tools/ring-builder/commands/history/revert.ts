@@ -104,7 +104,10 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
         ? [`first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`]
         : []),
       'files that were not given up yet need no copy',
-      ...printPlan(shown, state, printEffects(effects, { head: from, state })),
+      ...printPlan(shown, state, {
+        inPlace: effects.inPlace,
+        effects: printEffects(effects, { head: from, state }),
+      }),
     ],
     next: context.next(roomFirst(lacking) ?? `revert ${ring} ${old.ring.version} ${options}`),
   };
