@@ -1,6 +1,6 @@
 // Reads every partition file here once in a cycle, slowly, so that damage is found before it is
 // needed; and looks each minute whether the files in use are still those of the directory.
-import type { CodedError } from '@ringwright/base/coded-error';
+import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import {
   filesLookMs,
@@ -59,13 +59,15 @@ export class Scrubber {
     if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
     const next = this.#waiting.pop();
     if (next === undefined) return;
-    // Where it fails the file may have been read nevertheless.
-    this.#paidUntilMs = now + FAILED_PAUSE_MS;
     try {
       const { bytes, findings } = await store.scrub(next.keyspace, next.partition);
       this.#paidUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
       if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
     } catch (error) {
+      // Given up since the cycle began.
+      if (error instanceof CodedError && error.code === 'PARTITION_ABSENT') return;
+      // The file may have been read nevertheless.
+      this.#paidUntilMs = now + FAILED_PAUSE_MS;
       onError(error);
     }
   }
