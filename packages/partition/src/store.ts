@@ -32,6 +32,7 @@ import type {
 import { leaveStore } from './leave-store.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
+import { type StoreDisk, storeDisk } from './parts/store-disk.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { type StorePeers, storePeers } from './parts/store-peers.ts';
 import { type StoreRequests, storeRequests } from './parts/store-requests.ts';
@@ -51,6 +52,8 @@ export class Store {
   readonly copies: StoreCopies;
   /** What other holders have of the files here. */
   readonly peers: StorePeers;
+  /** What the files take, and what is free. */
+  readonly disk: StoreDisk;
   /** How much each partition is asked for. */
   readonly requests: StoreRequests;
   /** Children of partitions that are split or merged. */
@@ -65,6 +68,7 @@ export class Store {
     this.trash = storeTrash(parts);
     this.copies = storeCopies(parts);
     this.peers = storePeers(parts);
+    this.disk = storeDisk(parts);
     this.requests = storeRequests(parts);
     this.children = storeChildren(parts);
     parts.onDurable = (batch) => applyBatch(parts, batch);
@@ -264,11 +268,6 @@ export class Store {
   async rewriteLost(keyspace: string, partition: number): Promise<boolean> {
     checkOpen(this.#parts);
     return rewriteLost(this.#parts, this.#partition(keyspace, partition));
-  }
-
-  async diskFree(): Promise<{ freeBytes: number; totalBytes: number }> {
-    const { disk } = this.#parts;
-    return { freeBytes: await disk.freeBytes(), totalBytes: await disk.totalBytes() };
   }
 
   /** Waits for writes under way, checkpoints everything, leaves an empty log. Safe to repeat. */

@@ -230,7 +230,7 @@ async function tidy(
 ): Promise<void> {
   try {
     await copies.releaseIdle();
-    const { totalBytes } = await store.diskFree();
+    const { totalBytes } = await store.disk.free();
     const bytesMax = trashBytes ?? Math.floor((totalBytes * trashPercentMax) / 100);
     await store.trash.trim({ beforeMs: Date.now() - trashHours * 3_600_000, bytesMax });
   } catch (error) {

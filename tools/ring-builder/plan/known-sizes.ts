@@ -13,6 +13,8 @@ import type { PlanToCommit } from './commit-plan.ts';
 const SIZES_TIMEOUT_MS = 1_500;
 
 export interface AskedSizes extends KnownSizes {
+  /** Of the values alone, the most that any holder has: what grows and shrinks with the records. */
+  readonly valueBytes: (partition: number) => number | null;
   /** Requests a second at all holders together; null when nobody told any. */
   readonly requestRate: (partition: number) => number | null;
   /** Mean bytes of a partition file, null when nobody answered. */
@@ -26,6 +28,7 @@ export interface AskedSizes extends KnownSizes {
 
 export async function askSizes(ring: string, targets: readonly Target[]): Promise<AskedSizes> {
   const partitions = new Map<number, number>();
+  const values = new Map<number, number>();
   const devices = new Map<number, KnownDisk>();
   const rates = new Map<number, number>();
   const held = new Map<number, ReadonlyMap<number, number>>();
@@ -36,31 +39,33 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
   const away = targets.filter((_, index) => statuses[index] === null);
   statuses.forEach((status, index) => {
     if (status === null) return;
-    const sizes = new Map(status.sizes ?? []);
+    const sizes = status.sizes ?? [];
+    const files = new Map(status.files ?? sizes);
     for (const [partition, rate] of status.rates ?? []) {
       rates.set(partition, rate + (rates.get(partition) ?? 0));
     }
-    for (const [partition, bytes] of sizes) {
-      partitions.set(partition, Math.max(bytes, partitions.get(partition) ?? 0));
-    }
+    raise(values, sizes);
+    // What came of late is not in the file yet.
+    raise(partitions, sizes);
+    raise(partitions, files);
     const said = status.rings.find((one) => one.ring === ring);
     // A server is one device: the others of its address are not its own.
-    if (said !== undefined && said.device !== null) held.set(said.device, sizes);
+    if (said !== undefined && said.device !== null) held.set(said.device, files);
     if (status.disk === undefined) return;
     const { freeBytes: free, totalBytes: total = null } = status.disk;
     for (const id of targets[index]?.devices ?? []) {
-      devices.set(id, { bytes: said?.bytes ?? 0, free, total });
+      devices.set(id, { bytes: sumOf(files.values()), free, total });
     }
   });
-  const all = [...partitions.values()];
   const silent = new Set(away.flatMap((one) => one.devices));
   return {
     partitionBytes: (partition) => partitions.get(partition) ?? null,
+    valueBytes: (partition) => values.get(partition) ?? null,
     deviceBytes: (device) => devices.get(device) ?? null,
     heldBytes: (device, partition) => held.get(device)?.get(partition) ?? 0,
     isAway: (device) => silent.has(device),
     requestRate: (partition) => rates.get(partition) ?? null,
-    meanBytes: all.length === 0 ? null : all.reduce((sum, one) => sum + one, 0) / all.length,
+    meanBytes: partitions.size === 0 ? null : sumOf(partitions.values()) / partitions.size,
     asked: targets.length,
     answered: targets.length - away.length,
     away,
@@ -71,6 +76,18 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
       }),
     ),
   };
+}
+
+function raise(to: Map<number, number>, said: Iterable<readonly [number, number]>): void {
+  for (const [partition, bytes] of said) {
+    to.set(partition, Math.max(bytes, to.get(partition) ?? 0));
+  }
+}
+
+function sumOf(all: Iterable<number>): number {
+  let sum = 0;
+  for (const one of all) sum += one;
+  return sum;
 }
 
 /** Null when nothing is copied: then no server need be asked. */

@@ -19,8 +19,8 @@ export async function measureSizes(
   swapBudget: number,
 ): Promise<PartitionSizes> {
   const head = await readVersion(rings, ring, 'head');
-  const { partitionBytes } = await requireSizes(head.ring, stateOf(head));
-  const bytes = Array.from({ length: head.ring.partitions }, (_, id) => partitionBytes(id));
+  const { valueBytes } = await requireSizes(head.ring, stateOf(head));
+  const bytes = Array.from({ length: head.ring.partitions }, (_, id) => valueBytes(id));
   const measuredHour = Math.floor(nowMs() / MS_PER_HOUR);
   return partitionSizes(bytes, {
     measuredHour,

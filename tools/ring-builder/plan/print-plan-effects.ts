@@ -99,7 +99,7 @@ function givenUpOf(
 /** Those that the plan was made by come before what servers say now. */
 function sizeOf({ sizes }: BuilderState, askedSizes: AskedSizes | null) {
   return (partition: number): number | null => {
-    if (sizes === undefined) return askedSizes?.partitionBytes(partition) ?? null;
+    if (sizes === undefined) return askedSizes?.valueBytes(partition) ?? null;
     const level = sizes.levels[partition] ?? null;
     return level === null ? null : level * sizes.unit;
   };

@@ -17,16 +17,19 @@ interface Said {
   readonly totalBytes?: number;
   /** What it says of its ring; without it, it says to be no device. */
   readonly ring?: RingStatus;
+  /** Bytes of each file; without it, it is of a release that tells those of the values alone. */
+  readonly fileBytes?: number;
 }
 
-/** One server that says it has every file, each of 1,000 bytes. */
+/** One server that says it has every partition, each with values of 1,000 bytes. */
 async function serverWith(said: () => Said): Promise<number> {
   const server = createServer((_, response) => {
     const sizes = Array.from({ length: 8 }, (__, partition) => [partition, 1_000]);
-    const { ring, ...disk } = said();
+    const { ring, fileBytes, ...disk } = said();
+    const files = fileBytes && sizes.map(([partition]) => [partition, fileBytes]);
     const rings = ring === undefined ? [] : [ring];
     response.end(
-      JSON.stringify({ address: 'here', ready: true, rings, refusals: [], disk, sizes }),
+      JSON.stringify({ address: 'here', ready: true, rings, refusals: [], disk, sizes, files }),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -73,6 +76,28 @@ test('too little room stops a commit, unless somebody says why it will do', asyn
   free += 1_000_000;
   await json(`add cities ${device('c')} 1`);
   expect(await json('commit cities -m third')).toMatchObject({ version: 3 });
+});
+
+test('room is needed for files, which have more bytes than small values', async () => {
+  const said = { freeBytes: diskReserveBytes + 100_000, fileBytes: 40_000 };
+  const port = await serverWith(() => said);
+  const { folder, json, refusal } = await ringBuilderHere();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
+  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
+  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
+  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  expect(await json('plan cities')).toMatchObject({
+    traffic: {
+      bytes: 160_000,
+      devices: [
+        { id: 0, peakBytes: 320_000 },
+        { id: 1, bytesIn: 160_000, fits: false },
+      ],
+    },
+  });
+  expect(await refusal('commit cities -m second')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
 });
 
 test('moves of later waves need room too, also when the first wave is empty', async () => {

@@ -73,8 +73,10 @@ const statusSchema = z.object({
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
   /** The commit log was lost and began anew. */
   logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
-  /** [partition, bytes] of the ring that was asked for. */
+  /** [partition, bytes of its values] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
+  /** [partition, bytes of its file and WAL]; absent in older releases. */
+  files: z.array(z.tuple([z.int(), z.number()])).optional(),
   /** [partition, requests a second] of that ring; absent in older releases. */
   rates: z.array(z.tuple([z.int(), z.number()])).optional(),
   /** Of the partition that was asked for: null where it has no records to tell it from. */

@@ -192,18 +192,19 @@ async function answerService(
 }
 
 /**
- * With ?sizes=RING also the bytes of each partition file of that ring here, and what it is asked
- * for a second, with
- * ?middle=RING/PARTITION where that one would be cut in halves.
+ * With ?sizes=RING also the bytes of the values of each partition of that ring here, of its file,
+ * and what it is asked for a second, with ?middle=RING/PARTITION where that one would be cut in
+ * halves.
  */
 async function statusDocument(status: StatusPorts, query: string): Promise<object> {
-  const disk = await status.store.diskFree();
+  const disk = await status.store.disk.free();
   const ring = new URLSearchParams(query).get('sizes');
-  const asked = (name: string) => ({
+  const asked = async (name: string) => ({
     sizes: partitionSizes(status, name),
+    files: await status.store.disk.fileBytes(name),
     rates: status.store.requests.rates(name),
   });
-  const sizes = ring === null ? {} : asked(ring);
+  const sizes = ring === null ? {} : await asked(ring);
   return { ...serverStatus(status), disk, ...sizes, ...(await middleFor(status, query)) };
 }
 

@@ -170,7 +170,7 @@ export function countReady(
   return serve.reduce((count, partition) => count + (ready.has(partition) ? 1 : 0), 0);
 }
 
-/** Bytes of each partition file of a ring here, as [partition, bytes]. */
+/** Bytes of the values in each partition of a ring here, as [partition, bytes]. */
 export function partitionSizes(
   { store }: StatusPorts,
   ring: string,

@@ -89,7 +89,7 @@ export const verb: Verb = {
     if (ring.moves.length > 0) throw busy(ring);
     const known = await requireSizes(ring, head.state);
     const proposals: Proposal[] = [];
-    const load = { bytesOf: known.partitionBytes, rateOf: known.requestRate };
+    const load = { bytesOf: known.valueBytes, rateOf: known.requestRate };
     const partitioner = intervalsIn(head);
     for (const one of proposeSplits(partitioner, load, limits)) {
       proposals.push(await proposalOf(head, one, limits));

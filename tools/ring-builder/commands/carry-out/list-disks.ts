@@ -46,7 +46,7 @@ async function listDisk(ring: Ring, address: string, nowMs: number): Promise<Dis
   if (said === undefined)
     throw new CodedError('RING_UNKNOWN', `${address} has no ring ${keyspace}`);
   if (said.device === null) return null;
-  const bytes = new Map(status.sizes ?? []);
+  const bytes = new Map(status.files ?? status.sizes ?? []);
   const partitions = [...bytes.keys()].filter((partition) => partition < ring.partitions);
   const files = new Map<number, DiskFile>();
   await withServer(address, nowMs, async (server) => {

@@ -1,0 +1,49 @@
+// What a store takes of its disk, and what is free there.
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
+import { dataPaths } from '../file/data-paths.ts';
+import { seeFiles } from '../file/file-identity.ts';
+import type { Partition } from '../file/partition.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
+
+export interface StoreDisk {
+  free(): Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
+  /**
+   * What a copy of each usable partition has to carry: file and WAL as they are on the disk. A
+   * partition without a file has none.
+   */
+  fileBytes(keyspace: string): Promise<readonly (readonly [partition: number, bytes: number])[]>;
+}
+
+export function storeDisk(parts: StoreParts): StoreDisk {
+  return {
+    free: async () => {
+      const { disk } = parts;
+      return { freeBytes: await disk.freeBytes(), totalBytes: await disk.totalBytes() };
+    },
+    fileBytes: (keyspace) => fileBytes(parts, keyspace),
+  };
+}
+
+/** Two calls of the system for each partition, on this thread in short turns. */
+async function fileBytes(
+  parts: StoreParts,
+  keyspace: string,
+): Promise<[partition: number, bytes: number][]> {
+  checkOpen(parts);
+  const found: [number, number][] = [];
+  for (const partition of [...parts.registry.all()]) {
+    if (partition.keyspace !== keyspace || partition.gone || partition.damage !== null) continue;
+    found.push([partition.partition, bytesOf(parts.root, partition)]);
+    if (found.length % filesLookedAtPerTurn === 0) await setImmediate();
+  }
+  return found;
+}
+
+function bytesOf(root: string, { keyspace, partition, incarnation, hasFile }: Partition): number {
+  if (!hasFile) return 0;
+  const home = join(dataPaths.partition(root, keyspace, partition), incarnation);
+  const { data, wal } = seeFiles(join(home, 'data.db'));
+  return (data?.bytes ?? 0) + (wal?.bytes ?? 0);
+}
