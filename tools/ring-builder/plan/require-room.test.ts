@@ -10,6 +10,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, onTestFinished, test } from 'vitest';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../test/support/ring-status.ts';
+import { filesOf } from '../../../test/support/small-repository.ts';
 import type { RingStatus } from '../servers/server-status.ts';
 
 interface Said {
@@ -144,6 +145,25 @@ test('a disk that is smaller than what stays free: no reason is asked for', asyn
   await json('commit cities -m second --overfill soon-larger');
   await json('set-weight cities d1 2');
   expect(await text('plan cities')).toMatch(/^Next: ring-builder moves cities cancel d1$/m);
+});
+
+test('twice as many partitions need room for all children beside their parents', async () => {
+  let free = diskReserveBytes + 7_999;
+  const port = await serverWith(() => ({ freeBytes: free }));
+  const { folder, json, refusal } = await ringBuilderHere();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await json('create cities --partitions 8 --replicas 1 --partitioner hash-intervals');
+  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
+  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
+  await json('set cities --partition-power 4');
+  const before = await filesOf(folder);
+  const devices = [{ id: 0, bytesIn: 8_000, freeBytes: free, fits: false }];
+  expect(await json('plan cities')).toMatchObject({ traffic: { devices } });
+  expect(await refusal('commit cities -m second')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
+  expect(await filesOf(folder)).toEqual(before);
+  free += 1;
+  expect(await json('commit cities -m second')).toMatchObject({ version: 2 });
 });
 
 test('a revert asks for room too, but not for files that are there still', async () => {

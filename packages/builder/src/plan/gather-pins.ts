@@ -3,15 +3,18 @@
 // has come together stays so until the merge takes the pins away.
 import { must } from '@ringwright/base/assert';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
+import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { reshaping } from '@ringwright/ring/partitioner/reshape';
 import { partedParents } from '@ringwright/ring/reshape-ring';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
 import type { BuilderState, Pin } from '../state/builder-state.ts';
+import { apartError } from './plan-reshape.ts';
 
 /**
  * Empty where all that are to be merged lie together. Each group goes to the devices of the one
  * whose devices were chosen least so far, by weight: near to even; balance does the rest later.
+ * Throws MERGE_APART for one that is staged to be split: whole partitions are brought together.
  */
 export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPartitioner): Pin[] {
   const before = must(asIntervals(head.partitioner), `${head.partitioner.kind} has no intervals`);
@@ -21,8 +24,10 @@ export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPart
   const loadOf = (devices: readonly number[]): number =>
     devices.reduce((sum, id) => sum + (1 + (loads.get(id) ?? 0)) / weightOf(state, id), 0);
   const pins: Pin[] = [];
+  const staged = liveIds(state.partitioner);
   for (const ids of found.parents.values()) {
     if (ids.length === 1) continue;
+    if (staged !== null && ids.some((id) => staged[id] !== 1)) throw apartError(head, ids);
     const places = ids
       .map((id) => head.table.map((row) => must(holderIn(row, id), `no slot of ${id}`)))
       .sort((a, b) => loadOf(a) - loadOf(b));

@@ -129,7 +129,7 @@ function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner
 }
 
 /** The devices of the first one are where the others have to go. */
-function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedError {
+export function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedError {
   const places = ids.map((id) => table.map((row) => holderIn(row, id) ?? -1));
   const named = places.map((devices) => devices.map((device) => `d${device}`).join(' '));
   const [first = '', ...others] = named;
@@ -137,7 +137,9 @@ function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedErr
   const where = `partition ${one} lies on ${first}, ${other} on ${others.join(' and ')}`;
   const message = `${where}: they have to lie on the same devices`;
   return new CodedError('MERGE_APART', message, {
-    hint: `ring-builder unstage ${keyspace}, then merge again: it stages the moves that come first`,
+    hint:
+      `ring-builder unstage ${keyspace}, then ring-builder merge ${keyspace} ${one} ${other}: ` +
+      'it stages the moves that come first',
     details: { partitions: ids, devices: places },
   });
 }

@@ -1,6 +1,7 @@
 // split and merge as commands: staged, planned, committed where no server has the ring; bad ones
 // are refused with both values, and change nothing.
 import { CodedError } from '@ringwright/base/coded-error';
+import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { filesOf } from '../../../../test/support/small-repository.ts';
@@ -58,6 +59,29 @@ test.each(refused)('%s: %s is %s', async (...row) => {
   const before = await filesOf(tool.folder);
   await expect(tool.json(command)).rejects.toMatchObject({ code });
   expect(await filesOf(tool.folder)).toEqual(before);
+});
+
+test('while moves are in flight a split and a merge wait, and nothing changes', async () => {
+  const tool = await withRing('--partitioner hash-intervals --partitions 4 --min-part-hours 0');
+  const pushed = await tool.json<{ version: number; id: string }>('show cities 1');
+  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings: `${tool.folder}/rings`, ring: 'cities' }, pushed, entry);
+  await tool.json('add cities r1z4-127.0.0.1:1/d4 1');
+  await tool.json('commit cities -m joins');
+  const { moves } = await tool.json<{ moves: unknown[] }>('table cities');
+  expect(moves.length).toBeGreaterThan(0);
+  for (const command of ['split cities 0', 'merge cities 1 2', 'set cities --partition-power 3']) {
+    await tool.json(command);
+    const before = await filesOf(tool.folder);
+    for (const next of ['plan cities', 'commit cities -m no']) {
+      await expect(tool.json(next)).rejects.toMatchObject({
+        ...{ code: 'MOVES_IN_FLIGHT', details: { version: 2, moves: moves.length } },
+        message: expect.stringContaining(`${moves.length} moves`),
+      });
+    }
+    expect(await filesOf(tool.folder)).toEqual(before);
+    await tool.json('unstage cities');
+  }
 });
 
 test('what is retired is at risk, and so is what a split leaves of it', async () => {
@@ -158,4 +182,20 @@ test('two that lie apart are pinned together first, and unpinned by the merge', 
   expect(await tool.json(merge)).toMatchObject({ staged: [{ kind: 'merge' }] });
   await tool.json('commit cities -m merged');
   await expect(tool.json('unpin cities all')).resolves.toMatchObject({ changed: false });
+});
+
+test('a part of one partition and a neighbour that lie apart are no partition', async () => {
+  const tool = await withRing('--partitioner hash-intervals --partitions 16');
+  const { table } = await tool.json<{ table: number[][] }>('table cities');
+  const at = (id: number) => table.map((row) => row[id] ?? -1);
+  const ids = Array.from({ length: 15 }, (_, id) => id);
+  const apart = ids.find((id) => new Set([...at(id), ...at(id + 1)]).size > 2)!;
+  await tool.json(`split cities ${apart}`);
+  const before = await filesOf(tool.folder);
+  await expect(tool.json(`merge cities 17 ${apart + 1}`)).rejects.toMatchObject({
+    code: 'MERGE_APART',
+    hint: expect.stringContaining(`merge cities ${apart + 1} ${apart}:`),
+    details: { partitions: [apart + 1, apart], devices: [at(apart + 1), at(apart)] },
+  });
+  expect(await filesOf(tool.folder)).toEqual(before);
 });
