@@ -154,3 +154,10 @@ export const trashListMax = 8_192;
 export const childRowsMax = 256;
 /** Their bytes: so much is hashed and copied in the same turn. */
 export const childRowsBytesMax = 512 * 1024;
+/**
+ * Bytes of children that are put into the order of their keys at once. More of them would save page
+ * writes of large files, but leave the processor's caches before they are written.
+ */
+export const childRunBytesMax = 8 * 1024 * 1024;
+/** Writes to children that the disk has yet to take while the next is got ready. */
+export const childWritesAhead = 1;

@@ -39,15 +39,15 @@ export const splitBugs: readonly SeededBug[] = [
     patches: [
       {
         file: fillChild,
-        find: "store.children.mirror(place, from, 'all');",
+        find: "mirror(store, family, 'all');",
         replace: '',
       },
       {
         // Files of a torture are small: as long as a large one takes.
         file: fillChild,
-        find: 'if (!isShared) await givePromises(store, place, promises());',
+        find: 'if (!isShared) await store.write(promisesOf(store, family));',
         replace:
-          'if (!isShared) await givePromises(store, place, promises()); await new Promise((resolve) => setTimeout(resolve, 1_500));',
+          'if (!isShared) await store.write(promisesOf(store, family)); await new Promise((resolve) => setTimeout(resolve, 1_500));',
       },
     ],
   },
@@ -58,7 +58,7 @@ export const splitBugs: readonly SeededBug[] = [
     patches: [
       {
         file: fillChild,
-        find: 'for (const parent of parents) await giveRows(ports, { task, parent, isOfChild });',
+        find: 'await giveRows(ports, { keyspace, parent, childOf, isFilled, onGiven });',
         replace: '',
       },
     ],

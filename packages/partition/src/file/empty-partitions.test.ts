@@ -149,7 +149,7 @@ test('what waits for all that was queued before it waits for the log', async () 
   await emptyOnes(store, 2);
   let isWritten = false;
   const written = store.write([write('a', 'x', 5, 0)]).then(() => (isWritten = true));
-  await store.children.allBefore({ keyspace: 'test', partition: 1 });
+  await store.children.allBefore([{ keyspace: 'test', partition: 1 }]);
   expect(isWritten).toBe(true);
   await written;
 });

@@ -4,6 +4,7 @@ import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { emptyDigest, toggleRow } from './digest.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
+import { statements } from './partition-statements.ts';
 
 export interface FileTail extends Pick<PartitionInfo, 'incarnation' | 'digest'> {
   readonly rows: readonly TailRow[];
@@ -18,7 +19,7 @@ export interface TailRow extends Stamp {
 /** Up to `rowsMax` rows, the newest first, and the digest of the same moment. Stores nothing. */
 export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
   const pending = [...file.pending.values()].reverse();
-  const stored = (pending.length < rowsMax ? file.lastStored(rowsMax) : [])
+  const stored = (pending.length < rowsMax ? file.stored.of(statements.last).all(rowsMax) : [])
     .map(([key, ms, tie, hash]) => ({ key, ms, tie, hash }))
     .filter(({ key }) => file.pendingRow(key) === undefined);
   const rows = [...pending, ...stored].slice(0, rowsMax);

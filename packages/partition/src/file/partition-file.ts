@@ -16,7 +16,7 @@ import {
 import { PageCache } from './page-cache.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { infoOf, marksOf, readMeta } from './partition-meta.ts';
-import { type FullRow, type LastRow, statements, storeRows } from './partition-statements.ts';
+import { statements, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { PreparedBallots } from './prepared-ballots.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -71,6 +71,11 @@ export class PartitionFile {
     return this.#sql;
   }
 
+  /** Statements over the rows that the file itself has; pending ones are newer. */
+  get stored(): PreparedStatements {
+    return this.#sql;
+  }
+
   get life(): string {
     return this.#meta.life;
   }
@@ -105,16 +110,6 @@ export class PartitionFile {
   pendingSince(seq: number): PendingRow[] | null {
     if (this.#meta.seq > seq) return null;
     return this.#pending.lendSince(seq);
-  }
-
-  /** The row of a key as the file has it; a pending one is newer. */
-  storedRow(key: Uint8Array): FullRow | undefined {
-    return this.#sql.of(statements.read).get(key);
-  }
-
-  /** The last rows of the file, the newest first; pending ones are newer. */
-  lastStored(rowsMax: number): LastRow[] {
-    return this.#sql.of(statements.last).all(rowsMax);
   }
 
   /**

@@ -44,7 +44,8 @@ const FULL =
 
 // Of bytes `||` makes text of the same bytes, whatever they are.
 const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
-  CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records WHERE key >= ? AND key < ?`;
+  CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records`;
+const SCANNED = `${JOINED} WHERE key >= ? AND key < ?`;
 
 /** The record of a row, of which nothing has been checked. */
 export function rowContent(row: FullRow) {
@@ -107,7 +108,7 @@ export const statements = {
   remove: (db: Db) => db.prepare('DELETE FROM records WHERE seq = ?'),
   read: (db: Db) => db.prepare<unknown[], FullRow>(`${FULL} WHERE key = ?`).raw(),
   since: (db: Db) =>
-    db.prepare<unknown[], FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
+    db.prepare<unknown[], JoinedRow>(`${JOINED} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
   last: (db: Db) =>
     db
       .prepare<unknown[], LastRow>(
@@ -120,9 +121,9 @@ export const statements = {
         'SELECT seq, key, ms, tie FROM records WHERE seq > ? ORDER BY seq LIMIT ?',
       )
       .raw(),
-  scanUp: (db: Db) => db.prepare<unknown[], JoinedRow>(`${JOINED} ORDER BY key LIMIT ?`).raw(),
+  scanUp: (db: Db) => db.prepare<unknown[], JoinedRow>(`${SCANNED} ORDER BY key LIMIT ?`).raw(),
   scanDown: (db: Db) =>
-    db.prepare<unknown[], JoinedRow>(`${JOINED} ORDER BY key DESC LIMIT ?`).raw(),
+    db.prepare<unknown[], JoinedRow>(`${SCANNED} ORDER BY key DESC LIMIT ?`).raw(),
 };
 
 /** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */

@@ -16,7 +16,7 @@ import { matchesHash } from './record-bytes.ts';
 export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord | null {
   const pending = file.pendingRow(key);
   if (pending !== undefined) return pending;
-  const row = file.storedRow(key);
+  const row = file.stored.of(statements.read).get(key);
   return row === undefined ? null : verified(file, row);
 }
 
@@ -26,14 +26,27 @@ export function recordsSince(
   seq: number,
   bounds: PageBounds,
 ): RowsPage<HashedRow> {
-  const bytes = ({ key, value }: HashedRow): number => key.length + (value?.length ?? 0);
   const waiting = file.pendingSince(seq);
-  if (waiting !== null) return page(file, bounds, { rows: waiting, read: asItIs, bytes });
+  if (waiting !== null) return page(file, bounds, { rows: waiting, read: asItIs, bytes: bytesOf });
+  file.flush();
+  return storedSince(file, seq, bounds);
+}
+
+/** Of what the file itself has; what waits in memory is left out, and may be newer. */
+export function storedSince(
+  file: PartitionFile,
+  seq: number,
+  bounds: PageBounds,
+): RowsPage<HashedRow> {
   return page(file, bounds, {
-    rows: file.sql.of(statements.since).iterate(seq, bounds.rowsMax + 1),
-    read: (row: FullRow) => verified(file, row),
-    bytes,
+    rows: file.stored.of(statements.since).iterate(seq, bounds.rowsMax + 1),
+    read: (row: JoinedRow) => verifiedJoined(file, row),
+    bytes: bytesOf,
   });
+}
+
+function bytesOf({ key, value }: HashedRow): number {
+  return key.length + (value?.length ?? 0);
 }
 
 const asItIs = (row: PendingRow): HashedRow => row;

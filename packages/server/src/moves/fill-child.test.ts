@@ -147,6 +147,50 @@ test.each(kinds)(
   },
 );
 
+test('one pass over a parent fills all of its children, whoever comes first', async () => {
+  await using folder = await scratchFolder();
+  const here = await world(folder.path, 'split');
+  const { store, ring } = here;
+  const active = activeOn(ring, 0);
+  const starts: number[] = [];
+  const rowsOf: Store['children']['rowsOf'] = (parent, since, bounds) => {
+    if (since === 0) starts.push(parent.partition);
+    return children.rowsOf(parent, since, bounds);
+  };
+  const { children } = store;
+  Object.defineProperty(store, 'children', { value: { ...children, rowsOf } });
+  const throttle = { pass: () => Promise.resolve() };
+  const decide = (_: string, key: Uint8Array): Promise<void> => decided(store, key);
+  const ports = { store, throttle, decide } as unknown as LoadPorts;
+  const ids = [...parentsIn(ring).parents.keys()];
+  const given = new Map<number, number>();
+  const fill = (partition: number): Promise<void> => {
+    const move = ring.moves.find((one) => one.partition === partition && one.to === 0) ?? null;
+    const onProgress = ({ rows }: { rows?: number }) => void given.set(partition, rows ?? 0);
+    return fillChild(ports, { active, partition, move, onProgress } as LoadTask, [0]);
+  };
+  for (const partition of ids) await store.create(keyspace, partition, 'filling');
+  const [first = 0, second = 0, third = 0] = ids;
+  await Promise.all([fill(second), fill(first)]);
+  await fill(third);
+  expect(starts).toEqual([0]);
+  expect(differences(here)).toEqual([]);
+  for (const id of ids) expect(given.get(id)).toBe(rowsIn(store, id));
+
+  // A file that begins anew has lost what the pass gave it.
+  await store.drop(keyspace, third);
+  await store.create(keyspace, third, 'filling');
+  await fill(third);
+  expect(starts).toEqual([0, 0]);
+  expect(differences(here)).toEqual([]);
+  await store.close();
+});
+
+function rowsIn(store: Store, partition: number): number {
+  const { rows = 0, tombstones = 0 } = store.info(keyspace, partition) ?? {};
+  return rows + tombstones;
+}
+
 test('a child that does not hear of writes is noticed here', async () => {
   await using folder = await scratchFolder();
   const here = await world(folder.path, 'split');

@@ -1,13 +1,14 @@
-// Fills the file of a child from the files of its parents on this very device: partitions that are
+// Fills the files of children from those of their parents on this very device: partitions that are
 // split or merged. No byte leaves the device. Why nothing is lost: SPLITS.md beside this.
-import { setImmediate } from 'node:timers/promises';
-import { CodedError } from '@ringwright/base/coded-error';
-import { childRowsBytesMax, childRowsMax } from '@ringwright/base/limits-copies';
+import type { Write } from '@ringwright/partition/file/record';
+import type { GivenRows } from '@ringwright/partition/parts/child-fills';
+import type { MirrorPhase } from '@ringwright/partition/parts/mirrors';
 import type { Store } from '@ringwright/partition/store';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { giveRows } from './give-rows.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
 
 type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
@@ -40,7 +41,9 @@ function isComplete(store: Store, { ring }: ActiveRing, partition: number): bool
 /**
  * Resolves when the child has what its parents here have: records, open promises, and what stands
  * for dropped tombstones. While parents take requests, each write to them goes to the child too.
- * Throws PARTITION_FILLING for a parent that is not complete, DISK_FULL.
+ * One pass over a parent fills all of its children that are to be filled here; whoever comes for
+ * another of them waits for its end. Throws PARTITION_FILLING for a parent that is not complete,
+ * DISK_FULL.
  */
 export async function fillChild(
   ports: LoadPorts,
@@ -48,44 +51,34 @@ export async function fillChild(
   parents: readonly number[],
 ): Promise<void> {
   if (parents.length === 0) return;
-  const { store } = ports;
-  const { active, partition: child, onProgress } = task;
-  const { keyspace, reshape, partitioner } = active.ring;
-  const isShared = reshape?.kind === 'to';
-  const childOf = partitionerOf(isShared ? reshape.partitioner : partitioner);
-  const before = parents.map((parent) => requireComplete(store, active, parent));
-  const bytesTotal = before.reduce((sum, { bytes }) => sum + bytes, 0);
-  await store.requireRoom(bytesTotal);
-  onProgress({ stage: 'copying', bytes: 0, bytesTotal });
-  const place = { keyspace, partition: child };
-  const isOfChild = ({ key }: { readonly key: Uint8Array }): boolean => childOf(key) === child;
-  const promises = () =>
-    parents.flatMap((parent) => store.promises(keyspace, parent).filter(isOfChild));
-  if (isShared) {
-    const from = { parents: new Set(parents), childOf };
-    store.children.mirror(place, from, 'promises');
-    await store.children.allBefore(place);
-    // In one turn: the child knows all promises before the first record that one may keep out.
-    const promised = givePromises(store, place, promises());
-    store.children.mirror(place, from, 'all');
-    await promised;
-    await store.children.allBefore(place);
-    // failpoint: fill.shared
+  const { fills } = ports.store.children;
+  const { active, partition, onProgress } = task;
+  const child = { keyspace: active.ring.keyspace, partition };
+  const begun = fills.underway(child);
+  if (begun !== null) await begun;
+  else if (fills.given(child) === null) {
+    const children = [child, ...siblingsOf(ports.store, task, parents)];
+    await fills.run(children, () => fillAll(ports, task, familyOf(active, parents, children)));
   }
-  for (const parent of parents) await giveRows(ports, { task, parent, isOfChild });
-  if (!isShared) await givePromises(store, place, promises());
-  const after = parents.map((parent) => requireComplete(store, active, parent));
-  const isSame = after.every(
-    ({ incarnation, floorMs }, index) =>
-      before[index]?.incarnation === incarnation && before[index]?.floorMs === floorMs,
+  const given = fills.given(child);
+  if (given === null) throw filling(partition);
+  onProgress(given);
+}
+
+/** Once the table names children, each of them is a refill of its own. */
+function siblingsOf(
+  store: Store,
+  { active, partition }: Omit<Child, 'move'>,
+  parents: readonly number[],
+): Place[] {
+  const { keyspace, reshape } = active.ring;
+  if (reshape?.kind !== 'to') return [];
+  const found = parentsIn(active.ring);
+  const ids = [...found.parents.keys()].filter((id) => id !== partition && !found.emptied.has(id));
+  const siblings = ids.filter((id) =>
+    found.parents.get(id)?.every((parent) => parents.includes(parent)),
   );
-  if (!isSame) throw filling(child);
-  // What both parents stand for; what one of them alone had dropped, nobody gives any more.
-  const floorMs = Math.min(...after.map((one) => one.floorMs));
-  const barrierMs = Math.max(...after.map((one) => one.barrierMs));
-  await store.children.carryMarks(place, { floorMs, barrierMs });
-  if (isShared) store.children.mirror(place, { parents: new Set(parents), childOf }, 'filled');
-  // failpoint: fill.filled
+  return store.children.fills.unfilled(siblings.map((id) => ({ keyspace, partition: id })));
 }
 
 interface Place {
@@ -93,15 +86,85 @@ interface Place {
   readonly partition: number;
 }
 
-async function givePromises(
-  store: Store,
-  place: Place,
-  promises: ReturnType<Store['promises']>,
-): Promise<void> {
-  if (promises.length === 0) return;
-  await store.write(
-    promises.map(({ key, ms, tie }) => ({ ...place, key, value: null, ms, tie, isPromise: true })),
+/** Those of one pass. */
+interface Family {
+  readonly keyspace: string;
+  readonly parents: readonly number[];
+  readonly children: readonly Place[];
+  readonly childOf: (key: Uint8Array) => number;
+  /** Parents take requests, and each write to them goes to the children too. */
+  readonly isShared: boolean;
+}
+
+function familyOf(
+  { ring }: ActiveRing,
+  parents: readonly number[],
+  children: readonly Place[],
+): Family {
+  const { keyspace, reshape, partitioner } = ring;
+  const isShared = reshape?.kind === 'to';
+  const childOf = partitionerOf(isShared ? reshape.partitioner : partitioner);
+  return { keyspace, parents, children, childOf, isShared };
+}
+
+/** Resolves to what each child got. */
+async function fillAll(
+  ports: LoadPorts,
+  task: LoadTask,
+  family: Family,
+): Promise<(child: number) => GivenRows> {
+  const { store } = ports;
+  const { children, isShared } = family;
+  const complete = () =>
+    family.parents.map((parent) => requireComplete(store, task.active, parent));
+  const before = complete();
+  const bytesTotal = before.reduce((sum, { bytes }) => sum + bytes, 0);
+  await store.requireRoom(bytesTotal);
+  task.onProgress({ stage: 'copying', bytes: 0, bytesTotal });
+  if (isShared) await share(store, family);
+  const given = await giveAllRows(ports, task, family);
+  if (!isShared) await store.write(promisesOf(store, family));
+  const after = complete();
+  const isSame = after.every(
+    ({ incarnation, floorMs }, index) =>
+      before[index]?.incarnation === incarnation && before[index]?.floorMs === floorMs,
   );
+  if (!isSame) throw filling(task.partition);
+  // What all parents stand for; what one of them alone had dropped, nobody gives any more.
+  const floorMs = Math.min(...after.map((one) => one.floorMs));
+  const barrierMs = Math.max(...after.map((one) => one.barrierMs));
+  await Promise.all(
+    children.map((child) => store.children.carryMarks(child, { floorMs, barrierMs })),
+  );
+  if (isShared) mirror(store, family, 'filled');
+  // failpoint: fill.filled
+  return given;
+}
+
+/** When it resolves, whatever the parents took is in their files or has gone to the children too. */
+async function share(store: Store, family: Family): Promise<void> {
+  mirror(store, family, 'promises');
+  await store.children.allBefore(family.children);
+  // In one turn: a child knows all promises before the first record that one may keep out.
+  const promised = store.write(promisesOf(store, family));
+  mirror(store, family, 'all');
+  await promised;
+  await store.children.allBefore(family.children);
+  // failpoint: fill.shared
+}
+
+function mirror(store: Store, { parents, children, childOf }: Family, phase: MirrorPhase): void {
+  const from = { parents: new Set(parents), childOf };
+  for (const child of children) store.children.mirror(child, from, phase);
+}
+
+function promisesOf(store: Store, { keyspace, parents, children, childOf }: Family): Write[] {
+  const filled = new Set(children.map(({ partition }) => partition));
+  return parents
+    .flatMap((parent) => store.promises(keyspace, parent))
+    .map(({ key, ms, tie }) => ({ keyspace, partition: childOf(key), key, ms, tie }))
+    .filter(({ partition }) => filled.has(partition))
+    .map((promise) => ({ ...promise, value: null, isPromise: true }));
 }
 
 function requireComplete(store: Store, { ring }: ActiveRing, parent: number) {
@@ -110,37 +173,21 @@ function requireComplete(store: Store, { ring }: ActiveRing, parent: number) {
   return info;
 }
 
-async function giveRows(
-  { store, throttle, decide }: LoadPorts,
-  wanted: {
-    readonly task: LoadTask;
-    readonly parent: number;
-    readonly isOfChild: (row: { readonly key: Uint8Array }) => boolean;
-  },
-): Promise<void> {
-  const { task, parent, isOfChild } = wanted;
-  const { active, partition, onProgress } = task;
-  const { keyspace } = active.ring;
-  const bounds = { rowsMax: childRowsMax, bytesMax: childRowsBytesMax };
-  for (let [since, bytes, rows] = [0, 0, 0]; ; ) {
-    const page = store.rowsSince(keyspace, parent, since, bounds);
-    const mine = page.rows.filter(isOfChild);
-    const taken = mine.reduce((sum, { value, key }) => sum + key.length + (value?.length ?? 0), 0);
-    bytes += taken;
-    rows += mine.length;
-    await throttle.pass(taken);
-    const outcomes = await store.write(mine.map((row) => ({ ...row, keyspace, partition })));
-    // failpoint: fill.rows
-    for (const [index, { kind }] of outcomes.entries()) {
-      if (kind === 'absent') {
-        throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
-      }
-      const key = mine[index]?.key;
-      if (kind === 'promised' && key !== undefined) await decide(keyspace, key);
-    }
-    onProgress({ bytes, rows });
-    if (!page.more) return;
-    since = page.lastSeq;
-    await setImmediate();
+async function giveAllRows(
+  ports: LoadPorts,
+  { partition, onProgress }: LoadTask,
+  { keyspace, parents, children, childOf }: Family,
+): Promise<(child: number) => GivenRows> {
+  const filled = new Map(children.map((child) => [child.partition, { rows: 0, bytes: 0 }]));
+  const givenTo = (child: number): GivenRows => filled.get(child) ?? { rows: 0, bytes: 0 };
+  const onGiven = (child: number, more: GivenRows): void => {
+    const { rows, bytes } = givenTo(child);
+    filled.set(child, { rows: rows + more.rows, bytes: bytes + more.bytes });
+    onProgress(givenTo(partition));
+  };
+  const isFilled = (child: number): boolean => filled.has(child);
+  for (const parent of parents) {
+    await giveRows(ports, { keyspace, parent, childOf, isFilled, onGiven });
   }
+  return givenTo;
 }
