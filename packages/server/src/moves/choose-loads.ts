@@ -93,7 +93,7 @@ const earlier = (a: number, b: number): number => Math.min(a, b);
  * What the operator prefers; then refills, since their slots count for nothing until they end; then
  * files known to be small, which fit a disk that has refused larger ones.
  */
-function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
+export function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   const refills = Number(b.assignment === null) - Number(a.assignment === null);
   if (refills !== 0) return refills;

@@ -151,6 +151,27 @@ test('a source that is busy now and then: no failure, and no other source is ask
   equal(place);
 });
 
+test('a source that gives one at a time gives the next when that one has ended', async () => {
+  // Its clock stands still: no pause is ever over.
+  await using place = await joining(new Set(), () => 1_000);
+  let open = 0;
+  let refused = 0;
+  place.source.onCall = (method) => {
+    if (method === copyClose.method) open -= 1;
+    if (method !== copyOpen.method) return;
+    if (open > 0) {
+      refused += 1;
+      throw new CodedError('COPY_BUSY', 'the source gives 1 copies in all, the most at once');
+    }
+    open += 1;
+  };
+  await place.loaded();
+  expect(refused).toBeGreaterThan(0);
+  expect(refused).toBeLessThan(2 * partitions);
+  expect(place.errors).toEqual([]);
+  equal(place);
+});
+
 test('a source that says for how long it is busy is asked then', async () => {
   let nowMs = 1_000;
   await using place = await joining(new Set(), () => nowMs);

@@ -7,7 +7,8 @@ import type { OnceComplete } from '../device/once-complete.ts';
 import { retryAfterMs } from '../peers/retry-after.ts';
 import { type Repair, refilled } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { chooseLoads, loadLimits, type WaitReason } from './choose-loads.ts';
+import { BusySources } from './busy-sources.ts';
+import { byUrgency, chooseLoads, loadLimits, type WaitReason } from './choose-loads.ts';
 import { forgetEndedLoads, type LoadNotes, type LoadsView, newLoadNotes } from './load-notes.ts';
 import { type LoadPorts, loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
@@ -41,8 +42,7 @@ export class LoadQueue {
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
   readonly #cooldown: Cooldown;
-  /** Sources that had no place for one more copy: none is asked for another before this time. */
-  readonly #busyUntilMs = new Map<string, number>();
+  readonly #busy = new BusySources();
   #closed = false;
 
   constructor(ports: LoadQueuePorts) {
@@ -119,11 +119,12 @@ export class LoadQueue {
     if (this.#closed) return;
     clearTimeout(this.#timer);
     const nowMs = this.#ports.monotonicMs();
-    const candidates = [...this.#waiting.values()]
+    const waiting = [...this.#waiting.values()]
       .flat()
       // The pass that offered them may have looked before their load ended.
       .filter(({ notes, partition, assignment }) => notes.loaded.get(partition) !== assignment)
-      .map((waiting) => this.#coolingDown(waiting));
+      .sort(byUrgency);
+    const candidates = this.#busy.withhold(waiting, this.#running, nowMs);
     const running = [...this.#running].map(({ source }) => source);
     const rule = { loads: this.#ports.loadThrottle().loads, startAtMs: this.#cooldown.untilMs };
     const choice = chooseLoads(candidates, { running, limits: loadLimits, rule, nowMs });
@@ -131,11 +132,6 @@ export class LoadQueue {
     for (const chosen of choice.start) void this.#run(chosen);
     if (choice.wakeAtMs === null) return;
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
-  }
-
-  #coolingDown(waiting: WaitingLoad): WaitingLoad {
-    const untilMs = this.#busyUntilMs.get(waiting.sourceName) ?? 0;
-    return untilMs > waiting.notBeforeMs ? { ...waiting, notBeforeMs: untilMs } : waiting;
   }
 
   /** A move that was cancelled must not go on filling the disk. */
@@ -210,6 +206,10 @@ export class LoadQueue {
     return held !== null && onceComplete.has(held);
   }
 
+  #comingFrom(sourceName: string): number {
+    return [...this.#running].filter((one) => one.sourceName === sourceName).length;
+  }
+
   /**
    * Tried again after a pause that doubles, for as long as the ring asks for it. A busy source
    * and a cut are no failures: others go ahead meanwhile.
@@ -231,13 +231,19 @@ export class LoadQueue {
       ? retryAfterMs(error, dutyRetryMs)
       : dutyRetryMs * 2 ** before.failures;
     const notBeforeMs = nowMs + Math.min(pauseMs, dutyRetryMsMax);
-    if (code === 'COPY_BUSY') this.#busyUntilMs.set(failed.sourceName, notBeforeMs);
+    const isBusy = code === 'COPY_BUSY';
+    // What says when to ask again is no matter of places.
+    const hasTime = isBusy && retryAfterMs(error, 0) > 0;
+    if (isBusy) {
+      const places = hasTime ? 0 : this.#comingFrom(failed.sourceName) - 1;
+      this.#busy.refused(failed.sourceName, { places, untilMs: notBeforeMs });
+    }
     notes.attempts.set(partition, {
       assignment,
       failures: before.failures + (isPassing ? 0 : 1),
       sourceFaults: before.sourceFaults + (code === 'COPY_INVALID' ? 1 : 0),
       lacksRoom: code === 'DISK_FULL',
-      notBeforeMs,
+      notBeforeMs: isBusy && !hasTime ? nowMs : notBeforeMs,
     });
     showProgress(failed, { stage: isPassing ? 'queued' : 'failed', reason });
     if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
