@@ -65,7 +65,10 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       },
       show: (drawing) => display.show(drawing),
       localHour: () => new Date().getHours(),
-      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      // Asking for it takes 14 ms of processor.
+      get timeZone() {
+        return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+      },
       atInterrupt: world.beforeInterrupt(display),
       next: (command) =>
         `ring-builder ${command}${command.includes(' --rings ') ? '' : ringsOption}`,
