@@ -61,5 +61,6 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   auditRead: operator,
   moveControl: operator,
   moveReceipts: operator,
+  movesComplete: operator,
   filesLook: [role('operator', 'metrics')],
 };

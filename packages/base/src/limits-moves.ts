@@ -8,6 +8,11 @@ export const forceReasonCharactersMax = 256;
 export const receiptBytesMax = 3_072;
 /** Receipts of one answer of a server. */
 export const receiptsPerAnswerMax = 1_024;
+/**
+ * A server answers a rollout that waits for its moves after this time at the latest: within it a
+ * dead connection is noticed, and asking again costs nothing.
+ */
+export const completeWaitMsMax = 10_000;
 /** A device that gets a partition back asks for what it missed, up to this share of the records. */
 export const catchUpMissedShareMax = 0.25;
 /** Missed records asked for at the same time: hides the round trip. */

@@ -21,7 +21,7 @@ import { hello } from '@ringwright/wire/hello';
 import { coordinateScan, keysAfter, pageRead } from '@ringwright/wire/listing';
 import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
-import { moveControl, moveReceipts } from '@ringwright/wire/moves';
+import { moveControl, moveReceipts, movesComplete } from '@ringwright/wire/moves';
 import {
   recordPrepare,
   recordRead,
@@ -46,7 +46,12 @@ import {
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
-import { answerMoveControl, answerMoveReceipts, type MovePorts } from './moves/move-answers.ts';
+import {
+  answerMoveControl,
+  answerMoveReceipts,
+  answerMovesComplete,
+  type MovePorts,
+} from './moves/move-answers.ts';
 import {
   answerConfirmDrops,
   answerTrashList,
@@ -163,6 +168,7 @@ export function fillHandlers(
   answer(coordinateGet, (request) => answerGet(clients, request));
   answer(moveControl, (request) => answerMoveControl(moves, request));
   answer(moveReceipts, (request) => answerMoveReceipts(moves, request));
+  answer(movesComplete, (request) => answerMovesComplete(moves, request));
   answer(filesLook, (request) => answerFilesLook(ports.scrubber, request));
   assertComplete(handlers);
 }

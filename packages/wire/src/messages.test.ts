@@ -21,6 +21,7 @@ import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { auditAnswerLinesMax, auditLineBytesMax } from '@ringwright/base/limits-audit';
 import { copyRateMin, trashListMax } from '@ringwright/base/limits-copies';
 import {
+  completeWaitMsMax,
   forceReasonCharactersMax,
   receiptBytesMax,
   receiptsPerAnswerMax,
@@ -521,6 +522,13 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     { receipts: Array(receiptsPerAnswerMax).fill(Buffer.alloc(receiptBytesMax)) },
     [{ receipts: [Buffer.alloc(receiptBytesMax + 1)] }, { receipts: [Buffer.alloc(0)] }],
   ],
+  [
+    'moves-complete',
+    kinds.movesComplete.request,
+    { keyspace, ringVersion: most, waitMs: completeWaitMsMax },
+    [{ waitMs: completeWaitMsMax + 1 }, { waitMs: -1 }, { ringVersion: 0 }],
+  ],
+  ['moves-complete answer', kinds.movesComplete.answer, { complete: true }, [{ complete: 1 }]],
   ['files-look', kinds.filesLook.request, { keyspace }, [{ keyspace: '' }, { more: 1 }]],
   [
     'files-look answer',

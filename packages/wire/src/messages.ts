@@ -14,7 +14,7 @@ import { filesLook } from './files.ts';
 import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
 import { coordinateScan, keysAfter, pageRead } from './listing.ts';
-import { moveControl, moveReceipts } from './moves.ts';
+import { moveControl, moveReceipts, movesComplete } from './moves.ts';
 import { recordPrepare, recordRead, recordStamp, recordsWrite, recordWrite } from './records.ts';
 import { digests, offer, promises, push, rowsSince, tail } from './replication.ts';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
@@ -60,6 +60,7 @@ export const messageKinds = {
   coordinateGet,
   moveControl,
   moveReceipts,
+  movesComplete,
   filesLook,
   auditRead,
 } as const;

@@ -1,6 +1,7 @@
 // What an operator says of single moves to the device that joins, and the receipts it gives. Pure.
 import { movesInFlightMax } from '@ringwright/base/limits';
 import {
+  completeWaitMsMax,
   forceReasonCharactersMax,
   receiptBytesMax,
   receiptsPerAnswerMax,
@@ -12,6 +13,7 @@ import {
   countField,
   keyspaceField,
   partitionField,
+  versionField,
 } from './fields.ts';
 import { messageKind } from './message.ts';
 
@@ -64,4 +66,19 @@ export const moveReceipts = messageKind({
     assignments: z.array(assignmentField).max(receiptsPerAnswerMax),
   }),
   answer: z.strictObject({ receipts: z.array(receiptField).max(receiptsPerAnswerMax) }),
+});
+
+/**
+ * Answered with true when the receiver has loaded what it may of that version's moves and has
+ * nothing to give up; with false after `waitMs`, or when another version is active there. Who asks
+ * looks for itself then: true may be of the moment before a pass that finds more to do.
+ */
+export const movesComplete = messageKind({
+  method: 'moves-complete',
+  request: z.strictObject({
+    keyspace: keyspaceField,
+    ringVersion: versionField,
+    waitMs: z.int().min(0).max(completeWaitMsMax),
+  }),
+  answer: z.strictObject({ complete: z.boolean() }),
 });

@@ -75,6 +75,7 @@ test('which messages the oldest version lacks', () => {
     'copy-go-on',
     'copy-start',
     'files-look',
+    'moves-complete',
     'page-read',
     'tail',
     'writes',

@@ -16,6 +16,7 @@ const methodsSince: ReadonlyMap<string, number> = new Map([
   ['page-read', 25],
   ['coordinate-scan', 25],
   ['tail', 26],
+  ['moves-complete', 28],
 ]);
 
 interface Change {

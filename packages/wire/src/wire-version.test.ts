@@ -35,6 +35,7 @@ const frozen: Readonly<Record<number, string>> = {
   25: '0592c121e77b8fbe9cda492f28ef3e8b779eb2ee24d7c651c505f9ebdd007ce7',
   26: 'b3fe242c2f06cce93ae96519d6b5e4e65bb0143d63fc82826d5ff6010ea86e5f',
   27: '1d4a9c007ec71ea9a5aa19b2377b254bfe772656814bb65db1915c586fe9fce3',
+  28: '4b47e0d682e741cf653008937ee7700515640080175f4fa52c7d5a7dc7caa232',
 };
 
 test('the messages are those of the wire version', () => {

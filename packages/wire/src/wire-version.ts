@@ -36,8 +36,9 @@
  *    device that they ask.
  * 26: the last rows of a file beside its digest (tail).
  * 27: pages of an arc of hashes, whatever is split and merged meanwhile (coordinate-scan).
+ * 28: a rollout is told when moves have come to rest (moves-complete).
  */
-export const wireVersion = 27;
+export const wireVersion = 28;
 /**
  * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
  * sent to it.

@@ -4,7 +4,7 @@ import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import type { MoveAction, moveControl, moveReceipts } from '@ringwright/wire/moves';
+import type { MoveAction, moveControl, moveReceipts, movesComplete } from '@ringwright/wire/moves';
 import { usableInfo } from '../peers/usable-info.ts';
 import type { Rings } from '../rings/rings.ts';
 import type { MoveControls } from './move-controls.ts';
@@ -63,4 +63,11 @@ export function answerMoveReceipts(
 ): AnswerOf<typeof moveReceipts> {
   const lines = assignments.flatMap((assignment) => reconciler.receipt(keyspace, assignment) ?? []);
   return { receipts: lines.map((line) => Buffer.from(line)) };
+}
+
+export async function answerMovesComplete(
+  { reconciler }: MovePorts,
+  { keyspace, ringVersion, waitMs }: RequestOf<typeof movesComplete>,
+): Promise<AnswerOf<typeof movesComplete>> {
+  return { complete: await reconciler.movesComplete(keyspace, ringVersion, waitMs) };
 }

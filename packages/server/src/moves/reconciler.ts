@@ -4,7 +4,9 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
+import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { CompleteMoves } from './complete-moves.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
 import type { ShownDrops } from './drop-guard.ts';
 import type { LoadProgress } from './load-progress.ts';
@@ -37,13 +39,25 @@ export class Reconciler {
   readonly #loads: LoadQueue;
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
+  readonly #complete: CompleteMoves;
 
   constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
     const { onError, monotonicMs } = ports;
-    const run = (keyspace: string): Promise<void> => this.#pass(keyspace);
+    const run = async (keyspace: string): Promise<void> => {
+      this.#complete.look(); // the ring may be another one
+      await this.#pass(keyspace);
+      this.#complete.look();
+    };
     this.#passes = new Passes({ run, onError, monotonicMs });
-    const onEnded = (): void => this.#passes.beginSoon();
+    this.#complete = new CompleteMoves({
+      version: (keyspace) => ports.current(keyspace).ring.version,
+      isComplete: (keyspace) => this.#isComplete(keyspace),
+    });
+    const onEnded = (): void => {
+      this.#passes.beginSoon();
+      this.#complete.look();
+    };
     const onFailed = (kind: string) => (keyspace: string, error: unknown, retry: Partial<Retry>) =>
       this.#passes.failed({ kind, keyspace }, error, retry);
     this.#loads = new LoadQueue({ ...ports, onEnded });
@@ -74,6 +88,11 @@ export class Reconciler {
     const { loaded, receipts } = this.#loads.seen(keyspace);
     const isLoaded = [...loaded.values()].includes(assignment);
     return isLoaded ? (receipts.get(assignment) ?? null) : null;
+  }
+
+  /** Whether the moves of that version come to rest here within `waitMs`. Throws RING_UNKNOWN. */
+  movesComplete(keyspace: string, version: number, waitMs: number): Promise<boolean> {
+    return this.#complete.wait(keyspace, version, waitMs);
   }
 
   /** Ends loads under way; what becomes of them, the next pass says. */
@@ -123,6 +142,7 @@ export class Reconciler {
     this.#passes.close();
     this.#drains.close();
     this.#takeovers.close();
+    this.#complete.close();
     await this.#loads.close();
   }
 
@@ -191,6 +211,19 @@ export class Reconciler {
     } catch (error) {
       this.#passes.failed({ kind: 'accept', keyspace }, error);
     }
+  }
+
+  /** By what the last pass found: one that is due may find more. */
+  #isComplete(keyspace: string): boolean {
+    const { loaded, running } = this.#loads.seen(keyspace);
+    if (running.size > 0 || this.#drains.seen(keyspace).reasons.size > 0) return false;
+    const { controls, current } = this.#ports;
+    return activeDuties(current(keyspace)).load.every(
+      ({ state, partition, assignment }) =>
+        state !== 'INITIALIZING' ||
+        loaded.get(partition) === assignment ||
+        controls.isPaused(keyspace, assignment),
+    );
   }
 
   /** Whether a load or a takeover of it runs. */

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CompleteMoves } from './complete-moves.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+const waitMs = 1_000;
+
+function moves() {
+  const here = { version: 3, isComplete: false };
+  const complete = new CompleteMoves({
+    version: () => here.version,
+    isComplete: () => here.isComplete,
+  });
+  const told: boolean[] = [];
+  const wait = (version = 3) =>
+    complete.wait('cities', version, waitMs).then((one) => void told.push(one));
+  return { here, complete, told, wait };
+}
+
+test('who waits is told when it is so, and who comes later at once', async () => {
+  const { here, complete, told, wait } = moves();
+  const waits = [wait(), wait()];
+  complete.look();
+  await vi.advanceTimersByTimeAsync(waitMs - 1);
+  expect(told).toEqual([]);
+  here.isComplete = true;
+  complete.look();
+  await Promise.all(waits);
+  await wait();
+  expect(told).toEqual([true, true, true]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('not after the time, under another version, or when the server ends', async () => {
+  const { here, complete, told, wait } = moves();
+  const first = wait();
+  await vi.advanceTimersByTimeAsync(waitMs);
+  await first;
+  await wait(2);
+  const replaced = wait();
+  Object.assign(here, { version: 4, isComplete: true });
+  complete.look();
+  await replaced;
+  here.isComplete = false;
+  const last = wait(4);
+  complete.close();
+  await last;
+  expect(told).toEqual([false, false, false, false]);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,53 @@
+// Who waits for the moves of a ring to come to rest here, and is told when they have.
+
+export interface CompletePorts {
+  /** Of the active ring. Throws RING_UNKNOWN. */
+  readonly version: (keyspace: string) => number;
+  /** Whether nothing is left to load or to give up; asked after every step, so it must be cheap. */
+  readonly isComplete: (keyspace: string) => boolean;
+}
+
+interface Waiting {
+  readonly keyspace: string;
+  readonly version: number;
+  readonly tell: (complete: boolean) => void;
+}
+
+export class CompleteMoves {
+  readonly #ports: CompletePorts;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(ports: CompletePorts) {
+    this.#ports = ports;
+  }
+
+  /** False after `waitMs`, and as soon as another version is active. Throws RING_UNKNOWN. */
+  async wait(keyspace: string, version: number, waitMs: number): Promise<boolean> {
+    if (this.#ports.version(keyspace) !== version) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiting: Waiting = {
+      ...{ keyspace, version },
+      tell: (complete) => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
+        resolve(complete);
+      },
+    };
+    const timer = setTimeout(() => waiting.tell(false), waitMs);
+    this.#waiting.add(waiting);
+    this.look();
+    return promise;
+  }
+
+  /** To be called after everything that may complete moves, or bring others. */
+  look(): void {
+    for (const { keyspace, version, tell } of this.#waiting) {
+      if (this.#ports.version(keyspace) !== version) tell(false);
+      else if (this.#ports.isComplete(keyspace)) tell(true);
+    }
+  }
+
+  close(): void {
+    for (const { tell } of this.#waiting) tell(false);
+  }
+}
