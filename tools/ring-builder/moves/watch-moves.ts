@@ -5,6 +5,7 @@ import { giveTrust } from '../servers/give-trust.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { beaconMinutes, trustToGive } from '../versions/sign-beacon.ts';
 import { askMoves } from './ask-moves.ts';
+import { hearComplete } from './hear-complete.ts';
 import { noMoveRate, observe } from './move-rate.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
 import { drawBoard } from './print-board.ts';
@@ -14,7 +15,7 @@ const watchMsMin = 25;
 const watchMsMax = 1_000;
 
 /** All servers are asked, and they have other work: looking takes a tenth of the time at most. */
-export function watchPauseMs(tookMs: number): number {
+function watchPauseMs(tookMs: number): number {
   return Math.min(Math.max(9 * tookMs, watchMsMin), watchMsMax);
 }
 
@@ -26,6 +27,8 @@ export interface Look {
 export interface MoveWatch {
   /** Asks all servers of the version, and shows what they say; beacons live on meanwhile. */
   readonly look: (head: StoredVersion, doing: string) => Promise<Look>;
+  /** Until it is time for the next look, of which the last one took so long. */
+  readonly pause: (head: StoredVersion, tookMs: number) => Promise<void>;
   /** Shows what is done without asking. */
   readonly show: (head: StoredVersion, doing: string) => void;
 }
@@ -40,8 +43,10 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
     const rows = seen?.version === version ? seen.rows : [];
     context.show(drawBoard({ ring, version, doing, rows, rate, finished: finished() }));
   };
+  const pause = hearComplete(context.nowMs);
   return {
     show,
+    pause: (head, tookMs) => pause(head, watchPauseMs(tookMs)),
     look: async (head, doing) => {
       await renewBeacon(head);
       const said = await askMoves(head.ring, ringTargets(head.ring, head.state));

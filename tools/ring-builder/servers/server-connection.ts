@@ -1,4 +1,5 @@
-// One connection of the tool to one server, for as long as some work takes.
+// One connection of the tool to one server, for as long as some work takes, or a whole command.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
 import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
@@ -7,6 +8,25 @@ import { meetServer } from '@ringwright/wire/meet-server';
 import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
+
+/** Connections of a command that speaks to its servers many times. */
+interface Kept {
+  /** By where the servers listen; null: the command has ended. */
+  links: Map<string, Link> | null;
+}
+const kept = new AsyncLocalStorage<Kept>();
+
+/** What `work` asks of servers goes over one connection to each of them, until it ends. */
+export async function keepingConnections<Result>(work: () => Promise<Result>): Promise<Result> {
+  const links = new Map<string, Link>();
+  const held: Kept = { links };
+  try {
+    return await kept.run(held, work);
+  } finally {
+    held.links = null;
+    for (const link of links.values()) link.close();
+  }
+}
 
 /**
  * Where the server answers operators elsewhere, the work is begun again there: what was refused did
@@ -39,6 +59,10 @@ async function workAt<Result>(
   { address, nowMs }: { readonly address: string; readonly nowMs: number },
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
+  const held = kept.getStore();
+  if (held?.links === null) throw new CodedError('PEER_UNREACHABLE', `${listen} is not asked more`);
+  const open = held?.links.get(listen);
+  if (open?.connected) return work(await open.connect());
   const proof = await proofOf(address);
   const link = new Link(listen, {
     handlers: new Map(),
@@ -49,11 +73,21 @@ async function workAt<Result>(
     identity: shownIdentity(),
     greet: (_, caller) => meetServer(caller, { address, ms: nowMs, timeoutMs: connectTimeoutMs }),
   });
+  let isKept = false;
   try {
     const server = await link.connect();
     noteInsecure(address, 'unasked');
+    isKept = keep(held?.links ?? null, listen, link);
     return await work(server);
   } finally {
-    link.close();
+    if (!isKept) link.close();
   }
+}
+
+/** False where nothing is kept, or others connected there in the same moment. */
+function keep(links: Kept['links'], listen: string, link: Link): boolean {
+  if (links === null || links.get(listen)?.connected) return false;
+  links.get(listen)?.close();
+  links.set(listen, link);
+  return true;
 }

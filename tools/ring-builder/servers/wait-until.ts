@@ -13,8 +13,8 @@ interface Wait<Answer> {
   /** What somebody may do about it; told when it is another than before. */
   readonly hintOf?: (answer: Answer) => Promise<string>;
   readonly stallMs: number;
-  /** Between two questions, or by how long the last one took; 100 by default. */
-  readonly pollMs?: (tookMs: number) => number;
+  /** Between two questions, of which the last one took so long; 100 ms by default. */
+  readonly pause?: (tookMs: number) => Promise<void>;
   readonly nowMs: () => number;
   readonly tell: (line: string) => void;
 }
@@ -42,6 +42,6 @@ export async function waitUntil<Answer>(
       if (hint !== '' && hint !== hinted) wait.tell(`hint: ${hint}`);
       hinted = hint;
     }
-    await setTimeout(wait.pollMs?.(wait.nowMs() - askedMs) ?? POLL_MS);
+    await (wait.pause?.(wait.nowMs() - askedMs) ?? setTimeout(POLL_MS));
   }
 }

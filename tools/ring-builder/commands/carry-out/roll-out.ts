@@ -17,6 +17,7 @@ import { provenMoves, unproved, withAllNew } from '../../moves/proven-moves.ts';
 import { type MoveWatch, watchMoves } from '../../moves/watch-moves.ts';
 import { awayLine } from '../../plan/away-holders.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
+import { keepingConnections } from '../../servers/server-connection.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { askCopyLimits } from './ask-copy-limits.ts';
@@ -92,7 +93,7 @@ export async function rollOut(
   const servers = ringTargets(first.ring, first.state);
   const giveBack = await rateOfRollout(context, { ring, servers }, options.rate);
   try {
-    return await everyStep(rollout, ring);
+    return await keepingConnections(() => everyStep(rollout, ring));
   } finally {
     await giveBack();
   }

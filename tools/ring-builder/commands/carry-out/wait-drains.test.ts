@@ -40,10 +40,10 @@ async function wait(third: Said, skipDown: boolean, options: Wait = {}) {
   let [looks, nowMs] = [0, 0];
   const context = { nowMs: () => nowMs } as unknown as Context;
   const watch = {
+    pause: async () => void (nowMs += LOOK_MS),
     show: () => undefined,
     look: () => {
       looks += 1;
-      setTimeout(() => void (nowMs += LOOK_MS)); // in the pause after it
       const said = new Map([first(looks), holds(), holds(), third(looks)].entries());
       if (isRemoved && said.get(0) instanceof Error) said.delete(0);
       return Promise.resolve({ said, rows: [] });

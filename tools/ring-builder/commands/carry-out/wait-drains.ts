@@ -4,7 +4,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import type { Context } from '../../cli/verb.ts';
-import { type Look, type MoveWatch, watchPauseMs } from '../../moves/watch-moves.ts';
+import { type Look, type MoveWatch } from '../../moves/watch-moves.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { heldDrops, letGo } from './held-drops.ts';
@@ -69,7 +69,7 @@ export async function waitForDrains(
       isLeftToDown,
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
-    pollMs: watchPauseMs,
+    pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });

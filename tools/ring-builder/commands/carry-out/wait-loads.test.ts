@@ -33,7 +33,7 @@ async function waitWith(looks: readonly Partial<MoveRow>[][]) {
     });
     return Promise.resolve({ said: new Map(), rows });
   };
-  const watch = { look, show: () => undefined };
+  const watch = { look, pause: () => Promise.resolve(), show: () => undefined };
   const context = { rings, nowMs: () => 2 * asked };
   return { ...(await waitForLoads(context, { head, moves, watch, stallMs: 6 })), asked };
 }

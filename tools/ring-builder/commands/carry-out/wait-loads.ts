@@ -6,7 +6,7 @@ import type { Move } from '@ringwright/ring/move';
 import type { Context } from '../../cli/verb.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
-import { type Look, type MoveWatch, watchPauseMs } from '../../moves/watch-moves.ts';
+import type { Look, MoveWatch } from '../../moves/watch-moves.ts';
 import { ifGoneForGood } from '../../servers/gone-for-good.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 
@@ -55,7 +55,7 @@ export async function waitForLoads(
       ours(asked).every(({ stage }) => stage === 'available' || stage === 'paused'),
     progressOf: (asked) => ours(asked).map(progressOf).join(),
     stallMs,
-    pollMs: watchPauseMs,
+    pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });

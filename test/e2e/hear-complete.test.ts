@@ -1,0 +1,105 @@
+// What servers say of moves that have come to rest, over one connection to each.
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { acceptWire } from '@ringwright/server/http/wire-endpoint';
+import type { CallHandler } from '@ringwright/wire/call-channel';
+import { hello } from '@ringwright/wire/hello';
+import { movesComplete } from '@ringwright/wire/moves';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { expect, onTestFinished, test } from 'vitest';
+import { hearComplete } from '../../tools/ring-builder/moves/hear-complete.ts';
+import {
+  keepingConnections,
+  withServer,
+} from '../../tools/ring-builder/servers/server-connection.ts';
+import { idOf, servedRing } from '../support/served-ring.ts';
+
+const LONG_MS = 60_000;
+
+/** Says hello, and what `answer` says of moves; null: it is an older program. */
+async function fakeServer(answer: (() => Promise<boolean>) | null) {
+  const introduction = { address: '', life: null, settled: true, remembered: null, rings: [] };
+  const handlers = new Map<string, CallHandler>([
+    [
+      hello.method,
+      {
+        request: hello.request,
+        answer: () => ({ ...introduction, wireVersion, ms: Date.now(), access: null }),
+      },
+    ],
+  ]);
+  if (answer !== null) {
+    const told = async () => ({ complete: await answer() });
+    handlers.set(movesComplete.method, { request: movesComplete.request, answer: told });
+  }
+  const seen = { connections: 0, port: 0, break: (): void => undefined };
+  const server = http.createServer();
+  const end = acceptWire(server, {
+    handlers,
+    onChannel: (_channel, { socket }) => {
+      seen.connections += 1;
+      seen.break = () => void socket.destroy();
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    end();
+    server.close();
+  });
+  seen.port = (server.address() as AddressInfo).port;
+  return seen;
+}
+
+function headOf(...ports: readonly number[]): StoredVersion {
+  const ring = servedRing({ devices: ports.length, replicas: 1 });
+  const devices = ring.devices.map((device, index) => device && { ...device, port: ports[index]! });
+  // Nothing else of a version is looked at here.
+  return { ring: { ...ring, devices }, id: idOf(ring), state: null } as unknown as StoredVersion;
+}
+
+test('a pause ends when the last server says so, and each is connected to once', async () => {
+  const last = Promise.withResolvers<boolean>();
+  const servers = [await fakeServer(async () => true), await fakeServer(() => last.promise)];
+  const head = headOf(...servers.map(({ port }) => port));
+  await keepingConnections(async () => {
+    const pause = hearComplete(Date.now);
+    await pause(head, 1); // the time ends it
+    const ended = pause(head, LONG_MS);
+    last.resolve(true);
+    await ended;
+    await pause(head, 1); // a look that came too early: the servers are not asked again at once
+    await pause(head, LONG_MS);
+  });
+  expect(servers.map(({ connections }) => connections)).toEqual([1, 1]);
+});
+
+test('with a server that cannot tell, only the time counts', async () => {
+  for (const other of [(await fakeServer(null)).port, 1]) {
+    const { port } = await fakeServer(async () => true);
+    const begunMs = performance.now();
+    await keepingConnections(() => hearComplete(Date.now)(headOf(port, other), 50));
+    expect(performance.now() - begunMs).toBeGreaterThanOrEqual(49);
+  }
+});
+
+test('a connection that broke is made again, and none when the command has ended', async () => {
+  const never = Promise.withResolvers<boolean>();
+  const server = await fakeServer(() => never.promise);
+  const address = `127.0.0.1:${server.port}`;
+  const meet = () => withServer(address, Date.now(), async (caller) => caller);
+  const ended = Promise.withResolvers<void>();
+  const late = await keepingConnections(async () => {
+    const first = await meet();
+    expect(await meet()).toBe(first);
+    const request = { keyspace: 'cities', ringVersion: 1, waitMs: 0 };
+    const asked = first.call(movesComplete, request, LONG_MS);
+    server.break();
+    await expect(asked).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+    expect(await meet()).not.toBe(first);
+    return { asked: ended.promise.then(meet) };
+  });
+  ended.resolve();
+  await expect(late.asked).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+  expect(server.connections).toBe(2);
+});
