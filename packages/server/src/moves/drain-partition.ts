@@ -1,14 +1,15 @@
 // Lets a partition file go that this device should not hold, once every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { dutyOf } from '@ringwright/ring/duty-of';
-import { digests } from '@ringwright/wire/replication';
 import { covers } from '../repair/covers.ts';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
 import type { InFlight } from '../replica/in-flight.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import type { HoldingQuestions } from './ask-holdings.ts';
 
 export interface DrainPorts extends PushPorts {
   readonly inFlight: InFlight;
+  readonly holdings: Pick<HoldingQuestions, 'ask'>;
   /** The active ring at the time of the call. */
   readonly current: (keyspace: string) => ActiveRing;
   /** Throws what says that data must not go now: why-no-drops.ts. */
@@ -74,10 +75,8 @@ async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
 }
 
 async function holdingOf(ports: DrainPorts, { active, partition, device }: Holder) {
-  const { keyspace, version, table } = active.ring;
-  const request = { keyspace, ringVersion: version, partitions: [partition] };
-  const { holdings } = await ports.devices.call({ active, device }, digests, request);
-  const [holding] = holdings;
+  const { table } = active.ring;
+  const holding = await ports.holdings.ask(active, device, partition);
   // A table holder must be complete itself; a joiner takes over nothing yet, so having the records
   // is enough.
   const serves = table.some((row) => row[partition] === device);

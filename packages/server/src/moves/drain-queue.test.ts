@@ -1,4 +1,5 @@
 // Files given up one at a time, while requests have the processor and one device is dead.
+import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyCooldownTimesMax, drainRetryMsMin, dutyRetryMs } from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
@@ -23,6 +24,10 @@ const moves = all.map((partition) => ({ partition, replica: 2, from: 2, to: 4 })
 const [, , finalized] = moveVersions({ ...place, table }, moves);
 const active = activeOn(finalized, 2);
 
+interface Asked {
+  readonly partitions: readonly number[];
+}
+
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
@@ -37,10 +42,14 @@ test('those that wait for a dead device keep none back that could go', async () 
       drop: async (_: string, partition: number) => void left.delete(partition),
     },
     devices: {
-      call: async ({ device }: { device: number }) => {
+      call: async (
+        { device }: { device: number },
+        _kind: unknown,
+        { partitions: asked }: Asked,
+      ) => {
         await new Promise((resolve) => setTimeout(resolve, CALL_MS));
         if (device === DEAD) throw new CodedError('PEER_UNREACHABLE', 'd0 is dead');
-        return { holdings: [{ state: 'ready', digest: 'same' }] };
+        return { holdings: asked.map(() => ({ state: 'ready', digest: 'same' })) };
       },
     },
     guard: { judge: () => Promise.resolve(new Set()) },
@@ -74,6 +83,7 @@ test('those that wait for a dead device keep none back that could go', async () 
     for (let ms = 0; ms < msMax && !isDone(); ms += TURN_MS) {
       nowMs += TURN_MS;
       await vi.advanceTimersByTimeAsync(TURN_MS);
+      await setImmediate(); // in which questions leave
     }
   };
   await runUntil(() => left.size === partitions - movable, 10_000);

@@ -9,12 +9,13 @@ import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { HoldingQuestions } from './ask-holdings.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import type { DropGuard } from './drop-guard.ts';
 import type { Retry } from './passes.ts';
 import { isSurplus } from './plan-duties.ts';
 
-export interface DrainQueuePorts extends DrainPorts, CooldownPorts {
+export interface DrainQueuePorts extends Omit<DrainPorts, 'holdings'>, CooldownPorts {
   readonly guard: DropGuard;
   readonly onceComplete: OnceComplete;
   /** Tells the throttle that there was some. */
@@ -60,12 +61,14 @@ export class DrainQueue {
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #cooldown: Cooldown;
+  readonly #holdings: HoldingQuestions;
   #closed = false;
 
   constructor(ports: DrainQueuePorts, listener: Listener) {
     this.#ports = ports;
     this.#listener = listener;
     this.#cooldown = new Cooldown(ports);
+    this.#holdings = new HoldingQuestions(ports.devices);
   }
 
   /**
@@ -181,7 +184,8 @@ export class DrainQueue {
     try {
       const held = this.#ports.store.info(keyspace, partition);
       if (held?.state === 'ready') await this.#ports.onceComplete.note(held);
-      await drainPartition(this.#ports, { active, partition });
+      const ports = { ...this.#ports, holdings: this.#holdings };
+      await drainPartition(ports, { active, partition });
       for (const noted of [notes.reasons, notes.failures]) noted.delete(partition);
       this.#listener.onDropped(keyspace, partition);
       this.#ports.onceComplete.forget(keyspace, partition);
