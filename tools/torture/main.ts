@@ -5,7 +5,7 @@ import type { SeededBug } from './bugs/seeded-bug.ts';
 import { nemeses } from './nemeses/all.ts';
 import { rotate } from './nemeses/rotate.ts';
 import { type Options, parseOptions } from './options.ts';
-import { printRun } from './print-run.ts';
+import { isCleanRun, printRun } from './print-run.ts';
 import { removeRun } from './remove-run.ts';
 import { checkPatches } from './source-patches.ts';
 import { tortureRun } from './torture-run.ts';
@@ -44,7 +44,7 @@ async function torture(options: Options, bug: SeededBug | null): Promise<void> {
     endsEarly: bug !== null,
     onProgress: say,
   });
-  const isClean = result.violations.length === 0;
+  const isClean = isCleanRun(result);
   if (isClean && !keep) await removeRun(result.folder);
   const faults =
     bug === null ? ['--nemesis', letters] : ['--bug', bug.name, ...(sound ? ['--sound'] : [])];

@@ -1,4 +1,5 @@
 // What a run prints in the end: figures, then what was violated and how to see it again. Pure.
+import { counted } from '@ringwright/base/counted';
 import type { Operation } from '../../test/support/history.ts';
 import type { FaultWindow } from './stage.ts';
 import type { RunResult } from './torture-run.ts';
@@ -17,8 +18,8 @@ export function printRun(result: RunResult, { replay, json, kept }: Told): strin
   const figures = figuresOf(result);
   const folder = kept ? result.folder : null;
   if (json) {
-    const { violations, notes } = result;
-    return `${JSON.stringify({ ok: violations.length === 0, replay, folder, ...figures, notes, violations })}\n`;
+    const { violations, gaps, notes } = result;
+    return `${JSON.stringify({ ok: isCleanRun(result), replay, folder, ...figures, notes, violations, gaps })}\n`;
   }
   const lines = [
     `operations   ${print(figures.outcomes)}`,
@@ -27,12 +28,21 @@ export function printRun(result: RunResult, { replay, json, kept }: Told): strin
     `latency      p50 ${figures.p50Ms} ms, p99 ${figures.p99Ms} ms; in faults p99 ${figures.p99MsInFaults} ms`,
     ...result.notes,
     ...result.violations.slice(0, VIOLATIONS_SHOWN),
-    ...(result.violations.length === 0
-      ? ['clean: every promise was kept']
-      : [`${result.violations.length} violations; again: ${replay}`]),
+    ...result.gaps,
+    isCleanRun(result) ? 'clean: every promise was kept' : `${verdict(result)}; again: ${replay}`,
     ...(folder === null ? [] : [`data, logs and history: ${folder}`]),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** No promise was broken, and all that was to happen has happened. */
+export function isCleanRun({ violations, gaps }: Pick<RunResult, 'violations' | 'gaps'>): boolean {
+  return violations.length === 0 && gaps.length === 0;
+}
+
+function verdict({ violations }: RunResult): string {
+  if (violations.length > 0) return `broken: ${counted(violations.length, 'violation')}`;
+  return 'every promise was kept, but the run covered too little';
 }
 
 function figuresOf({ operations, faults, failpoints, seconds }: RunResult) {

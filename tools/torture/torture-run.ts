@@ -30,7 +30,10 @@ export interface RunShape {
 }
 
 export interface RunResult {
+  /** Promises that were broken. */
   readonly violations: readonly string[];
+  /** Why a run that broke none proves less than it was to prove. */
+  readonly gaps: readonly string[];
   readonly operations: readonly Operation[];
   readonly faults: readonly FaultWindow[];
   /** How often each failpoint ended a server. */
@@ -73,15 +76,17 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const crashes = stage.victims.flatMap((victim) => victim.crashes);
   const violations = [...troubles, ...crashes, ...violationsOf(operations)];
   const fired = stage.victims.flatMap((victim) => victim.fired());
-  if (violations.length === 0) {
-    const isAlone = shape.nemeses.some((nemesis) => nemesis.isAlone);
-    if (!isAlone) violations.push(...coverageGaps(operations, stage.faults));
-    violations.push(...neverFired(shape, [...stage.faults.map(({ name }) => name), ...fired]));
-  }
+  const isAlone = shape.nemeses.some((nemesis) => nemesis.isAlone);
+  const happened = [...stage.faults.map(({ name }) => name), ...fired];
+  const gaps = [
+    ...(isAlone ? [] : coverageGaps(operations, stage.faults)),
+    ...neverFired(shape, happened),
+  ];
   const lines = operations.map((operation) => `${JSON.stringify(operation)}\n`);
   await fs.writeFile(path.join(folder, 'history.jsonl'), lines.join(''));
   return {
     violations,
+    gaps,
     operations,
     faults: stage.faults,
     failpoints: counts(fired),
