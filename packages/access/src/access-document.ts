@@ -10,9 +10,9 @@ import {
   accessVersionMax,
   tokenGrantsMax,
 } from '@ringwright/base/limits-access';
+import { sha256 } from '@ringwright/base/sha256';
 import { firstComplaint } from '@ringwright/ring/device-fields';
 import { signatureSchema } from '@ringwright/ring/file/ring-envelope';
-import { sha256 } from '@ringwright/ring/file/ring-manifest';
 import type { Payload } from '@ringwright/ring/trust/dsse';
 import { payloadOf, type SignedDocument } from '@ringwright/ring/trust/signed-document';
 import { z } from 'zod';

@@ -1,9 +1,9 @@
 // A line of the audit log: who did what, when, chained to the line before by its hash. Pure.
-import { createHash } from 'node:crypto';
 import { assert } from '@ringwright/base/assert';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
 import { auditLineBytesMax } from '@ringwright/base/limits-audit';
+import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 
 const lineSchema = z.strictObject({
@@ -61,7 +61,7 @@ export function parseLine(text: string): AuditLine | null {
 }
 
 export function headAfter(text: string, line: Pick<AuditLine, 'seq'>): AuditHead {
-  return { seq: line.seq, hash: createHash('sha256').update(text).digest('hex') };
+  return { seq: line.seq, hash: sha256(text) };
 }
 
 /**

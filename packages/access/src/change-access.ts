@@ -1,7 +1,7 @@
 // The next access document: with a token more, or one less. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessTokensMax } from '@ringwright/base/limits-access';
-import { sha256 } from '@ringwright/ring/file/ring-manifest';
+import { sha256 } from '@ringwright/base/sha256';
 import { type AccessDocument, accessPayload, type GrantedToken } from './access-document.ts';
 
 export interface AccessChange {

@@ -1,6 +1,6 @@
 // A token: `id.secret`, one word that a program shows. Only a hash of the secret is stored. Pure.
-import { createHash } from 'node:crypto';
 import { tokenSecretBytes } from '@ringwright/base/limits-access';
+import { sha256 } from '@ringwright/base/sha256';
 
 export const tokenIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 /** 32 bytes in base64url. */
@@ -37,5 +37,5 @@ export function isToken({ id, secret }: Token): boolean {
  * secrets of two tokens apart.
  */
 export function tokenHash({ id, secret }: Token): string {
-  return createHash('sha256').update(`ringwright-token\0${id}\0${secret}`).digest('hex');
+  return sha256(`ringwright-token\0${id}\0${secret}`);
 }

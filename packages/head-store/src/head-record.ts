@@ -1,6 +1,5 @@
 // What is recorded as the head of a ring that several machines share, and the transaction file that
 // it names: the log as a whole, and which file holds what of which version. Pure.
-import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
@@ -58,10 +57,6 @@ export function parseRecord(text: string): HeadRecord {
 /** Throws HEAD_RECORD_INVALID. */
 export function parseTransaction(text: string): TransactionFile {
   return parse(transactionSchema, text, 'the transaction file');
-}
-
-export function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Names begin with the sequence: what a later head does not name can never become one. */

@@ -4,6 +4,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFileBytesMax } from '@ringwright/base/limits';
+import { sha256 } from '@ringwright/base/sha256';
 import { addDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
@@ -11,7 +12,6 @@ import {
   type HeadRecord,
   parseTransaction,
   type StoredFile,
-  sha256,
   type TransactionFile,
   transactionName,
 } from './head-record.ts';

@@ -1,6 +1,6 @@
 // Writes Swift's ring format 2: each section a deflate stream of its own, so one can be read alone.
 // Pure. Layout: swift-ring-v2.ts.
-import { createHash } from 'node:crypto';
+import { sha256 } from '@ringwright/base/sha256';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import { asciiJson, asciiObject, floatJson } from './ascii-json.ts';
 import { bytesOfRows } from './device-id-words.ts';
@@ -23,7 +23,7 @@ export function encodeRingV2(ring: SwiftRing): Buffer {
     const section = Buffer.concat([length(bytes.length), bytes]);
     content.push(section);
     file.push(deflatePiece(section, 'more follow'));
-    const digest = createHash('sha256').update(section).digest('hex');
+    const digest = sha256(section);
     index.push([name, asciiJson([fileAt, at, total(file), total(content), 'sha256', digest])]);
   }
   const [fileIndexAt, indexAt] = [total(file), total(content)];

@@ -1,8 +1,9 @@
 // A TLS connection on which a server has proven who it is before anything is said to it.
-import { createHash, type X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
+import { sha256 } from '@ringwright/base/sha256';
 import { shortened } from '@ringwright/base/shortened';
 
 /**
@@ -73,7 +74,7 @@ export function keyFingerprint(text: string): string {
 }
 
 export function keyIdOf(certificate: X509Certificate): string {
-  return createHash('sha256').update(spkiOf(certificate)).digest('hex');
+  return sha256(spkiOf(certificate));
 }
 
 function spkiOf({ publicKey }: X509Certificate): Buffer {

@@ -1,6 +1,6 @@
 // builder.json: the builder at the head, and what is staged; a line per device and change. Pure.
-import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { sha256 } from '@ringwright/base/sha256';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { parseState } from '@ringwright/builder/state/state-json';
@@ -45,7 +45,7 @@ const fileSchema = z.strictObject({
 /** One spelling: equal content gives equal bytes. */
 export function printBuilderFile(file: BuilderFile): string {
   const members = membersOf(file);
-  const digest = createHash('sha256').update(printMembers(members)).digest('hex');
+  const digest = sha256(printMembers(members));
   return printMembers([...members, `"digest": "${digest}"`]);
 }
 
@@ -103,7 +103,7 @@ export function stagedChanges(staged: readonly Staged[]): Change[] {
 
 /** Identity of what is staged: a commit clears exactly the changes it was planned with. */
 export function stagedDigest(staged: readonly Staged[]): string {
-  return createHash('sha256').update(spaced(staged)).digest('hex');
+  return sha256(spaced(staged));
 }
 
 function rows(values: readonly unknown[], indent: string, end: string): string {

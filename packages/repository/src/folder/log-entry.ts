@@ -1,6 +1,6 @@
 // One line of log.jsonl: who did what when, chained by the SHA-256 of the line before. Pure.
-import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 
 const ringId = z.string().regex(/^[0-9a-f]{64}$/);
@@ -58,7 +58,7 @@ export function logLine(entry: LogEntry): string {
 }
 
 export function lineHash(line: string): string {
-  return createHash('sha256').update(line).digest('hex');
+  return sha256(line);
 }
 
 /** The entry of a line, or a sentence that says why it is none. */

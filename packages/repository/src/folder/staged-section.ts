@@ -1,8 +1,9 @@
 // What a version was made of, as a section of its file: the staged changes, not only their commands
 // as typed, which --from FILE lets stand for anything. The log holds the digest. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { sha256 } from '@ringwright/base/sha256';
 import type { Change } from '@ringwright/builder/state/change';
-import { type Section, sha256 } from '@ringwright/ring/file/ring-manifest';
+import type { Section } from '@ringwright/ring/file/ring-manifest';
 import { z } from 'zod';
 import { changeSchema } from './change-schema.ts';
 

@@ -1,7 +1,7 @@
 // Which moves a version finalizes, and whether each is proved by the receipt of its joiner. Pure.
-import { createHash } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { sha256 } from '@ringwright/base/sha256';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
@@ -28,7 +28,7 @@ export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | nul
 export function proofDetails(
   lines: readonly string[],
 ): Pick<MoveProof, 'receipts'> & Partial<Pick<MoveProof, 'forced'>> {
-  const receipts = { count: lines.length, sha256: sha256Of(receiptsText(lines)) };
+  const receipts = { count: lines.length, sha256: sha256(receiptsText(lines)) };
   const forced = forcedMoves(lines);
   return { receipts, ...(forced.length > 0 && { forced }) };
 }
@@ -43,10 +43,6 @@ export function forcedMoves(lines: readonly string[]): ForcedMove[] {
 /** The file of a version's receipts: one line each. */
 export function receiptsText(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
-}
-
-export function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Moves of `previous` that the table of `next` has followed. */

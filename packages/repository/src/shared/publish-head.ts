@@ -7,12 +7,12 @@
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
+import { sha256 } from '@ringwright/base/sha256';
 import {
   type HeadRecord,
   parseRecord,
   printRecord,
   type StoredFile,
-  sha256,
   storedName,
   type TransactionFile,
 } from '@ringwright/head-store/head-record';

@@ -1,6 +1,7 @@
 // Checks of receipts/: those of each version are what its log entry names, and prove its moves.
 import { readdir } from 'node:fs/promises';
 import type { Finding } from '@ringwright/base/finding';
+import { sha256 } from '@ringwright/base/sha256';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { openReceipt } from '@ringwright/ring/trust/move-receipt';
@@ -8,13 +9,7 @@ import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
 import { logLines } from '../folder/read-log.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { type RingFolder, receiptsFileName, receiptsPath } from '../folder/ring-folder.ts';
-import {
-  finalizedMoves,
-  forcedMoves,
-  proofFindings,
-  proofOf,
-  sha256Of,
-} from '../shared/move-proof.ts';
+import { finalizedMoves, forcedMoves, proofFindings, proofOf } from '../shared/move-proof.ts';
 
 /** What the receipts of a ring add up to. */
 export interface ReceiptTotals {
@@ -55,13 +50,14 @@ export function receiptChecks(
     totals.moves += moves.length;
     const { version } = entry;
     const text = (await readRegularText(receiptsPath(folder, version)).catch(onlyMissing)) ?? '';
-    const { count, sha256 } = proof?.receipts ?? { count: 0, sha256: sha256Of('') };
-    if (sha256Of(text) !== sha256) {
+    const named = proof?.receipts ?? { count: 0, sha256: sha256('') };
+    if (sha256(text) !== named.sha256) {
       if (text === '' && shared) {
         totals.absent += 1;
         return [];
       }
-      const message = `receipts of version ${version} are not the ${count} that the log names`;
+      const receipts = `receipts of version ${version}`;
+      const message = `${receipts} are not the ${named.count} that the log names`;
       return [{ code: 'RECEIPTS_WRONG', message }];
     }
     const lines = logLines(text);

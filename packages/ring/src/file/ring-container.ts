@@ -7,9 +7,9 @@ import {
   ringFileBytesMax,
   ringManifestBytesMax,
 } from '@ringwright/base/limits';
+import { sha256 } from '@ringwright/base/sha256';
 import { decodeEnvelope, encodeEnvelope, type RingSignature } from './ring-envelope.ts';
 import { fileInvalid, tooLarge } from './ring-file-error.ts';
-import { sha256 } from './ring-manifest.ts';
 
 /** High bit, CR LF, ^Z, LF: damage by text-mode copies shows in the first bytes, as in PNG. */
 const magic = Buffer.from('\x89RWR\r\n\x1a\n', 'latin1');

@@ -1,10 +1,10 @@
 // Files whose digests all agree but whose content does not: made by a program, not by damage.
 import { CodedError } from '@ringwright/base/coded-error';
+import { sha256 } from '@ringwright/base/sha256';
 import { expect, test } from 'vitest';
 import { sampleRing } from '../../test/support/sample-ring.ts';
 import { encodeEnvelope } from './ring-envelope.ts';
 import { decodeRing, encodeRing } from './ring-file.ts';
-import { sha256 } from './ring-manifest.ts';
 
 type Json = Record<string, unknown>;
 interface Parts {

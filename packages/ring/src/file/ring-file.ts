@@ -3,6 +3,7 @@
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { assert } from '@ringwright/base/assert';
 import { ringFileBytesMax, ringManifestBytesMax } from '@ringwright/base/limits';
+import { sha256 } from '@ringwright/base/sha256';
 import { isIntervals } from '../partitioner/partitioner.ts';
 import {
   type PartitionerSettings,
@@ -26,7 +27,6 @@ import {
   type Manifest,
   type Section,
   type Signing,
-  sha256,
 } from './ring-manifest.ts';
 import {
   decodeAssignments,

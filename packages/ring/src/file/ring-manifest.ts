@@ -1,5 +1,4 @@
 // The manifest of a ring file: what the ring is, and each section's length and digest. Pure.
-import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import {
   deviceCountMax,
@@ -132,8 +131,4 @@ export function parseJson(bytes: Uint8Array, what: string): unknown {
   } catch {
     throw fileInvalid(what, `${bytes.length} bytes that are not JSON`, 'JSON in UTF-8');
   }
-}
-
-export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,5 +1,6 @@
 // Public signing keys: ed25519, known by the SHA-256 of their SPKI bytes. Pure.
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { sha256 } from '@ringwright/base/sha256';
 
 /** Bytes of an ed25519 key in SPKI form: a fixed prefix of 12 and the key's 32. */
 const spkiBytes = 44;
@@ -33,5 +34,5 @@ function exportedSpki(key: KeyObject): string {
 
 /** Key id: SHA-256 (hex) of the SPKI bytes. */
 export function keyIdOf(spki: string): string {
-  return createHash('sha256').update(Buffer.from(spki, 'base64')).digest('hex');
+  return sha256(Buffer.from(spki, 'base64'));
 }

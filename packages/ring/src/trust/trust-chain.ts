@@ -3,8 +3,8 @@
 // that the new keys are proven to be in somebody's hands.
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax, trustRootsMax } from '@ringwright/base/limits';
+import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
-import { sha256 } from '../file/ring-manifest.ts';
 import { signersOf } from './dsse.ts';
 import {
   payloadOf,

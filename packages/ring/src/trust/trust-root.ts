@@ -3,9 +3,9 @@ import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringSignatureCountMax, trustEpochMax, trustKeysMax } from '@ringwright/base/limits';
+import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
-import { sha256 } from '../file/ring-manifest.ts';
 import { keyIdOf, publicKeyOf } from './public-key.ts';
 
 export const trustRootType = 'application/vnd.ringwright.trust-root+json';

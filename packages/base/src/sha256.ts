@@ -1,0 +1,7 @@
+// The digest of everything here that has one: rings, lines of logs, keys and tokens. Pure.
+import { createHash } from 'node:crypto';
+
+/** 64 hex digits. */
+export function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
