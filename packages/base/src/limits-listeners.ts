@@ -1,6 +1,11 @@
 // Limits of listeners, as limits.ts: what strangers may take of a server, one by one and together.
 import { assert } from './assert.ts';
-import { httpBatchBytesMax, redisConnectionsMax, redisRequestBytesMax } from './limits.ts';
+import {
+  httpBatchBytesMax,
+  redisConnectionsMax,
+  redisRequestBytesMax,
+  socketMessageBytesMax,
+} from './limits.ts';
 import { httpConnectionsMax, unheardConnectionsMax, wireConnectionsMax } from './limits-rings.ts';
 
 const MIB = 1024 * 1024;
@@ -26,6 +31,12 @@ export const httpLateCheckMs = 2_000;
 export const httpSilentMsMax = 60_000;
 /** Bodies of all requests under way: 32 of the largest batches, 256 of the largest values. */
 export const httpBodiesBytesMax = 256 * MIB;
+/** Begun WebSocket messages of all who are no members or operators: 64 of the largest. */
+export const wireBegunBytesMax = 256 * MIB;
+/** Less of one message is not counted: what one look at a socket may bring. */
+export const wireBegunBytesMin = 64 * 1024;
+/** What a piece of a message takes beside its bytes, as long as the rest has not come. */
+export const wirePieceBytes = 256;
 /** Halves of requests and unread answers of all Redis connections: 16 of the largest requests. */
 export const redisHeldBytesMax = 256 * MIB;
 
@@ -35,3 +46,4 @@ assert(httpPerAddressMax < httpConnectionsMax - httpSpareConnections, 'nor here'
 assert(redisPerAddressMax < redisConnectionsMax, 'nor here');
 assert(httpBodiesBytesMax >= 16 * httpBatchBytesMax, 'large batches pass side by side');
 assert(redisHeldBytesMax >= 8 * redisRequestBytesMax, 'large requests too');
+assert(wireBegunBytesMax >= 16 * socketMessageBytesMax, 'and large messages');

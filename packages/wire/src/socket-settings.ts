@@ -10,5 +10,7 @@ import { socketMessageBytesMax } from '@ringwright/base/limits';
 export const socketSettings = {
   perMessageDeflate: false,
   maxPayload: socketMessageBytesMax,
+  /** Every message of ours is one frame; each part of one takes far more than its bytes. */
+  maxFragments: 1,
   generateMask: (key: Uint8Array): void => void key.fill(0),
 } as const;

@@ -1,9 +1,12 @@
 // Who may open a connection, and how many do.
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { expect, test } from 'vitest';
+import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
+import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { ByteBudget } from '../access/byte-budget.ts';
 import { acceptWire } from './wire-endpoint.ts';
 
 function open(
@@ -60,4 +63,69 @@ test('whoever may nothing here makes room for others, the oldest first', async (
     close();
     http.close();
   }
+});
+
+const KIB = 1024;
+
+/** A frame whose mask is zero; `opcode` without the bit that says that the message ends with it. */
+function frame(opcode: number, bytes: number): Buffer {
+  const header = Buffer.alloc(14);
+  header[0] = opcode;
+  header[1] = 0xff;
+  header.writeBigUInt64BE(BigInt(bytes), 2);
+  return Buffer.concat([header, Buffer.alloc(bytes)]);
+}
+const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
+
+test('halves of messages are bounded together: the oldest goes, whole ones pass', async () => {
+  const http = createServer();
+  const begun = new ByteBudget(1_000 * KIB);
+  let [isKnown, channels] = [false, 0];
+  const onChannel = (): void => void (channels += 1);
+  const ports = { handlers: new Map(), begun, isKnown: () => isKnown, onChannel };
+  const close = acceptWire(http, ports);
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    close();
+    http.close();
+  });
+  const { port } = http.address() as AddressInfo;
+  const begin = async (...pieces: Buffer[]): Promise<net.Socket> => {
+    const socket = net.connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined);
+    socket.write(
+      'GET /v1/wire HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==\r\n\r\n`,
+    );
+    await once(socket, 'data');
+    for (const piece of pieces) socket.write(piece);
+    return socket;
+  };
+  const half = frame(2, 600 * KIB);
+  const first = await begin(half);
+  await expect.poll(() => begun.bytes).toBeGreaterThanOrEqual(half.length);
+  // They say that it lives, and change nothing.
+  first.write(Buffer.concat(Array<Buffer>(10_000).fill(pong)));
+  const gone = once(first, 'close');
+  const second = await begin(half);
+  await gone;
+  await expect.poll(() => begun.bytes).toBeGreaterThanOrEqual(half.length);
+  expect(begun.bytes).toBeLessThan(700 * KIB);
+  isKnown = true;
+  const member = await begin(half, pong);
+  isKnown = false;
+  const client = (await open(`ws://127.0.0.1:${port}/v1/wire`)) as WebSocket;
+  const call = packEnvelope([0, 1, 'no such message', Buffer.alloc(300 * KIB)]);
+  for (let at = 0; at < 20; at += 1) {
+    client.send(joinFrame([call]));
+    await once(client, 'message');
+  }
+  client.terminate();
+  expect([second.destroyed, member.destroyed, channels]).toEqual([false, false, 4]);
+  second.destroy();
+  await expect.poll(() => begun.bytes).toBe(0);
+  // Of many parts nothing is kept at all.
+  const parts = await begin(frame(2, 1), frame(0, 1));
+  await once(parts, 'close');
 });

@@ -10,7 +10,9 @@ import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
+import type { ByteBudget } from '../access/byte-budget.ts';
 import { Places } from '../access/places.ts';
+import { begunMessages, countBegun } from './begun-messages.ts';
 import { malformationOf } from './check-request.ts';
 
 interface WirePorts extends Answers {
@@ -23,6 +25,8 @@ interface WirePorts extends Answers {
   readonly onProven?: (caller: Caller, key: string, end: () => void) => () => void;
   /** Who may nothing here: such connections end when others want their places. */
   readonly isPowerless?: (caller: Caller) => boolean;
+  /** Halves of messages of all who are not known. */
+  readonly begun?: ByteBudget;
   /** Told of each connection, with the request that opened it. */
   readonly onChannel?: (channel: Caller, request: IncomingMessage) => void;
 }
@@ -30,7 +34,15 @@ interface WirePorts extends Answers {
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(
   http: Server,
-  { budget = new AnswerBudget(), onProven, onChannel, isKnown, isPowerless, ...answers }: WirePorts,
+  {
+    budget = new AnswerBudget(),
+    begun = begunMessages,
+    onProven,
+    onChannel,
+    isKnown,
+    isPowerless,
+    ...answers
+  }: WirePorts,
   connectionsMax = wireConnectionsMax,
 ): () => void {
   // Clients and servers keep theirs for long, and pings find dead ones.
@@ -61,6 +73,7 @@ export function acceptWire(
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
       const channel = socketChannel(webSocket, peer, { ...answers, budget });
+      if (!guest.isKnown()) countBegun(webSocket, request.socket, begun);
       mayEnd = () => isPowerless?.(channel) === true;
       onChannel?.(channel, request);
       const key = keyShown(request);
