@@ -191,6 +191,15 @@ test('a disk that can take nothing: moves to it are cancelled before it is remov
   expect(trouble?.hint).toMatch(/cities cancel d1 && ring-builder remove cities d1$/);
 });
 
+test('a full disk: a lower weight comes after the moves that are on their way there', () => {
+  const full = { freeBytes: 20_000_000, totalBytes: 20_000_000_000 };
+  const [trouble] = judge(moving, undefined, full).troubles;
+  expect(trouble).toMatchObject({ kind: 'disk full', command: 'moves cities cancel d1' });
+  expect(trouble?.hint).toMatch(/cities cancel d1 && ring-builder set-weight cities d1 WEIGHT$/);
+  const [settled] = judge(servedRing(), undefined, full).troubles;
+  expect(settled?.command).toBe('set-weight cities d1 WEIGHT');
+});
+
 test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null]>([
   ['one that waits a moment', load('queued'), undefined, null],
   ['one that copies for an hour', load('copying'), anHour, null],

@@ -162,8 +162,16 @@ function diskTroubles(
     const hint = `a larger disk, or ${asCommands(commands)}`;
     return [{ ...trouble('disk full', why, commands[0]), hint }];
   }
-  const command = `set-weight ${keyspace} ${device} WEIGHT`;
-  return freeBytes < diskReserveBytes
-    ? [trouble('disk full', `${free}; writes are refused below ${reserve}`, command)]
-    : [trouble('disk low', `${free}; writes stop at ${reserve}`, command)];
+  const lower = `set-weight ${keyspace} ${device} WEIGHT`;
+  if (freeBytes >= diskReserveBytes) {
+    return [trouble('disk low', `${free}; writes stop at ${reserve}`, lower)];
+  }
+  const why = `${free}; writes are refused below ${reserve}`;
+  // A lower weight leaves what is on its way there as it is.
+  if (head.ring.moves.every(({ to }) => `d${to}` !== device)) {
+    return [trouble('disk full', why, lower)];
+  }
+  const cancel = `moves ${keyspace} cancel ${device}`;
+  const hint = `free the disk, or ${asCommands([cancel, lower])}`;
+  return [{ ...trouble('disk full', why, cancel), hint }];
 }

@@ -18,9 +18,7 @@ export function namedMoves<Move extends SlotMove>(
     throw usage('which moves? partitions, devices such as d5, or all', hint);
   }
   if (args.includes('all')) return moves;
-  const devices = new Set(args.filter(isDeviceWord).map((word) => Number(word.slice(1))));
-  const numbers = args.filter((word) => !isDeviceWord(word));
-  const partitions = new Set(numbers.map((word) => parseNumber(word, 'partition', 'partition')));
+  const { partitions, devices } = namedBy(args);
   const moving = new Set(moves.map(({ partition }) => partition));
   const unknown = [...partitions].filter((partition) => !moving.has(partition));
   const ends = new Set(moves.flatMap(({ from, to }) => [from, to]));
@@ -34,10 +32,30 @@ export function namedMoves<Move extends SlotMove>(
       details: { ring: keyspace, version, unknown, devices: idle },
     });
   }
-  return moves.filter(
-    ({ partition, from, to }) =>
-      partitions.has(partition) || devices.has(to) || (from !== null && devices.has(from)),
-  );
+  return moves.filter(isNamed(args));
+}
+
+/** One slot on its way, or a file that its old holder has yet to drop. */
+interface Ends {
+  readonly partition: number;
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+/** Whether the words name it, as for `namedMoves`; no words name all. Throws USAGE. */
+export function isNamed(args: readonly string[]): (move: Ends) => boolean {
+  if (args.length === 0 || args.includes('all')) return () => true;
+  const { partitions, devices } = namedBy(args);
+  const isOf = (id: number | null): boolean => id !== null && devices.has(id);
+  return ({ partition, from, to }) => partitions.has(partition) || isOf(from) || isOf(to);
+}
+
+function namedBy(args: readonly string[]) {
+  const numbers = args.filter((word) => !isDeviceWord(word));
+  return {
+    devices: new Set(args.filter(isDeviceWord).map((word) => Number(word.slice(1)))),
+    partitions: new Set(numbers.map((word) => parseNumber(word, 'partition', 'partition'))),
+  };
 }
 
 /** `d5`, as devices are written everywhere. */

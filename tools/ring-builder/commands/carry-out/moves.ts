@@ -16,7 +16,7 @@ import { ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
 import { forceRefills } from '../../moves/force-refills.ts';
 import { noMoveRate } from '../../moves/move-rate.ts';
 import { moveRows } from '../../moves/move-rows.ts';
-import { isDeviceWord, namedMoves } from '../../moves/named-moves.ts';
+import { isDeviceWord, isNamed, namedMoves } from '../../moves/named-moves.ts';
 import { noteControl } from '../../moves/note-control.ts';
 import { movesTable } from '../../moves/print-board.ts';
 import { rateAnswer } from '../../moves/rate-answer.ts';
@@ -46,7 +46,7 @@ export const verb: Verb = {
 move from a later one of the same slot, in lists, logs and receipts. Moves are named by partition.
 A rate is 256KiB/s or more.`,
   examples: [
-    ['$0 moves cities list', 'where each move stands, and why'],
+    ['$0 moves cities list', 'where each move stands, and why; list d5: those of a device'],
     [
       '$0 moves cities pause all',
       'joiners stop copying, also over a restart; half files begin anew',
@@ -118,12 +118,8 @@ async function listMoves(
   const { ring, state } = head;
   const targets = ringTargets(ring, state);
   const said = await askMoves(ring, targets);
-  const wanted = which.includes('all')
-    ? []
-    : which.map((word) => parseNumber(word, 'partition', 'partition'));
+  const isWanted = isNamed(withSelected(head, which));
   const all = moveRows(ring, said);
-  const isWanted = ({ partition }: { readonly partition: number }): boolean =>
-    wanted.length === 0 || wanted.includes(partition);
   const rows = all.filter(isWanted);
   const left = wavesLeft(head, await readLog(context.rings, ring.keyspace), context.nowMs());
   const { movesLeft, movesNotNoted, restsUntil } = left;

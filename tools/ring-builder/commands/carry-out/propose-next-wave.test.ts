@@ -63,6 +63,11 @@ test('later waves: shown by the plan, kept by every version, cancelled by name',
     cancelled: [named],
     next: 'ring-builder rollout cities',
   });
+  const listed = await tool.json<{ moves: { from: number }[]; later: { from: number }[][] }>(
+    'moves cities list d0',
+  );
+  const from = [...listed.moves, ...listed.later.flat()].map((one) => one.from);
+  expect(new Set(from)).toEqual(new Set([0]));
   // What is in flight goes: what is left are moves of the same partitions, none of which has moved.
   const inFlight = (await head()).ring.moves.map(({ partition }) => partition);
   const alone = plan.later.flat().filter(({ partition }) => !inFlight.includes(partition));
