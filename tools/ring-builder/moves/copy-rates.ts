@@ -10,7 +10,7 @@ import { fanOut } from '../servers/fan-out.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { withServer } from '../servers/server-connection.ts';
 import { statusOrWhyNot } from '../servers/server-status.ts';
-import type { Said } from './move-rows.ts';
+import { hasNoRing, type Said } from './move-rows.ts';
 
 const rateTimeoutMs = 5_000;
 
@@ -108,7 +108,7 @@ export function ratesBy(targets: readonly Target[], said: Said) {
     const found = devices.flatMap((id) => said.get(id) ?? []);
     const status = found.find((one) => !(one instanceof Error));
     if (status !== undefined && !(status instanceof Error)) rates.set(address, status);
-    else if (found.length > 0) unanswered.push(address);
+    else if (found.length > 0 && !found.every(hasNoRing)) unanswered.push(address);
   }
   return { rates, unanswered };
 }

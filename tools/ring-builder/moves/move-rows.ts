@@ -1,4 +1,5 @@
 // Where every move of a ring stands, from the ring and what its servers say. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { RingStatus } from '../servers/server-status.ts';
@@ -51,6 +52,9 @@ function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
   const { partition, replica, from, to, assignment } = move;
   const row = { partition, replica, assignment, from, to, ...nothingYet };
   if (said === undefined) return { ...row, reason: `d${to} is on no server that is known` };
+  if (move.state === 'PROPOSED' && hasNoRing(said)) {
+    return { ...row, reason: `no rollout has given the ring to d${to} yet` };
+  }
   if (said instanceof Error) return { ...row, stage: 'failed', reason: said.message };
   const first = said.first.includes(assignment);
   const load = said.loads.find((one) => one.assignment === assignment);
@@ -63,6 +67,11 @@ function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
   const waits = held || stage === 'queued' || stage === 'paused';
   const reason = load.reason === '' && waits ? waitText(held) : load.reason;
   return { ...row, bytes, bytesTotal, rows, first, reason, stage: held ? 'paused' : stage };
+}
+
+/** It answers, and was never given the ring: a new device before its first rollout. */
+export function hasNoRing(said: RingStatus | Error | undefined): boolean {
+  return said instanceof CodedError && said.code === 'RING_UNKNOWN';
 }
 
 /** Nobody waits without a reason that the operator can see. */

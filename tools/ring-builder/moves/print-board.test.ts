@@ -1,4 +1,6 @@
 // The board from collected states: rows, rate and what a person reads of them.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Move } from '@ringwright/ring/move';
 import { describe, expect, test } from 'vitest';
 import { Display } from '../cli/display.ts';
 import { type Line, Terminal } from '../cli/terminal.ts';
@@ -130,6 +132,14 @@ describe('the board', () => {
     const away = moveRows({ moves }, new Map([[4, new Error('10.0.0.4:6200 cannot be reached')]]));
     expect(away.map(({ stage }) => stage)).toEqual(Array(5).fill('failed'));
   });
+});
+
+test('a joiner that no rollout has given the ring yet has failed in nothing', () => {
+  const lacks = new CodedError('RING_UNKNOWN', '10.0.0.4:6200 has no ring cities');
+  const stagesOf = (state: Move['state']) =>
+    moveRows({ moves: [{ ...move(11, 3), state }] }, new Map([[4, lacks]])).map((row) => row.stage);
+  expect(stagesOf('PROPOSED')).toEqual(['queued']);
+  expect(stagesOf('INITIALIZING'), 'it had the ring, and lost it').toEqual(['failed']);
 });
 
 describe('the rate', () => {
