@@ -52,6 +52,18 @@ export const splitBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: 'merged-from-one',
+    about: 'of partitions that are merged only the first gives its rows',
+    nemeses: [splitsAndMerges],
+    patches: [
+      {
+        file: fillChild,
+        find: 'for (const parent of parents) {',
+        replace: 'for (const parent of parents.slice(0, 1)) {',
+      },
+    ],
+  },
+  {
     name: 'child-without-rows',
     about: 'a child begins empty, and says that it has what its parents had',
     nemeses: [splitsAndMerges],
