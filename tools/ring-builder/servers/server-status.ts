@@ -131,14 +131,22 @@ export async function serverStatus(
     identity: shownIdentity(),
   });
   const document = documentOf(answer.body);
-  if (answer.status !== 200) throw errorFromDocument(document);
+  if (answer.status !== 200 && isCoded(document)) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);
   if (parsed.success) {
     noteInsecure(address, parsed.data.insecure === true);
     return parsed.data;
   }
-  const message = `${address} answered its status in a form unknown here`;
-  throw new CodedError('PEER_FAILED', message, { details: { status: answer.status } });
+  const what = answer.status === 200 ? 'in a form unknown here' : `with HTTP ${answer.status}`;
+  throw new CodedError('PEER_FAILED', `${address} answered /v1/status ${what}`, {
+    hint: 'is a ring-server there, and none of another release?',
+    details: { address, status: answer.status },
+  });
+}
+
+/** Other programs than servers give none. */
+function isCoded(document: unknown): boolean {
+  return typeof document === 'object' && document !== null && 'code' in document;
 }
 
 function documentOf(text: string): unknown {

@@ -103,6 +103,7 @@ test('search and list-parts', async () => {
   );
   expect(found.map(({ id }) => id)).toEqual([0, 2, 3]);
   expect((await tool.answer('search kv z9')).exit).toBe(1);
+  expect(await tool.text('search kv weight>1')).toMatch(/^Next: .* list-parts kv 'weight>1'$/m);
   const { table } = await tool.json<{ table: number[][] }>('table kv');
   const { partitions } = await tool.json<{ partitions: { partition: number; slots: object[] }[] }>(
     'list-parts kv z1',

@@ -8,6 +8,7 @@ import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { text, texts } from '../../cli/arguments.ts';
+import { quoteCommand } from '../../cli/quote-command.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice, searched, selectedDevices } from '../../versions/device-reference.ts';
 import { selectorForm } from '../../versions/device-selector.ts';
@@ -42,7 +43,7 @@ export const verb: Verb = {
         `${counted(devices.length, 'device')} of ${ring}`,
       ],
       exit: devices.length === 0 ? 1 : 0,
-      next: context.next(`list-parts ${ring} ${words.join(' ')}`),
+      next: context.next(`list-parts ${ring} ${quoteCommand(words)}`),
     };
   },
 };

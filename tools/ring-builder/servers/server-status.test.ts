@@ -1,0 +1,23 @@
+// What stands for a status where another program than a ring-server answers.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { serverStatus } from './server-status.ts';
+
+test.each([
+  [404, '', /answered \/v1\/status with HTTP 404$/],
+  [502, '<html>', /with HTTP 502$/],
+  [500, '[]', /with HTTP 500$/],
+  [200, '{}', /in a form unknown here$/],
+  [503, '{"code":"STORE_FAILED","message":"no disk"}', /^no disk$/],
+])('HTTP %i with %j is told with the address', async (status, body, message) => {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const error: unknown = await serverStatus(address).catch((one: unknown) => one);
+  expect(error).toMatchObject({ message: expect.stringMatching(message) });
+  if (status !== 503) {
+    expect(error).toMatchObject({ code: 'PEER_FAILED', details: { address, status } });
+  }
+});
