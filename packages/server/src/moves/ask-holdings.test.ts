@@ -12,7 +12,7 @@ const later = activeOn({ ...servedRing(), version: 2 }, 0);
 type Asked = RequestOf<typeof digests> & { readonly device: number };
 
 /** `answer`: the digests of the partitions asked for. */
-function questions(answer: (asked: Asked) => unknown[] = ({ partitions }) => [...partitions]) {
+function questions(answer: (question: Asked) => unknown[] = ({ partitions }) => [...partitions]) {
   const asked: Asked[] = [];
   const call = async ({ device }: { device: number }, _kind: unknown, request: Asked) => {
     asked.push({ ...request, device });
@@ -49,7 +49,7 @@ test('a question of after a message is not answered by it', async () => {
   expect(asked.length).toBe(2);
 });
 
-test('a device that fails fails its own questions; one that answers too few, all of them', async () => {
+test('a device that fails fails its own questions, and one that answers too few all', async () => {
   const { holdings } = questions(({ device, partitions }) => {
     if (device === 1) throw new CodedError('PEER_UNREACHABLE', 'd1 is down');
     return device === 2 ? partitions.slice(1) : [...partitions];
@@ -66,7 +66,8 @@ test('a device that fails fails its own questions; one that answers too few, all
 test('more than one message holds go in several', async () => {
   const { asked, holdings } = questions();
   const count = digestPartitionsMax + 1;
-  const all = Array.from({ length: count }, (_, partition) => holdings.ask(active, 1, partition));
-  expect(await Promise.all(all)).toEqual(Array.from({ length: count }, (_, index) => index));
+  const partitions = Array.from({ length: count }, (_, partition) => partition);
+  const all = partitions.map((partition) => holdings.ask(active, 1, partition));
+  expect(await Promise.all(all)).toEqual(partitions);
   expect(asked.map(({ partitions }) => partitions.length)).toEqual([digestPartitionsMax, 1]);
 });

@@ -1,6 +1,7 @@
 // ring-builder search: the devices that a selector means, staged changes included.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
@@ -8,7 +9,6 @@ import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { text, texts } from '../../cli/arguments.ts';
-import { quoteCommand } from '../../cli/quote-command.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice, searched, selectedDevices } from '../../versions/device-reference.ts';
 import { selectorForm } from '../../versions/device-selector.ts';
