@@ -32,7 +32,7 @@ import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 import { readTrust } from './folder/trust-file.ts';
 import { judgeVersion } from './judge-version.ts';
-import { proofDetails, proofFindings, receiptsText } from './shared/move-proof.ts';
+import { judgeProof, proofDetails, receiptsText } from './shared/move-proof.ts';
 import type { PublishStep } from './shared/publish-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
@@ -137,7 +137,8 @@ async function writeProof(
   previous: Ring | null,
 ): Promise<object> {
   if (previous === null) return {};
-  const [fault] = proofFindings({ previous, next: ring }, receipts);
+  const proof = judgeProof({ previous, next: ring }, receipts);
+  const [fault] = proof.findings;
   if (fault !== undefined) {
     throw new CodedError('RECEIPTS_MISSING', fault.message, {
       hint: `ring-builder moves ${ring.keyspace} list shows what its joiner says`,
@@ -147,7 +148,7 @@ async function writeProof(
   const made = await mkdir(folder.receipts, { recursive: true });
   if (made !== undefined) await syncDirectory(folder.path);
   await replaceDurably(receiptsPath(folder, ring.version), receiptsText(receipts));
-  return proofDetails(receipts);
+  return proofDetails(receipts, proof.receipts);
 }
 
 function commandOf({ command }: Staged): string {

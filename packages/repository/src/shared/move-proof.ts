@@ -25,17 +25,19 @@ export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | nul
   return parsed.success ? parsed.data : null;
 }
 
+/** `opened`: the receipts of the lines. */
 export function proofDetails(
   lines: readonly string[],
+  opened: readonly MoveReceipt[],
 ): Pick<MoveProof, 'receipts'> & Partial<Pick<MoveProof, 'forced'>> {
   const receipts = { count: lines.length, sha256: sha256(receiptsText(lines)) };
-  const forced = forcedMoves(lines);
+  const forced = forcedMoves(opened);
   return { receipts, ...(forced.length > 0 && { forced }) };
 }
 
-/** What receipts say of moves that an operator forced. Throws RECEIPT_INVALID. */
-export function forcedMoves(lines: readonly string[]): ForcedMove[] {
-  return lines.map(openReceipt).flatMap(({ partition, assignment, forced }) => {
+/** What receipts say of moves that an operator forced. */
+export function forcedMoves(receipts: readonly MoveReceipt[]): ForcedMove[] {
+  return receipts.flatMap(({ partition, assignment, forced }) => {
     return forced === null ? [] : [{ partition, assignment, reason: forced }];
   });
 }
@@ -57,15 +59,20 @@ export function finalizedMoves(
   );
 }
 
-/**
- * Receipts against the difference of two rings: each finalized move has exactly one that names it,
- * and there is no other receipt. Empty when that is so.
- */
-export function proofFindings(
+export interface JudgedProof {
+  /** Empty: each finalized move has exactly one receipt that names it, and there is no other. */
+  readonly findings: Finding[];
+  /** Those that could be opened, which takes a check of a signature each. */
+  readonly receipts: readonly MoveReceipt[];
+}
+
+/** Receipts against the difference of two rings. */
+export function judgeProof(
   { previous, next }: { readonly previous: Ring; readonly next: Ring },
   lines: readonly string[],
-): Finding[] {
+): JudgedProof {
   const findings: Finding[] = [];
+  const receipts: MoveReceipt[] = [];
   const report = (code: string, message: string): void => void findings.push({ code, message });
   const open = new Map(finalizedMoves(previous, next).map((move) => [move.assignment, move]));
   for (const line of lines) {
@@ -74,6 +81,7 @@ export function proofFindings(
       report(receipt.code, receipt.message);
       continue;
     }
+    receipts.push(receipt);
     const { assignment, partition } = receipt;
     const move = open.get(assignment);
     if (move === undefined || !isOfMove(receipt, move, next)) {
@@ -84,7 +92,7 @@ export function proofFindings(
     const route = `${from === null ? 'new' : `d${from}`} → d${to}`;
     report('RECEIPTS_MISSING', `partition ${partition} went ${route} without a receipt`);
   }
-  return findings;
+  return { findings, receipts };
 }
 
 export function isOfMove(

@@ -4,12 +4,12 @@ import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
-import { openReceipt } from '@ringwright/ring/trust/move-receipt';
+import type { MoveReceipt } from '@ringwright/ring/trust/move-receipt';
 import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
 import { logLines } from '../folder/read-log.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { type RingFolder, receiptsFileName, receiptsPath } from '../folder/ring-folder.ts';
-import { finalizedMoves, forcedMoves, proofFindings, proofOf } from '../shared/move-proof.ts';
+import { finalizedMoves, forcedMoves, judgeProof, proofOf } from '../shared/move-proof.ts';
 
 /** What the receipts of a ring add up to. */
 export interface ReceiptTotals {
@@ -61,10 +61,11 @@ export function receiptChecks(
       return [{ code: 'RECEIPTS_WRONG', message }];
     }
     const lines = logLines(text);
-    const findings = proofFindings({ previous: previous.ring, next: next.ring }, lines);
+    const rings = { previous: previous.ring, next: next.ring };
+    const { findings, receipts } = judgeProof(rings, lines);
     if (findings.length === 0) {
-      findings.push(...addUp(lines, totals, keys));
-      const [told, found] = [proof?.forced ?? [], forcedMoves(lines)];
+      findings.push(...addUp(receipts, totals, keys));
+      const [told, found] = [proof?.forced ?? [], forcedMoves(receipts)];
       totals.forced += found.length;
       if (JSON.stringify(told) !== JSON.stringify(found)) {
         const message = `the log names ${told.length} forced moves, receipts ${found.length}`;
@@ -78,13 +79,12 @@ export function receiptChecks(
 
 /** A data directory signs with one key for life; the first receipt of it says which. */
 function addUp(
-  lines: readonly string[],
+  receipts: readonly MoveReceipt[],
   totals: ReceiptTotals,
   keys: Map<string, string | null>,
 ): Finding[] {
   const findings: Finding[] = [];
-  for (const line of lines) {
-    const { to, born, key, copy } = openReceipt(line);
+  for (const { to, born, key, copy } of receipts) {
     totals.receipts += 1;
     totals.bytes += copy?.bytes ?? 0;
     totals.rows += copy?.rows ?? 0;
