@@ -24,7 +24,7 @@ export interface RingWanted {
   /** A ring that is here: the peer may give a delta to it. */
   readonly base: RingHead | null;
   /** Told of each chunk before it is kept, and before the next is asked for. What it throws ends the fetch. */
-  readonly onChunk?: (data: Uint8Array, about: { readonly isStart: boolean }) => void;
+  readonly onChunk?: (data: Uint8Array, chunk: { readonly isStart: boolean }) => void;
 }
 
 /**

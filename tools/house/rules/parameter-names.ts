@@ -2,32 +2,21 @@
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
-/** Still to be renamed. */
-const LATER = [
-  'packages/server/src/coordinate/',
-  'packages/server/src/peers/',
-  'packages/server/src/redis/',
-  'packages/wire/src/fetch-ring.ts',
-  'tools/ring-builder/commands/carry-out/',
-];
-
 /** Of a list of parameters: the name first, or behind a comma; then its type, or the arrow. */
 const PARAMETER =
   /[(,]\s*(?:readonly\s+)?(about|around|asked|given|told)\b(?=\??\s*:|[\w\s,]*\)\s*=>)/g;
 
 export function checkParameterNames(files: readonly SourceFile[]): Complaint[] {
-  return files
-    .filter(({ file }) => !LATER.some((place) => file.startsWith(place)))
-    .flatMap(({ file, code }) => {
-      const text = code.join('\n');
-      return [...text.matchAll(PARAMETER)]
-        .filter(({ index }) => text[index] === '(' || bracketAround(text, index) === '(')
-        .map(({ 0: found, 1: name, index }) => ({
-          file,
-          line: text.slice(0, index + found.length).split('\n').length,
-          message: `parameter '${name}': name it by what it is`,
-        }));
-    });
+  return files.flatMap(({ file, code }) => {
+    const text = code.join('\n');
+    return [...text.matchAll(PARAMETER)]
+      .filter(({ index }) => text[index] === '(' || bracketAround(text, index) === '(')
+      .map(({ 0: found, 1: name, index }) => ({
+        file,
+        line: text.slice(0, index + found.length).split('\n').length,
+        message: `parameter '${name}': name it by what it is`,
+      }));
+  });
 }
 
 /** The bracket that is open at this place. */

@@ -72,8 +72,8 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
       const device = waiting.shift();
       if (device !== undefined) follow(device, ask(device, place));
     };
-    const follow = (device: number, asked: MaybePromise<Answer>): void => {
-      Promise.resolve(asked).then(
+    const follow = (device: number, pending: MaybePromise<Answer>): void => {
+      Promise.resolve(pending).then(
         (answer) => {
           answers.push({ device, answer });
           if (answers.length === needed) finish(() => resolve([...answers]));

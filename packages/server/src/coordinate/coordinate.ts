@@ -23,7 +23,7 @@ import { tallySlots } from './slot-acks.ts';
 import {
   type Attempt,
   type CoordinatorPorts,
-  toldWithNewestRing,
+  callWithNewestRing,
   withNewestRing,
 } from './with-newest-ring.ts';
 
@@ -58,24 +58,24 @@ export function coordinateWrite(
 }
 
 /** Told once what became of a write: its stamps, or else the error of coordinateWrite. */
-export type ToldOfWritten = (written: Written | null, error: unknown) => void;
+export type WrittenCallback = (written: Written | null, error: unknown) => void;
 
 /** As coordinateWrite, without a promise unless something is waited for. Throws nothing. */
 export function coordinateWriteFor(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
-  told: ToldOfWritten,
+  onResult: WrittenCallback,
 ): void {
-  const failed = (error: unknown): void => told(null, error);
+  const failed = (error: unknown): void => onResult(null, error);
   try {
     if (request.session) checkClock(ports.clock, request.session);
     if (request.consistency === 'linearizable') {
-      writeByRounds(ports, request, null).then((written) => told(written, null), failed);
+      writeByRounds(ports, request, null).then((written) => onResult(written, null), failed);
       return;
     }
     const issued = ports.issueStamp(ports.rings.get(request.keyspace), request.key);
-    if (!(issued instanceof Promise)) writeStamped(ports, request, { stamp: issued, told });
-    else issued.then((stamp) => writeStamped(ports, request, { stamp, told })).catch(failed);
+    if (!(issued instanceof Promise)) writeStamped(ports, request, { stamp: issued, onResult });
+    else issued.then((stamp) => writeStamped(ports, request, { stamp, onResult })).catch(failed);
   } catch (error) {
     failed(error);
   }
@@ -85,14 +85,14 @@ export function coordinateWriteFor(
 function writeStamped(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
-  { stamp, told }: { readonly stamp: Stamp; readonly told: ToldOfWritten },
+  { stamp, onResult }: { readonly stamp: Stamp; readonly onResult: WrittenCallback },
 ): void {
   const { keyspace, key, value, expiresMs, consistency } = request;
   const { ms, tie } = stamp;
   let earlier: FailedWriteOutcome = 'rejected';
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
-  const attempt: Attempt<Stamp | null> = (active, toldOfAttempt) => {
+  const attempt: Attempt<Stamp | null> = (active, onAttempt) => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
@@ -101,23 +101,23 @@ function writeStamped(
       : { partition, key, value, ms, tie };
     writeToQuorum(ports.devices, { active, slots, record, needed }, (newer, error) => {
       if (error !== null && mayBeStored(error)) earlier = 'unknown';
-      toldOfAttempt(newer, error);
+      onAttempt(newer, error);
     });
   };
-  toldWithNewestRing(ports, { keyspace, attempt }, (newer, error) => {
+  callWithNewestRing(ports, { keyspace, attempt }, (newer, error) => {
     if (error !== null) {
       finishFailed(ports, request, { stamp, error, earlier })
-        .then((written) => told(written, null))
-        .catch((failure: unknown) => told(null, failure));
+        .then((written) => onResult(written, null))
+        .catch((failure: unknown) => onResult(null, failure));
       return;
     }
     // failpoint: coordinate.level-reached
     if (newer === null) {
-      told(stamp, null);
+      onResult(stamp, null);
       return;
     }
     ports.clock.learn(newer);
-    told(null, superseded(stamp, formatStamp(newer)));
+    onResult(null, superseded(stamp, formatStamp(newer)));
   });
 }
 
@@ -221,14 +221,14 @@ function readNewest(
 /** The record where it is enough that this device has it, and it is there at once; or undefined. */
 function readHere(
   devices: CoordinatorPorts['devices'],
-  about: {
+  read: {
     readonly active: ActiveRing;
     readonly partition: number;
     readonly key: Uint8Array;
     readonly slots: readonly Slot[];
   },
 ): WireContent | null | undefined {
-  const { active, partition, key, slots } = about;
+  const { active, partition, key, slots } = read;
   const { self, ring } = active;
   if (self === null) return undefined;
   // A slot in flight counts with its joiner only.

@@ -10,9 +10,9 @@ export type FinishProposal = (keyspace: string, key: Uint8Array) => Promise<unkn
 /** Rejects as propose, and with what the device answers. */
 export async function finishProposals(
   { devices, decide }: { readonly devices: DeviceCaller; readonly decide: FinishProposal },
-  asked: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
+  holder: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
 ): Promise<void> {
-  const { active, partition, device } = asked;
+  const { active, partition, device } = holder;
   const { keyspace, version } = active.ring;
   const about = { keyspace, ringVersion: version, partition };
   let after: Uint8Array = new Uint8Array();

@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { expect, test } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import type { DeviceCaller, DeviceTarget, ToldOfWrite } from '../peers/device-caller.ts';
+import type { DeviceCaller, DeviceTarget, WriteCallback } from '../peers/device-caller.ts';
 import { RingRequests } from '../rings/ring-requests.ts';
 import { coordinateRead } from './coordinate.ts';
 import { writeToQuorum } from './quorum-write.ts';
@@ -25,8 +25,8 @@ async function readAtOne(version: 'at rest' | 'moving', here: 'there' | 'filling
     if (device === 0) return here === 'there' ? { record } : Promise.reject(failure);
     return Promise.resolve({ record: { ...record, ms: 4 } });
   };
-  const write = ({ device }: DeviceTarget, _: unknown, told: ToldOfWrite): void =>
-    told(device, { kind: 'stored' }, null);
+  const write = ({ device }: DeviceTarget, _: unknown, onResult: WriteCallback): void =>
+    onResult(device, { kind: 'stored' }, null);
   const ports = {
     rings: { get: () => active },
     clock: { nowMs: () => 1, machineMs: () => 1e9 },
@@ -64,8 +64,8 @@ test.each([
     promised: { kind: 'promised', ms: 9, tie: 9 },
     failed: null,
   } as const;
-  const write: DeviceCaller['write'] = (_, __, told) =>
-    told(0, answers[kind], kind === 'failed' ? new CodedError('DISK_FULL', 'full') : null);
+  const write: DeviceCaller['write'] = (_, __, onResult) =>
+    onResult(0, answers[kind], kind === 'failed' ? new CodedError('DISK_FULL', 'full') : null);
   const said: unknown[] = [];
   const whole = { partition: 0, key, value: null, ms: 1, tie: 1 };
   const spread = { active, slots: slotsOf(active.ring, 0), record: whole, needed: 1 };

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
-import type { DeviceCaller, ToldOfWrite, WriteRequest } from '../peers/device-caller.ts';
+import type { DeviceCaller, WriteCallback, WriteRequest } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { SmallMap, slotDevices, tallySlots } from './slot-acks.ts';
@@ -32,7 +32,7 @@ export interface SpreadResult {
 }
 
 /** What became of a write: the highest stamp that was answered 'stale', or else the error. */
-export type ToldOfQuorum = (newer: Stamp | null, error: unknown) => void;
+export type QuorumCallback = (newer: Stamp | null, error: unknown) => void;
 
 /** As writeToQuorum. Rejects with its error. */
 export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
@@ -48,9 +48,13 @@ export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Spre
  * Tells when `needed` slots have the record (or something newer) durably; the other devices go on
  * meanwhile. Else, when `needed` cannot be reached any more: OutdatedRing when a device knows a
  * newer ring, UndecidedKey when a promise kept the record out, else NOT_ENOUGH_REPLICAS and what
- * each device said. `told` is called once. No promise: this is the path of every write.
+ * each device said. `onResult` is called once. No promise: this is the path of every write.
  */
-export function writeToQuorum(devices: DeviceCaller, spread: Spread, told: ToldOfQuorum): void {
+export function writeToQuorum(
+  devices: DeviceCaller,
+  spread: Spread,
+  onResult: QuorumCallback,
+): void {
   const { active, slots, record, holders = noHolders } = spread;
   const takers = slotDevices(slots);
   // Devices of slots that the table does not have yet get the record too, and count for nothing.
@@ -61,12 +65,12 @@ export function writeToQuorum(devices: DeviceCaller, spread: Spread, told: ToldO
   if (only !== undefined && asked.length === 1 && slots.length === 1) {
     // Nothing to count, unless it fails: that is every write of a ring with one replica.
     devices.write({ active, device: only }, request, (device, answer, error) => {
-      if (answer?.kind === 'stored' && holders.length === 0) told(null, null);
-      else new QuorumOfWrites(spread, asked, told).heard(device, answer, error);
+      if (answer?.kind === 'stored' && holders.length === 0) onResult(null, null);
+      else new QuorumOfWrites(spread, asked, onResult).heard(device, answer, error);
     });
     return;
   }
-  const writing = new QuorumOfWrites(spread, asked, told);
+  const writing = new QuorumOfWrites(spread, asked, onResult);
   for (const device of asked) devices.write({ active, device }, request, writing.heard);
   if (holders.length > 0 || asked.length === 0) writing.judge();
 }
@@ -76,8 +80,8 @@ const noHolders: readonly number[] = [];
 /** The answers to one write, and what they come to. */
 class QuorumOfWrites {
   readonly #spread: Spread;
-  readonly #asked: readonly number[];
-  readonly #told: ToldOfQuorum;
+  readonly #takers: readonly number[];
+  readonly #onResult: QuorumCallback;
   /** By device: whether it counts. */
   readonly #answered = new SmallMap<boolean>();
   /** By device: its answer's kind, or its error. */
@@ -87,14 +91,14 @@ class QuorumOfWrites {
   #isTold = false;
   #newer: Stamp | null = null;
 
-  constructor(spread: Spread, asked: readonly number[], told: ToldOfQuorum) {
+  constructor(spread: Spread, takers: readonly number[], onResult: QuorumCallback) {
     this.#spread = spread;
-    this.#asked = asked;
-    this.#told = told;
+    this.#takers = takers;
+    this.#onResult = onResult;
     for (const holder of spread.holders ?? noHolders) this.#answered.set(holder, true);
   }
 
-  readonly heard: ToldOfWrite = (device, answer, error) => {
+  readonly heard: WriteCallback = (device, answer, error) => {
     if (this.#isTold) return;
     if (answer === null) {
       this.#answered.set(device, false);
@@ -124,12 +128,12 @@ class QuorumOfWrites {
   #tell(error: unknown): void {
     if (this.#isTold) return;
     this.#isTold = true;
-    this.#told(this.#newer, error);
+    this.#onResult(this.#newer, error);
   }
 
   #fail(acked: number): void {
     const { active, slots, needed } = this.#spread;
-    const isOpen = this.#said.size < this.#asked.length;
+    const isOpen = this.#said.size < this.#takers.length;
     const outcome = isOpen || this.#isStored ? 'unknown' : 'rejected';
     const said = new Map<number, string>();
     let outdated: OutdatedRing | null = null;
@@ -190,12 +194,12 @@ export class OutdatedRing extends CodedError {
 /** The refusal of a device that has a newer ring than `active`; null for any other error. */
 export function outdatedRing(
   error: unknown,
-  asked: { readonly active: ActiveRing; readonly device: number },
+  refusing: { readonly active: ActiveRing; readonly device: number },
 ): OutdatedRing | null {
   if (!(error instanceof CodedError) || error.retry !== 'after-ring') return null;
   const head = ringHeadSchema.safeParse(error.details.head);
-  const newer = head.success && head.data.version > asked.active.ring.version;
-  return newer ? new OutdatedRing(error, asked.device) : null;
+  const newer = head.success && head.data.version > refusing.active.ring.version;
+  return newer ? new OutdatedRing(error, refusing.device) : null;
 }
 
 /** NOT_ENOUGH_REPLICAS with what each device said; `outcome` when it was a write. */

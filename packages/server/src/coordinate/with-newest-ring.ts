@@ -45,19 +45,19 @@ export function withNewestRing<T>(
 }
 
 /** What an attempt came to: its result, or the error. Called once. */
-export type ToldOfAttempt<T> = (result: T, error: unknown) => void;
+export type AttemptCallback<T> = (result: T, error: unknown) => void;
 
-/** An attempt that tells, instead of a promise: see toldWithNewestRing. */
-export type Attempt<T> = (active: ActiveRing, told: ToldOfAttempt<T>) => void;
+/** An attempt that tells, instead of a promise: see callWithNewestRing. */
+export type Attempt<T> = (active: ActiveRing, onResult: AttemptCallback<T>) => void;
 
 /**
  * As withNewestRing, for the path of every write: no promise, unless an attempt fails. Throws
  * RING_UNKNOWN.
  */
-export function toldWithNewestRing<T>(
+export function callWithNewestRing<T>(
   ports: CoordinatorPorts,
   { keyspace, attempt }: { readonly keyspace: string; readonly attempt: Attempt<T> },
-  told: ToldOfAttempt<T | null>,
+  onResult: AttemptCallback<T | null>,
 ): void {
   const active = ports.rings.get(keyspace);
   const madeWith = { keyspace, ringVersion: active.ring.version };
@@ -65,7 +65,7 @@ export function toldWithNewestRing<T>(
   attempt(active, (result, error) => {
     ports.requests.end('coordinated', madeWith);
     if (error === null) {
-      told(result, null);
+      onResult(result, null);
       return;
     }
     const again = (newest: ActiveRing): Promise<T> =>
@@ -77,8 +77,8 @@ export function toldWithNewestRing<T>(
       });
     const first = Promise.reject<T>(error as Error);
     follow(ports, active, { attempt: again, first }).then(
-      (later) => told(later, null),
-      (failure: unknown) => told(null, failure),
+      (later) => onResult(later, null),
+      (failure: unknown) => onResult(null, failure),
     );
   });
 }

@@ -32,22 +32,22 @@ export interface DeviceCaller {
 
   /**
    * As `call` of recordWrite, whose caller is told instead of a promise: that is on the path of
-   * every write. `told` is called once, and may be in this turn. Throws nothing.
+   * every write. `onResult` is called once, and may be in this turn. Throws nothing.
    */
-  write(to: DeviceTarget, request: WriteRequest, told: ToldOfWrite): void;
+  write(to: DeviceTarget, request: WriteRequest, onResult: WriteCallback): void;
 }
 
 export type WriteRequest = RequestOf<typeof recordWrite>;
 export type WriteAnswer = AnswerOf<typeof recordWrite>;
 /** What a device said of a write: its answer, or else the error. */
-export type ToldOfWrite = (device: number, answer: WriteAnswer | null, error: unknown) => void;
+export type WriteCallback = (device: number, answer: WriteAnswer | null, error: unknown) => void;
 
 /** `write` by means of `call`. */
 export function writeByCall(call: DeviceCaller['call']): DeviceCaller['write'] {
-  return (to, request, told) => {
+  return (to, request, onResult) => {
     Promise.resolve(call(to, recordWrite, request)).then(
-      (answer) => told(to.device, answer, null),
-      (error: unknown) => told(to.device, null, error),
+      (answer) => onResult(to.device, answer, null),
+      (error: unknown) => onResult(to.device, null, error),
     );
   };
 }
@@ -61,7 +61,7 @@ interface CallerPorts {
   /** Writes of this device to itself. */
   readonly writeHere: (
     request: WriteRequest,
-    told: (answer: WriteAnswer | null, error: unknown) => void,
+    onResult: (answer: WriteAnswer | null, error: unknown) => void,
   ) => void;
 }
 
@@ -106,9 +106,9 @@ function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): De
   });
   return {
     call,
-    write({ active, device }, request, told) {
+    write({ active, device }, request, onResult) {
       const tell = (answer: WriteAnswer | null, error: unknown): void =>
-        told(device, answer, error);
+        onResult(device, answer, error);
       if (device === active.self) writeHere(request, tell);
       else batches.add(addressIn(active, device), request, tell);
     },

@@ -11,7 +11,7 @@ import { type recordsWrite, type recordWrite, writeKinds } from '@ringwright/wir
 
 type WriteRequest = RequestOf<typeof recordWrite>;
 type WriteAnswer = AnswerOf<typeof recordWrite>;
-type Told = (answer: WriteAnswer | null, error: unknown) => void;
+type Callback = (answer: WriteAnswer | null, error: unknown) => void;
 
 export interface WriteBatchPorts {
   readonly one: (address: string, request: WriteRequest) => Promise<WriteAnswer>;
@@ -28,7 +28,7 @@ export interface WriteBatchPorts {
 interface Batch {
   readonly address: string;
   readonly requests: WriteRequest[];
-  readonly told: Told[];
+  readonly onResults: Callback[];
   bytes: number;
 }
 
@@ -42,16 +42,16 @@ export class WriteBatches {
     this.#ports = ports;
   }
 
-  /** `told` is called once, in a later turn. */
-  add(address: string, request: WriteRequest, told: Told): void {
+  /** `onResult` is called once, in a later turn. */
+  add(address: string, request: WriteRequest, onResult: Callback): void {
     const bytes = packedWriteBytes(request);
     if (bytes > batchedWriteBytesMax || !this.#ports.takesMany(address)) {
-      this.#sendOne(address, request, told);
+      this.#sendOne(address, request, onResult);
       return;
     }
     const batch = this.#batchFor(address, request, bytes);
     batch.requests.push(request);
-    batch.told.push(told);
+    batch.onResults.push(onResult);
     batch.bytes += bytes;
     if (this.#isDeferred) return;
     this.#isDeferred = true;
@@ -74,32 +74,32 @@ export class WriteBatches {
       if (isSame && hasRoom) return batch;
       this.#send(batch);
     }
-    const next: Batch = { address, requests: [], told: [], bytes: 0 };
+    const next: Batch = { address, requests: [], onResults: [], bytes: 0 };
     this.#gathering.set(address, next);
     return next;
   }
 
-  #sendOne(address: string, request: WriteRequest, told: Told): void {
+  #sendOne(address: string, request: WriteRequest, onResult: Callback): void {
     this.#ports.one(address, request).then(
-      (answer) => told(answer, null),
-      (error: unknown) => told(null, error),
+      (answer) => onResult(answer, null),
+      (error: unknown) => onResult(null, error),
     );
   }
 
-  #send({ address, requests, told }: Batch): void {
+  #send({ address, requests, onResults }: Batch): void {
     const [first] = requests;
-    const [toldFirst] = told;
-    if (first === undefined || toldFirst === undefined) return;
+    const [onFirstResult] = onResults;
+    if (first === undefined || onFirstResult === undefined) return;
     if (requests.length === 1) {
-      this.#sendOne(address, first, toldFirst);
+      this.#sendOne(address, first, onFirstResult);
       return;
     }
     const { keyspace, ringVersion } = first;
     const writes = packWrites(requests);
     this.#ports.many(address, { keyspace, ringVersion, writes }).then(
-      (answer) => tellAll(told, answer),
+      (answer) => tellAll(onResults, answer),
       (error: unknown) => {
-        for (const tell of told) tell(null, error);
+        for (const tell of onResults) tell(null, error);
       },
     );
   }
@@ -107,12 +107,12 @@ export class WriteBatches {
 
 /** What is not answered, or not as it should be, counts as failed without a word on the outcome. */
 function tellAll(
-  told: readonly Told[],
+  onResults: readonly Callback[],
   { kinds, stamps, errors }: AnswerOf<typeof recordsWrite>,
 ): void {
   const stamp = stamps.values();
   const error = errors.values();
-  for (const [index, tell] of told.entries()) {
+  for (const [index, tell] of onResults.entries()) {
     const kind = writeKinds[kinds[index] ?? -1];
     if (kind === 'stored') tell({ kind }, null);
     else if (kind === 'stale' || kind === 'promised') {

@@ -173,13 +173,13 @@ export class RedisConnection {
   /** Many commands have their answer at once, those about no key and reads of what is here. */
   #run(
     answer: Answer,
-    asked: {
+    judged: {
       readonly command: RedisCommand;
       readonly call: RedisCall;
       readonly effect: RedisCommand['effect'];
     },
   ): void {
-    const { command, call, effect } = asked;
+    const { command, call, effect } = judged;
     const run = (): MaybePromise<RespReply> => must(command.run, 'a command runs')(call);
     const reply =
       effect === 'none' ? run() : this.#order.run(keysOf(command, call.args), effect, run);

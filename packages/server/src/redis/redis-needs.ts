@@ -3,7 +3,7 @@ import { anyToken, type Need, nothing } from '@ringwright/access/need';
 import { keysOf, type RedisCall, type RedisCommand } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 
-type Asked = RedisCall & { readonly effect: RedisCommand['effect'] };
+type JudgedCall = RedisCall & { readonly effect: RedisCommand['effect'] };
 
 /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
 export function requireCommand(
@@ -13,22 +13,22 @@ export function requireCommand(
 ): void {
   const { guard } = call.ports;
   if (!guard.demands) return;
-  const asked = { ...call, effect };
+  const judged = { ...call, effect };
   // Whether a ring is here is told to nobody unknown.
-  if (command.needs !== 'nothing') guard.require(asked.client.credential, [anyToken]);
-  guard.require(asked.client.credential, commandNeeds(command, asked));
+  if (command.needs !== 'nothing') guard.require(judged.client.credential, [anyToken]);
+  guard.require(judged.client.credential, commandNeeds(command, judged));
 }
 
-function commandNeeds(command: RedisCommand, asked: Asked): readonly Need[] {
+function commandNeeds(command: RedisCommand, call: JudgedCall): readonly Need[] {
   if (command.needs === 'nothing') return [nothing];
   if (command.needs === 'keyspace') {
-    return [{ kind: 'data', role: 'read', keyspace: currentKeyspace(asked), key: null }];
+    return [{ kind: 'data', role: 'read', keyspace: currentKeyspace(call), key: null }];
   }
-  const { effect } = asked;
+  const { effect } = call;
   if (effect === 'none') return [anyToken];
-  const keyspace = currentKeyspace(asked);
+  const keyspace = currentKeyspace(call);
   const roles = effect === 'swap' ? (['write', 'read'] as const) : [effect];
-  return keysOf(command, asked.args).flatMap((key) =>
+  return keysOf(command, call.args).flatMap((key) =>
     roles.map((role): Need => ({ kind: 'data', role, keyspace, key })),
   );
 }

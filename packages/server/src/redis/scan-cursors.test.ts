@@ -31,30 +31,29 @@ test('0 is the beginning, and the end', () => {
   expect(cursors.write(null, notes)).toBe(0);
 });
 
-test.each(shapes)('%s: a place is found again, by its keyspace only', (_, given, place) => {
+test.each(shapes)('%s: a place is found again, by its keyspace only', (_, ring, place) => {
   const cursors = new ScanCursors(5);
-  const cursor = cursors.write({ ...place, at }, given);
-  expect(cursors.read(cursor, given)).toEqual({ ...place, at });
-  const other = { ...given, keyspace: 'other' };
+  const cursor = cursors.write({ ...place, at }, ring);
+  expect(cursors.read(cursor, ring)).toEqual({ ...place, at });
+  const other = { ...ring, keyspace: 'other' };
   expect(cursors.read(cursor, other)).toEqual({ ...place, at: nothing });
 });
 
 test.each(shapes)(
   '%s: a forgotten place, or one of another life, begins again',
-  (_, given, place) => {
+  (_, ring, place) => {
     const cursors = new ScanCursors(5);
-    const first = cursors.write({ ...place, at }, given);
-    expect(new ScanCursors(9).read(first, given)).toEqual({ ...place, at: nothing });
-    for (let more = 0; more < redisCursorsMax; more += 1)
-      cursors.write({ partition: 1, at }, given);
-    expect(cursors.read(first, given)).toEqual({ ...place, at: nothing });
+    const first = cursors.write({ ...place, at }, ring);
+    expect(new ScanCursors(9).read(first, ring)).toEqual({ ...place, at: nothing });
+    for (let more = 0; more < redisCursorsMax; more += 1) cursors.write({ partition: 1, at }, ring);
+    expect(cursors.read(first, ring)).toEqual({ ...place, at: nothing });
   },
 );
 
-test.each(shapes)('%s: a start is the same number everywhere', (_, given, place) => {
+test.each(shapes)('%s: a start is the same number everywhere', (_, ring, place) => {
   const [one, two] = [new ScanCursors(1), new ScanCursors(2 ** 30)];
   const start = { ...place, at: nothing };
-  expect(one.write(start, given)).toBe(two.write(start, given));
+  expect(one.write(start, ring)).toBe(two.write(start, ring));
 });
 
 test.each([-1, 0.5, 2 ** 53, 2 ** 52, Number.NaN])('%d is no cursor', (number) => {
@@ -62,12 +61,12 @@ test.each([-1, 0.5, 2 ** 53, 2 ** 52, Number.NaN])('%d is no cursor', (number) =
   expect(new ScanCursors(1).read(number, notes)).toBeNull();
 });
 
-test.each(shapes)('%s: places are numbered anew after the last one, never 0', (_, given, place) => {
+test.each(shapes)('%s: places are numbered anew after the last one, never 0', (_, ring, place) => {
   for (const first of [2 ** 19 - 1, 2 ** 28 - 1]) {
     const cursors = new ScanCursors(first);
-    const cursor = cursors.write({ ...place, at }, given);
+    const cursor = cursors.write({ ...place, at }, ring);
     expect(cursor).toBeGreaterThan(0);
-    expect(cursors.read(cursor, given)).toEqual({ ...place, at });
+    expect(cursors.read(cursor, ring)).toEqual({ ...place, at });
   }
 });
 

@@ -37,7 +37,7 @@ export type ReplicaAnswer<Kind> = (
 ) => Promise<AnswerOf<Kind>>;
 
 /** Told what became of a write: the answer, or else the error. */
-type Told = (answer: WriteAnswer | null, error: unknown) => void;
+type Callback = (answer: WriteAnswer | null, error: unknown) => void;
 
 const STORED: WriteAnswer = { kind: 'stored' };
 
@@ -120,7 +120,7 @@ export function answerWrite(
 export function writeHere(
   ports: ReplicaPorts,
   { request, caller }: { readonly request: WriteRequest; readonly caller: Caller },
-  onAnswer: Told,
+  onAnswer: Callback,
 ): void {
   const passed = passFence(ports, request, caller);
   if (!(passed instanceof Promise)) writePassed(ports, { request, caller, ...passed }, onAnswer);
@@ -152,7 +152,7 @@ export function checkPlace(
 function writePassed(
   ports: ReplicaPorts,
   passed: Fenced & { readonly request: WriteRequest; readonly caller: Caller },
-  onAnswer: Told,
+  onAnswer: Callback,
 ): void {
   const { active, duty, request, caller } = passed;
   checkPlace(active, request, caller);

@@ -182,7 +182,7 @@ async function force(
 async function controlAnswer(
   context: Context,
   head: StoredVersion,
-  given: {
+  control: {
     readonly action: MoveAction;
     readonly moves: number;
     /** Of pause: moves that were named besides, and that nothing is left to copy for. */
@@ -192,7 +192,7 @@ async function controlAnswer(
     readonly outcomes: readonly ControlOutcome[];
   },
 ): Promise<Answer> {
-  const { action, moves, available = 0, ended = 0, outcomes: servers } = given;
+  const { action, moves, available = 0, ended = 0, outcomes: servers } = control;
   const told = servers.reduce((sum, one) => sum + one.known, 0);
   const known = Math.max(0, told - ended);
   const { keyspace, version } = head.ring;
@@ -230,13 +230,13 @@ async function controlAnswer(
 /** Throws USAGE without a reason, CONFIRMATION_NEEDED without --yes. */
 function requireForce(
   context: Context,
-  asked: {
+  forced: {
     readonly ring: string;
     readonly which: readonly string[];
     readonly reason: string | undefined;
   },
 ): string {
-  const { ring, which, reason } = asked;
+  const { ring, which, reason } = forced;
   if (which.length === 0) throw usage('which partitions? numbers, or all');
   if (reason === undefined) throw usage('a move is forced with --reason TEXT, or not at all');
   if (context.yes) return reason;

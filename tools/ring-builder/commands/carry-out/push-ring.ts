@@ -46,21 +46,21 @@ export interface PushWith {
 export async function pushRing(
   version: StoredVersion,
   targets: readonly Target[],
-  given: PushWith,
+  settings: PushWith,
 ): Promise<PushOutcome[]> {
   const counts = { accepted: 0, refused: 0, unreachable: 0, skipped: 0 };
   const tellCounts = (): void => {
     const { accepted, refused, unreachable } = counts;
     const answers = `${accepted} accepted, ${refused} refused, ${unreachable} not reached`;
-    given.tell?.(
+    settings.tell?.(
       `version ${version.ring.version}: ${counted(targets.length, 'server')}, ${answers}`,
     );
   };
-  const timer = given.tell === null ? undefined : setInterval(tellCounts, TELL_MS);
+  const timer = settings.tell === null ? undefined : setInterval(tellCounts, TELL_MS);
   try {
     return await fanOut(targets, async (target) => {
-      const isOver = counts.refused > 0 && !given.keepGoing;
-      const answer = isOver ? skipped(target) : await pushOrWhyNot(version, target, given);
+      const isOver = counts.refused > 0 && !settings.keepGoing;
+      const answer = isOver ? skipped(target) : await pushOrWhyNot(version, target, settings);
       counts[answer.outcome] += 1;
       return answer;
     });
@@ -88,10 +88,10 @@ export function skipped({ address, devices, required }: Target): PushOutcome {
 async function pushOrWhyNot(
   version: StoredVersion,
   { address, devices, required }: Target,
-  given: PushWith,
+  settings: PushWith,
 ): Promise<PushOutcome> {
   try {
-    const { how, bytesSent } = await pushTo(version, address, given);
+    const { how, bytesSent } = await pushTo(version, address, settings);
     return { address, devices, required, outcome: 'accepted', sent: how, bytesSent };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;

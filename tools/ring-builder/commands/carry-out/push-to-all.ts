@@ -80,13 +80,13 @@ async function refusedForGood(
 async function notTaken(
   context: Context,
   version: StoredVersion,
-  given: {
+  failure: {
     readonly code: ErrorCode;
     readonly said: string;
     readonly missing: readonly PushOutcome[];
   },
 ): Promise<CodedError> {
-  const { code, said, missing } = given;
+  const { code, said, missing } = failure;
   const { keyspace, version: number } = version.ring;
   const names = missing.map((one) => `${one.address} (${one.code ?? one.outcome})`).join(', ');
   const advice = adviceOn(await situationOf(context, version), plightsOf(missing));

@@ -272,13 +272,13 @@ async function finalize(
 async function advance(
   context: Context,
   head: StoredVersion,
-  given: {
+  step: {
     readonly next: Ring;
     readonly message: string;
     readonly receipts?: readonly string[];
   },
 ): Promise<void> {
-  const { next, message, receipts } = given;
+  const { next, message, receipts } = step;
   await commitVersion(context.rings, {
     ring: next,
     state: must(head.state, `version ${head.ring.version} carries the builder`),

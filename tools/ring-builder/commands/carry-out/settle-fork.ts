@@ -33,11 +33,11 @@ export interface SettleOutcome {
 export async function settleOn(
   version: StoredVersion,
   { address, devices, required }: Target,
-  given: SettleWith,
+  settings: SettleWith,
 ): Promise<SettleOutcome> {
   try {
-    const settled = await withServer(address, given.nowMs, (server) =>
-      settleAndSend(server, version, given),
+    const settled = await withServer(address, settings.nowMs, (server) =>
+      settleAndSend(server, version, settings),
     );
     return { address, devices, required, outcome: settled ? 'settled' : 'quiet' };
   } catch (error) {

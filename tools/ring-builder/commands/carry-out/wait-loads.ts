@@ -50,10 +50,10 @@ export async function waitForLoads(
       const look = await watch.look(head, 'joiners copy');
       return { ...look, headMoved: await headMoved() };
     },
-    isDone: (asked) =>
-      asked.headMoved ||
-      ours(asked).every(({ stage }) => stage === 'available' || stage === 'paused'),
-    progressOf: (asked) => ours(asked).map(progressOf).join(),
+    isDone: (look) =>
+      look.headMoved ||
+      ours(look).every(({ stage }) => stage === 'available' || stage === 'paused'),
+    progressOf: (look) => ours(look).map(progressOf).join(),
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
