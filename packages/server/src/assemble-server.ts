@@ -56,6 +56,7 @@ import { RingRequests } from './rings/ring-requests.ts';
 import type { Rings } from './rings/rings.ts';
 import { measureCopies } from './status/measure-store.ts';
 import { readiness, type StatusPorts } from './status/status.ts';
+import { logFailedDuty } from './telemetry/log-failed-duty.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { AccessStore } from './trust/access-store.ts';
 import type { TrustStore } from './trust/trust-store.ts';
@@ -284,6 +285,6 @@ function createReconciler(
     guard: new DropGuard(join(directory, 'drops')),
     onDropped: (...place) => audit.note(dropped(...place)),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
-    onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
+    onError: (step, error) => logFailedDuty(log, step, error),
   });
 }

@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { repeatedLinesMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
 import { logOf } from './log.ts';
+import { logFailedDuty } from './log-failed-duty.ts';
 import { RepeatedLines } from './repeated-lines.ts';
 
 interface Line {
@@ -118,4 +119,16 @@ test('what others wrote cannot act on the terminal that shows the log', () => {
   expect(written).not.toMatch(/[^\n\P{Cc}]|[\u202e\u2028]/u);
   expect(written.split('\n')).toHaveLength(2);
   expect(JSON.parse(written)).toMatchObject({ cluster: evil, msg: `refused: ${evil}` });
+});
+
+test('a duty that waits for the next ring is no warning; any other that failed is', () => {
+  const { log, said } = logForTest();
+  const step = { kind: 'drop', keyspace: 'cities' };
+  logFailedDuty(log, step, new CodedError('RING_STALE', 'partition 3 needs ring version 8'));
+  logFailedDuty(log, step, new CodedError('DISK_FULL', 'full'));
+  logFailedDuty(log, step, new Error('a bug'));
+  expect(said.map(({ level, error }) => [level, (error as { message: string }).message])).toEqual([
+    ['warn', 'full'],
+    ['warn', 'a bug'],
+  ]);
 });
