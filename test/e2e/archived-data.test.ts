@@ -3,8 +3,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { connect } from '@ringwright/client/connect';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { killCommandAt } from '../support/killed-rollout.ts';
 
 const keys = Array.from({ length: 400 }, (_, index) => `k/${100 + index}`);
 const bytes = Buffer.from([0, 255, 7]);
@@ -82,4 +84,48 @@ test('an archive puts back what is gone or older, and fills another ring', {
     const { exit, stderr } = await builder.run([verb, keyspace, option, place, '--json']);
     expect([exit, JSON.parse(stderr)]).toMatchObject([2, { code }]);
   }
+});
+
+test('an archive that was killed goes on where it was, and is signed as rings are', {
+  timeout: 90_000,
+}, async () => {
+  const cluster = await clusterForTest({ servers: 2, partitions: 4, replicas: 2 });
+  const { builder, servers } = cluster;
+  await using client = await connect([servers[0]!.address], { keyspace });
+  // More than is read between two looks at how far it is.
+  const value = Buffer.alloc(256 * 1024, 'v');
+  const many = Array.from({ length: 160 }, (_, index) => `big/${index}`);
+  for (const key of many) await client.put(key, value);
+  const folder = path.join(cluster.folder, 'archive');
+  const archive = ['archive-data', keyspace, '--to', folder];
+  const progress = path.join(folder, 'progress.json');
+  const moment = waitFor('a part of the archive', {
+    ask: () => readFile(progress, 'utf8').catch(() => ''),
+    until: (text) => text !== '',
+  });
+  expect(await killCommandAt(cluster.folder, archive, { moment, signal: 'SIGKILL' })).toBe(true);
+  const left = JSON.parse(await readFile(progress, 'utf8')) as Record<string, number>;
+  expect(left['records']).toBeGreaterThan(0);
+  expect((await builder.run([...archive, '--partition', '1', '--json'])).exit).toBe(2);
+
+  const passphrase = path.join(cluster.folder, 'passphrase');
+  await writeFile(passphrase, 'open sesame', { mode: 0o600 });
+  const keyFolder = path.join(cluster.folder, 'keys');
+  const keys = ['--key-folder', keyFolder, '--passphrase-file', passphrase];
+  await builder.json(['key', 'generate', 'ops', ...keys]);
+  const made = await builder.json([...archive, ...keys]);
+  expect(made).toMatchObject({ records: many.length, begunMs: left['begunMs'] });
+  await expect(readFile(progress)).rejects.toThrow('ENOENT');
+  const restore = ['restore-data', keyspace, '--from', folder];
+  expect(await builder.json(restore)).toMatchObject({ written: 0, kept: many.length });
+
+  const manifest = path.join(folder, 'manifest.json');
+  const changed = (await readFile(manifest, 'utf8')).replace('"version": 1', '"version": 2');
+  await writeFile(manifest, changed);
+  const refused = await builder.run([...restore, '--json']);
+  expect([refused.exit, JSON.parse(refused.stderr)]).toMatchObject([
+    5,
+    { code: 'CONFIRMATION_NEEDED' },
+  ]);
+  expect(await builder.json([...restore, '--yes'])).toMatchObject({ written: 0 });
 });

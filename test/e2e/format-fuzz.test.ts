@@ -250,7 +250,7 @@ describe(`seed ${seed}`, { timeout: 60_000 + rounds * 100 }, () => {
 
   test('frames of an archive', async () => {
     await using folder = await scratchFolder();
-    const writer = await RecordFileWriter.begin(folder.path);
+    const writer = await RecordFileWriter.begin(folder.path, null);
     await writer.add({ key: text('key'), value: text('x'), ms: 1, tie: 2, expiresMs: 0 });
     await writer.end();
     const file = path.join(folder.path, 'records.bin');

@@ -12,15 +12,21 @@ interface Kill {
 }
 
 /** Types `ring-builder rollout`, and kills it when `moment` resolves. False when it ended before. */
-export async function killRolloutAt(
+export function killRolloutAt(
   cluster: Cluster,
   moment: Promise<unknown>,
   { signal = 'SIGKILL', args = [] }: Kill = {},
 ): Promise<boolean> {
-  const tool = spawn(process.execPath, [program, 'rollout', keyspace, ...args], {
-    cwd: cluster.folder,
-    stdio: 'ignore',
-  });
+  return killCommandAt(cluster.folder, ['rollout', keyspace, ...args], { moment, signal });
+}
+
+/** The same of any command of ring-builder. */
+export async function killCommandAt(
+  folder: string,
+  args: readonly string[],
+  { moment, signal }: { readonly moment: Promise<unknown>; readonly signal: NodeJS.Signals },
+): Promise<boolean> {
+  const tool = spawn(process.execPath, [program, ...args], { cwd: folder, stdio: 'ignore' });
   const ended = new Promise<void>((resolve) => tool.once('close', () => resolve()));
   await Promise.race([moment, ended]);
   const wasRunning = tool.exitCode === null;

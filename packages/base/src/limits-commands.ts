@@ -27,6 +27,8 @@ export const certificateEarlyMs = 3_600_000;
 
 /** Records of an archive in one frame, so that small ones take few writes. */
 export const archiveFrameRecordsMax = 1_000;
+/** An archive that is cut off reads so many bytes again, at most, when it goes on. */
+export const archiveProgressBytes = 16 * 1_048_576;
 /** Of a frame: what it may hold before its last record, and as much again for that one. */
 export const archiveFrameBytesMax = 4 * 1_048_576;
 /** Records that a restore writes at once: each takes a few round trips of servers. */

@@ -8,9 +8,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { archiveFrameBytesMax, archiveFrameRecordsMax } from '@ringwright/base/limits-commands';
 import { readRegularText, requireRegular } from '@ringwright/node/read-regular-file';
 import { packedWriteBytes, packWrites, unpackWrites } from '@ringwright/wire/packed-writes';
-import { z } from 'zod';
+import { type ArchiveManifest, manifestSchema } from './archive-manifest.ts';
+import type { ArchiveProgress } from './archive-progress.ts';
 
-const format = 1;
 const LENGTH_BYTES = 4;
 
 /** A record with the stamp of who wrote it and when. */
@@ -22,22 +22,6 @@ export interface ArchivedRecord {
   /** Unix ms; 0: never. */
   readonly expiresMs: number;
 }
-
-const manifestSchema = z.strictObject({
-  format: z.literal(format),
-  ring: z.string(),
-  version: z.int(),
-  /** Null: of the whole keyspace. */
-  partition: z.nullable(z.int()),
-  /** Unix ms: what was acknowledged before it is in the archive. */
-  begunMs: z.int(),
-  endedMs: z.int(),
-  records: z.int(),
-  bytes: z.int(),
-  sha256: z.string(),
-});
-
-export type ArchiveManifest = z.infer<typeof manifestSchema>;
 
 export const manifestPath = (folder: string): string => path.join(folder, 'manifest.json');
 const recordsPath = (folder: string): string => path.join(folder, 'records.bin');
@@ -54,17 +38,40 @@ export class RecordFileWriter {
     this.#file = file;
   }
 
-  /** What an attempt that did not end has left there is overwritten. */
-  static async begin(folder: string): Promise<RecordFileWriter> {
-    return new RecordFileWriter(await open(recordsPath(folder), 'w'));
+  /**
+   * Behind what an attempt that did not end has left there; null: as a new file. Throws
+   * ARCHIVE_INVALID when less is there than it had made durable.
+   */
+  static async begin(
+    folder: string,
+    left: Pick<ArchiveProgress, 'records' | 'bytes'> | null,
+  ): Promise<RecordFileWriter> {
+    const file = recordsPath(folder);
+    if (left === null) return new RecordFileWriter(await open(file, 'w'));
+    const writer = new RecordFileWriter(await open(file, 'r+'));
+    const { size } = await writer.#file.stat();
+    if (size < left.bytes) throw invalid(folder, `${size} of ${left.bytes} bytes are there`);
+    await writer.#file.truncate(left.bytes);
+    // A position is given, or each write would begin at 0.
+    const there = writer.#file.createReadStream({ start: 0, autoClose: false });
+    for await (const part of there) writer.#hash.update(part as Buffer);
+    [writer.records, writer.bytes] = [left.records, left.bytes];
+    return writer;
   }
 
-  async add(record: ArchivedRecord): Promise<void> {
+  /** Whether all that was added is in the file now: sometimes. */
+  async add(record: ArchivedRecord): Promise<boolean> {
     this.#frame.push(record);
     this.#frameBytes += packedWriteBytes({ partition: 0, ...record });
     const isFull =
       this.#frameBytes >= archiveFrameBytesMax / 2 || this.#frame.length >= archiveFrameRecordsMax;
     if (isFull) await this.#flush();
+    return isFull;
+  }
+
+  /** What is in the file is durable when it resolves. */
+  sync(): Promise<void> {
+    return this.#file.sync();
   }
 
   /** Durable when it resolves, with the SHA-256 of the file. */
@@ -82,7 +89,7 @@ export class RecordFileWriter {
     bytes.writeUInt32BE(packed.length, 0);
     bytes.set(packed, LENGTH_BYTES);
     this.#hash.update(bytes);
-    await this.#file.writeFile(bytes);
+    await this.#file.write(bytes, 0, bytes.length, this.bytes);
     this.bytes += bytes.length;
     this.records += this.#frame.length;
     [this.#frame, this.#frameBytes] = [[], 0];
@@ -96,7 +103,7 @@ export async function openArchive(folder: string): Promise<ArchiveManifest> {
     throw invalid(folder, 'it has no manifest.json', cause);
   });
   const parsed = manifestSchema.safeParse(jsonOf(text));
-  if (!parsed.success) throw invalid(folder, 'its manifest.json is none of format 1');
+  if (!parsed.success) throw invalid(folder, 'its manifest.json is none of format 1 or 2');
   const hash = createHash('sha256');
   try {
     requireRegular(recordsPath(folder), await stat(recordsPath(folder)));

@@ -1,10 +1,14 @@
 // ring-builder archive-data: the records of a ring, or of one of its partitions, as a file.
-import { stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { archiveProgressBytes } from '@ringwright/base/limits-commands';
 import { parseStamp } from '@ringwright/base/stamp';
+import type { Client } from '@ringwright/client/client';
 import { makeDirectory, replaceDurably } from '@ringwright/node/durable-files';
+import { exists } from '@ringwright/node/missing-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import type { Ring } from '@ringwright/ring/ring';
@@ -12,8 +16,16 @@ import { optionalNumber, text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { newManifest } from '../../records/archive-manifest.ts';
+import {
+  type ArchiveProgress,
+  progressPath,
+  readProgress,
+  saveProgress,
+} from '../../records/archive-progress.ts';
 import { connectRing } from '../../records/connect-ring.ts';
-import { type ArchiveManifest, manifestPath, RecordFileWriter } from '../../records/record-file.ts';
+import { manifestPath, RecordFileWriter } from '../../records/record-file.ts';
+import { ringKey } from '../../versions/signing.ts';
 
 export const verb: Verb = {
   options: {
@@ -23,7 +35,8 @@ export const verb: Verb = {
   about:
     'Every record that was acknowledged before it began is in it, read at quorum; of what is ' +
     'written meanwhile some may be. Servers go on as usual, also with moves, splits and merges. ' +
-    'The file has a manifest with its SHA-256. Deletions are not in it.',
+    'The file has a manifest with its SHA-256, signed as the rings are. Deletions are not in it. ' +
+    'Typed again after an interruption it goes on where it was.',
   examples: [
     ['$0 archive-data cities --to /backup/cities-monday', 'all records'],
     ['$0 archive-data cities --partition 17 --to /backup/cities-17', 'those of one partition'],
@@ -34,22 +47,25 @@ export const verb: Verb = {
     const { ring } = stored;
     const partition = optionalNumber(args, 'partition') ?? null;
     if (partition !== null) requirePartition(ring, partition);
-    if (await stat(manifestPath(folder)).catch(() => null)) throw isThere(folder);
+    if (await exists(manifestPath(folder))) throw isThere(folder);
+    const key = await ringKey(context);
     await using client = await connectRing(stored);
     await makeDirectory(folder);
-    const begunMs = context.nowMs();
-    const file = await RecordFileWriter.begin(folder);
-    const only = partition === null ? {} : { partition };
-    for await (const { key, value, stamp, expiresMs } of client.scan(only)) {
-      const { ms = 0, tie = 0 } = parseStamp(stamp) ?? {};
-      await file.add({ key, value, ms, tie, expiresMs: expiresMs ?? 0 });
-    }
+    const left = await readProgress(folder, { ring: name, partition });
+    if (left !== null) context.tell(`${folder}: goes on behind ${counted(left.records, 'record')}`);
+    const begun = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
+    const file = await RecordFileWriter.begin(folder, left);
+    const scan = client.scan({
+      cursor: left?.cursor ?? null,
+      ...(partition !== null && { partition }),
+    });
+    await writeAll(folder, { file, scan, begun });
     const sha256 = await file.end();
     const { records, bytes } = file;
-    const times = { begunMs, endedMs: context.nowMs() };
-    const about = { ring: name, version: ring.version, partition, ...times };
-    const manifest: ArchiveManifest = { format: 1, ...about, records, bytes, sha256 };
+    const made = { version: ring.version, endedMs: context.nowMs(), records, bytes, sha256 };
+    const manifest = newManifest({ ...begun, ...made }, key);
     await replaceDurably(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
+    await rm(progressPath(folder), { force: true });
     const what = partition === null ? name : `partition ${partition} of ${name}`;
     return {
       json: { ...manifest, folder },
@@ -58,6 +74,32 @@ export const verb: Verb = {
     };
   },
 };
+
+/** Now and then what is in the file is made durable, with the place from which to go on. */
+async function writeAll(
+  folder: string,
+  {
+    file,
+    scan,
+    begun,
+  }: {
+    readonly file: RecordFileWriter;
+    readonly scan: ReturnType<Client['scan']>;
+    readonly begun: Pick<ArchiveProgress, 'ring' | 'partition' | 'begunMs'>;
+  },
+): Promise<void> {
+  let savedBytes = file.bytes;
+  for await (const { key, value, stamp, expiresMs } of scan) {
+    const { ms = 0, tie = 0 } = parseStamp(stamp) ?? {};
+    const isWritten = await file.add({ key, value, ms, tie, expiresMs: expiresMs ?? 0 });
+    const { records, bytes } = file;
+    if (!isWritten || bytes - savedBytes < archiveProgressBytes) continue;
+    await file.sync();
+    const cursor = must(scan.cursor, 'a record was given');
+    await saveProgress(folder, { ...begun, cursor, records, bytes });
+    savedBytes = bytes;
+  }
+}
 
 function requirePartition(ring: Ring, partition: number): void {
   if (partition < ring.partitions && !isRetired(ring)(partition)) return;

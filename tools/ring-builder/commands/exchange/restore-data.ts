@@ -9,9 +9,11 @@ import type { Client } from '@ringwright/client/client';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { type ArchiveManifest, manifestSigners } from '../../records/archive-manifest.ts';
 import { connectRing } from '../../records/connect-ring.ts';
 import { type ArchivedRecord, framesOf, openArchive } from '../../records/record-file.ts';
+import { trustOf } from '../../versions/signing.ts';
 
 type Restored = 'written' | 'kept' | 'expired';
 
@@ -20,7 +22,8 @@ export const verb: Verb = {
   about:
     'A key gets the record of the archive if it has none, or one that was written before that. ' +
     'So what is newer stays, keys that were deleted since come back, and typing it again after ' +
-    'an interruption goes on where it was. The file is compared with its manifest first.',
+    'an interruption goes on where it was. The file is compared with its manifest first, and ' +
+    'where rings are signed, the manifest has to be signed by one of their keys.',
   examples: [
     ['$0 restore-data cities --from /backup/cities-monday', 'what is gone since, or older'],
     ['$0 restore-data towns --from /backup/cities-monday', 'all of it, into another ring'],
@@ -29,6 +32,7 @@ export const verb: Verb = {
     const [name, folder] = [text(args, 'ring'), resolve(text(args, 'from'))];
     const stored = await readVersion(context.rings, name, 'head');
     const archive = await openArchive(folder);
+    await requireSigned(context, { folder, archive });
     await using client = await connectRing(stored);
     const counts: Record<Restored, number> = { written: 0, kept: 0, expired: 0 };
     for await (const frame of framesOf(folder)) {
@@ -48,6 +52,24 @@ export const verb: Verb = {
     };
   },
 };
+
+/** Throws CONFIRMATION_NEEDED where rings are signed and the archive is not, unless --yes says so. */
+async function requireSigned(
+  context: Context,
+  { folder, archive }: { readonly folder: string; readonly archive: ArchiveManifest },
+): Promise<void> {
+  const trust = await trustOf(context);
+  if (trust === null || manifestSigners(archive, trust.keys.ring).size > 0) return;
+  const message = `${folder} is signed by none of the ring keys in ${context.rings}`;
+  if (context.yes) {
+    context.tell(message);
+    return;
+  }
+  throw new CodedError('CONFIRMATION_NEEDED', message, {
+    hint: 'whoever could write there may have changed it; add --yes when you know that it is yours',
+    details: { folder, ring: archive.ring },
+  });
+}
 
 /** Decided by a quorum for each key: nothing that is newer is lost, whoever writes meanwhile. */
 async function restore(client: Client, record: ArchivedRecord, nowMs: number): Promise<Restored> {

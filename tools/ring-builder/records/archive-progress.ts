@@ -1,0 +1,63 @@
+// How far an archive is that has not ended: `progress.json`, beside its records. Typed again, the
+// command goes on from there.
+import path from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
+import { z } from 'zod';
+
+const progressSchema = z.strictObject({
+  ring: z.string(),
+  partition: z.nullable(z.int()),
+  /** Unix ms, of the first attempt. */
+  begunMs: z.int(),
+  /** Where the scan goes on. */
+  cursor: z.string(),
+  /** Of `records.bin` up to there. */
+  records: z.int().min(0),
+  bytes: z.int().min(0),
+});
+
+export type ArchiveProgress = z.infer<typeof progressSchema>;
+
+export const progressPath = (folder: string): string => path.join(folder, 'progress.json');
+
+/** The records it counts must be durable already. */
+export function saveProgress(folder: string, progress: ArchiveProgress): Promise<void> {
+  return replaceDurably(progressPath(folder), `${JSON.stringify(progress)}\n`);
+}
+
+/** Null where nothing was begun. Throws USAGE for what was begun of something else. */
+export async function readProgress(
+  folder: string,
+  { ring, partition }: Pick<ArchiveProgress, 'ring' | 'partition'>,
+): Promise<ArchiveProgress | null> {
+  const file = progressPath(folder);
+  const text = await readRegularText(file).catch(onlyMissing);
+  if (text === null) return null;
+  const parsed = progressSchema.safeParse(jsonOf(text));
+  const found = parsed.success ? parsed.data : null;
+  if (found?.ring === ring && found.partition === partition) return found;
+  const what = found === null ? 'nobody knows what' : nameOf(found);
+  throw new CodedError(
+    'USAGE',
+    `${folder} holds a part of ${what}, not of ${nameOf({ ring, partition })}`,
+    {
+      hint: 'name a new folder, or remove that one',
+      details: { folder },
+    },
+  );
+}
+
+function nameOf({ ring, partition }: Pick<ArchiveProgress, 'ring' | 'partition'>): string {
+  return partition === null ? ring : `partition ${partition} of ${ring}`;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
