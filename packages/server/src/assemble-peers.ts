@@ -22,6 +22,7 @@ type Own = Omit<
   | 'pause'
   | 'mutex'
   | 'onRefill'
+  | 'onHeard'
   | 'onUnheard'
   | 'onRingRefused'
 > & {
@@ -83,6 +84,8 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
       log.error({ remembered, partitions }, 'data put back from a backup: it refills');
       onRefill();
     },
+    // It has just started, perhaps: requests that come now need not wait for the next attempt.
+    onHeard: (address) => peers.connect(address).endPause(),
     onUnheard: (address) =>
       log.info({ stranger: address }, 'hello not heard: no ring here names its server'),
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),

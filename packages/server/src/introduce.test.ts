@@ -60,6 +60,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
   const caughtUp: string[] = [];
   const refused: string[] = [];
   const sent: string[] = [];
+  const heard: string[] = [];
   const unheard: string[] = [];
   const held = { has: hasRing };
   const rings = { list: () => (held.has ? [activeOn(named, 0)] : []), signers: () => 0 };
@@ -114,6 +115,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
         return Promise.resolve();
       },
     },
+    onHeard: (address) => heard.push(address),
     onUnheard: (address) => unheard.push(address),
     onRefill: (remembered) => refills.push(remembered),
     onRingRefused: (from) => refused.push(from),
@@ -128,6 +130,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
     refills,
     caughtUp,
     sent,
+    heard,
     unheard,
     hear,
     flush,
@@ -148,13 +151,14 @@ const lies: readonly (readonly [string, Partial<Said>])[] = [
 ];
 
 test.each(lies)('an unknown peer lies %s: nothing happens', async (_name, lie) => {
-  const { ports, greeted, refills, caughtUp, unheard, hear, flush } = await device();
+  const { ports, greeted, refills, caughtUp, heard, unheard, hear, flush } = await device();
   const before = ports.generation.current;
   for (const address of ['10.9.9.9:1', '', 'a@b:1', '127.0.0.1:6200']) {
     await hear({ ...lie, address });
     expect(ports.memory.recall(address)).toBeNull();
   }
   expect(unheard, 'a tool names no address').toEqual(['10.9.9.9:1', 'a@b:1', '127.0.0.1:6200']);
+  expect(heard).toEqual([]);
   await flush();
   expect([greeted, refills, caughtUp]).toEqual([[], [], []]);
   expect(ports.generation.current).toEqual(before);
@@ -163,11 +167,12 @@ test.each(lies)('an unknown peer lies %s: nothing happens', async (_name, lie) =
 });
 
 test.each(lies)('whoever lies %s in the name of a member is not believed', async (_name, lie) => {
-  const { ports, there, greeted, refills, caughtUp, hear, flush } = await device();
+  const { ports, there, greeted, refills, caughtUp, heard, hear, flush } = await device();
   const before = ports.generation.current;
   there.set(member, { life: generationOf('true', 5), remembered: before });
   await hear({ ...lie, address: member });
   await flush();
+  expect(heard, 'it is reason enough to connect').toEqual([member]);
   expect(greeted.length, 'the member itself is asked').toBeLessThanOrEqual(1);
   expect([refills, caughtUp]).toEqual([[], []]);
   expect(ports.generation.current).toEqual(before);

@@ -50,6 +50,8 @@ export interface IntroducePorts extends RefillPorts {
   readonly proven: Pick<ProvenPeers, 'speaksFor'>;
   /** Resolves after so many ms by a clock that never steps. */
   readonly pause: (ms: number) => Promise<unknown>;
+  /** A hello from a server that is believed: it runs. */
+  readonly onHeard: (address: string) => void;
   /** A hello in the name of a server that is not believed; a tool names none. */
   readonly onUnheard: (address: string) => void;
   readonly onRingRefused: (from: string, error: unknown) => void;
@@ -80,6 +82,7 @@ async function heardHello(
   if (!guard.allows(caller, role('peer'))) return introduction(ports, '');
   const { address, remembered } = request;
   if (ports.proven.speaksFor(caller, address) && knownPeers.hear(caller, address)) {
+    ports.onHeard(address);
     if (wasPutBack(ports, address, remembered)) {
       // While it is being greeted it will be heard anyway, and each end would wait for the other.
       if (!knownPeers.isGreeting(address)) await knownPeers.insist(address);

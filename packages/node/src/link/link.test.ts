@@ -58,6 +58,10 @@ test('attempts wait for a pause that doubles, and not for the clock of the machi
       monotonicMs += 1;
     }
     expect(await attempt()).toContain('ECONNREFUSED');
+    expect(await attempt()).not.toContain('ECONNREFUSED');
+    link.endPause();
+    expect(await attempt(), 'it was heard of').toContain('ECONNREFUSED');
+    expect(link.pausedMs, 'which was no reason to try more often').toBe(8 * peerRetryMsMin);
   } finally {
     Date.now = machineClock;
   }

@@ -106,6 +106,11 @@ export class Link implements Caller {
     for (const socket of this.#replaced) socket.terminate();
   }
 
+  /** The next call connects, whatever has failed before: the server there was heard of. */
+  endPause(): void {
+    this.#pauseEndsMs = 0;
+  }
+
   /**
    * The next call makes a new connection, at once, at which the server proves what is asked of it
    * by then.
@@ -114,7 +119,7 @@ export class Link implements Caller {
   renew(graceMs: number): void {
     const socket = this.#socket;
     if (socket === null) {
-      this.#pauseEndsMs = 0;
+      this.endPause();
       return;
     }
     this.#channel = null;
