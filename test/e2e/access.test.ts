@@ -195,7 +195,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
     settle: 'settle notes -m why --yes',
     splits: 'splits notes',
     'archive-data': `archive-data notes --to ${folder}/archive`,
-    'restore-data': `restore-data notes --from ${folder}/before`,
+    'restore-data': `restore-data notes --from ${folder}/before --yes`,
   };
   // What is signed is its own credential.
   const asking = Object.keys(verbNeeds).filter(
