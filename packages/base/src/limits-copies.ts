@@ -150,14 +150,11 @@ export const trashTickMs = 10_000;
 /** Dropped partitions of one list: 300 bytes each fit a message. */
 export const trashListMax = 8_192;
 
-/** Records of a partition that is split or merged, read and written in one turn: some 2 ms. */
-export const childRowsMax = 256;
-/** Their bytes: so much is hashed and copied in the same turn. */
-export const childRowsBytesMax = 512 * 1024;
+// --- splits and merges ----------------------------------------------------------
 /**
- * Bytes of children that are put into the order of their keys at once. More of them would save page
- * writes of large files, but leave the processor's caches before they are written.
+ * Of each file that is read or written while children are built: the index of a million keys of 30
+ * bytes. With fewer pages a page of the index is written once for each row in it.
  */
-export const childRunBytesMax = 8 * 1024 * 1024;
-/** Writes to children that the disk has yet to take while the next is got ready. */
-export const childWritesAhead = 1;
+export const childCacheBytes = 64 * 1024 * 1024;
+/** Children of one pass whose files are synced and put in place at once. */
+export const childrenPlacedAtOnce = 4;

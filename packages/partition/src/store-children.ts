@@ -1,12 +1,11 @@
 // Filling the children of partitions that are split or merged, for whoever has the store.
+
+import { adoptChildren, type ChildrenHere } from './adopt-children.ts';
 import { changeMarks } from './change-marks.ts';
 import type { PartitionMarks } from './file/partition-info.ts';
-import { storedSince } from './file/read-records.ts';
-import type { HashedRow, PageBounds, RowsPage } from './file/record.ts';
-import { ChildFills } from './parts/child-fills.ts';
+import { type AdoptedChild, ChildFills } from './parts/child-fills.ts';
 import type { Mirror, MirrorPhase } from './parts/mirrors.ts';
 import { partitionOf, type StoreParts } from './parts/store-parts.ts';
-import { readPartitionFile } from './parts/use-partition.ts';
 
 interface Place {
   readonly keyspace: string;
@@ -24,12 +23,8 @@ export interface StoreChildren {
   readonly endMirror: (keyspace: string) => void;
   /** Resolves when all that was queued before is applied: entries of the log behind it. */
   readonly allBefore: (children: readonly Place[]) => Promise<void>;
-  /**
-   * Rows of a parent numbered above `since`. Those written after the page that begins at 0 may be
-   * left out: the mirror brings them. So the parent's file need not store them one page at a time.
-   * Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED.
-   */
-  readonly rowsOf: (parent: Place, since: number, bounds: PageBounds) => RowsPage<HashedRow>;
+  /** See adoptChildren. */
+  readonly adopt: (family: ChildrenHere) => Promise<ReadonlyMap<number, AdoptedChild>>;
   /** Gives the child what the parents promised and dropped. Throws PARTITION_ABSENT. */
   readonly carryMarks: (child: Place, marks: Omit<PartitionMarks, 'state'>) => Promise<void>;
 }
@@ -60,11 +55,7 @@ export function storeChildren(parts: StoreParts): StoreChildren {
     allBefore: async (children) => {
       await Promise.all(children.map((child) => changeMarks(parts, partitionOf(parts, child), {})));
     },
-    rowsOf: (parent, since, bounds) =>
-      readPartitionFile(parts, partitionOf(parts, parent), (file) => {
-        if (since === 0) file.flush();
-        return storedSince(file, since, bounds);
-      }),
+    adopt: (family) => adoptChildren(parts, family),
     carryMarks: (child, marks) => changeMarks(parts, partitionOf(parts, child), marks),
   };
 }

@@ -5,6 +5,7 @@ import { splitsAndMerges } from '../nemeses/ring-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const fillChild = 'packages/server/src/moves/fill-child.ts';
+const adoptChildren = 'packages/partition/src/adopt-children.ts';
 
 export const splitBugs: readonly SeededBug[] = [
   {
@@ -57,9 +58,9 @@ export const splitBugs: readonly SeededBug[] = [
     nemeses: [splitsAndMerges],
     patches: [
       {
-        file: fillChild,
-        find: 'for (const parent of parents) {',
-        replace: 'for (const parent of parents.slice(0, 1)) {',
+        file: adoptChildren,
+        find: 'const parents = family.parents',
+        replace: 'const parents = family.parents.slice(0, 1)',
       },
     ],
   },
@@ -69,8 +70,8 @@ export const splitBugs: readonly SeededBug[] = [
     nemeses: [splitsAndMerges],
     patches: [
       {
-        file: fillChild,
-        find: 'await giveRows(ports, { keyspace, parent, childOf, isFilled, onGiven });',
+        file: adoptChildren,
+        find: 'if (rows > 0) await adopt(parts, child, directoryOf(directory, child));',
         replace: '',
       },
     ],

@@ -1,13 +1,16 @@
-// A process beside a store that copies and audits whole files: long work that delays no request.
+// A process beside a store that copies, audits and builds whole files: long work that delays no
+// request.
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
 import { sideProcessPriority } from '@ringwright/base/limits-copies';
 import type { PartitionAudit } from './audit-partition-file.ts';
+import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
 
 export type SideWork =
   | { readonly kind: 'audit'; readonly file: string }
-  | { readonly kind: 'copy'; readonly from: string; readonly to: string };
+  | { readonly kind: 'copy'; readonly from: string; readonly to: string }
+  | ({ readonly kind: 'build' } & ChildrenToBuild);
 
 /** Not answered: to be ready for audits. */
 export type SideRequest = SideWork | { readonly kind: 'prepare' };
@@ -16,6 +19,7 @@ export type SideRequest = SideWork | { readonly kind: 'prepare' };
 export type SideAnswer =
   | { readonly kind: 'audited'; readonly audit: PartitionAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
+  | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface CopiedFile {
@@ -70,7 +74,7 @@ export class SideProcess {
     if (this.#closed || this.#child !== null) return;
     try {
       this.#child = this.#start();
-      if (kind === 'audit') this.#child.send({ kind: 'prepare' }, () => undefined);
+      if (kind !== 'copy') this.#child.send({ kind: 'prepare' }, () => undefined);
       this.#idle();
     } catch {
       // No process to be had: the work may have more luck, or says so.
@@ -85,12 +89,19 @@ export class SideProcess {
   }
 
   /**
-   * Copies a file that has no WAL, and that nobody writes to meanwhile. Not synced. Rejects also
-   * when it was not copied; what is at `to` then is worth nothing.
+   * Copies a file that nobody writes to meanwhile, or as far as it goes when its end is read. Not
+   * synced. Rejects also when it was not copied; what is at `to` then is worth nothing.
    */
   async copy(from: string, to: string): Promise<CopiedFile> {
     const answer = await this.#do({ kind: 'copy', from, to });
     if (answer.kind === 'copied') return answer.copy;
+    throw unexpected(answer);
+  }
+
+  /** See buildChildren. Rejects also when one of the parents is not whole. */
+  async build(work: ChildrenToBuild): Promise<readonly BuiltChild[]> {
+    const answer = await this.#do({ kind: 'build', ...work });
+    if (answer.kind === 'built') return answer.children;
     throw unexpected(answer);
   }
 

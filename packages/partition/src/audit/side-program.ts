@@ -39,6 +39,10 @@ const audits = () => import('./audit-file.ts');
 async function answerOf(work: SideWork): Promise<SideAnswer> {
   try {
     if (work.kind === 'copy') return { kind: 'copied', copy: copyFile(work.from, work.to) };
+    if (work.kind === 'build') {
+      const { buildChildren } = await import('./build-children.ts');
+      return { kind: 'built', children: buildChildren(work) };
+    }
     const { auditFile } = await audits();
     return { kind: 'audited', audit: auditFile(work.file, { isStaged: true }) };
   } catch (error) {

@@ -10,6 +10,7 @@ import type { PartitionFile } from '../file/partition-file.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
 import type { CopyDescription } from './copy-manifest.ts';
+import { dropped, touched } from './held-file.ts';
 
 const TICKET_BYTES = 32;
 const KEY_BYTES = 16;
@@ -183,10 +184,7 @@ export class GivenCopy {
  */
 export function giveCopy(parts: StoreParts, partition: Partition, isHidden: boolean): GivenCopy {
   checkOpen(parts);
-  if (partition.gone) {
-    const what = `${partition.keyspace}/${partition.partition} was dropped`;
-    throw new CodedError('PARTITION_ABSENT', what);
-  }
+  if (partition.gone) throw dropped(partition);
   return usePartition(parts, partition, (file) => {
     file.flush();
     const walBytes = file.wal.holdStill();
@@ -202,9 +200,4 @@ export function giveCopy(parts: StoreParts, partition: Partition, isHidden: bool
     };
     return new GivenCopy(parts, partition, { description, files, file, isHidden });
   });
-}
-
-function touched({ keyspace, partition }: Partition): CodedError {
-  const message = `${keyspace}/${partition} was written to its file while it was copied`;
-  return new CodedError('COPY_BUSY', message, { hint: 'ask again' });
 }

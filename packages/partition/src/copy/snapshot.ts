@@ -16,6 +16,7 @@ import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
 import type { CopyManifest } from './copy-manifest.ts';
+import { whileHeld } from './held-file.ts';
 
 /** Holds a staged file until released. */
 export class Snapshot {
@@ -122,23 +123,15 @@ async function copyHeld(
   to: string,
 ): Promise<CopyManifest | null> {
   const file = withFile(parts, partition, (used) => used);
-  partition.pins += 1;
-  partition.held += 1;
   try {
     if (!withFile(parts, partition, () => file.checkpoint('TRUNCATE'))) return null;
-    const { checkpoints } = file.wal;
     // Of the file, too: nothing waits in memory or in the WAL.
     const info = file.info();
-    const copied = await parts.copies.copy(file.db.name, to);
-    checkOpen(parts);
-    if (partition.file === file && file.wal.checkpoints === checkpoints)
-      return manifestOf(info, copied);
+    const read = () => parts.copies.copy(file.db.name, to);
+    const copied = await whileHeld(parts, partition, { file, read });
+    if (copied !== null) return manifestOf(info, copied);
   } catch {
     checkOpen(parts);
-  } finally {
-    partition.pins -= 1;
-    partition.held -= 1;
-    parts.checkpointer.request(partition);
   }
   await rm(to, { force: true });
   return null;

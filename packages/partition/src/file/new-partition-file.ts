@@ -19,8 +19,8 @@ export interface NewPartition {
   readonly state: PartitionState;
 }
 
-/** Offsets of the file format's read and write version; 2 means WAL (sqlite.org/fileformat2). */
-const VERSION_OFFSETS = [18, 19];
+/** The file format's write and read version; 2 means WAL (sqlite.org/fileformat2). */
+export const walVersion = { offset: 18, bytes: Buffer.of(2, 2) };
 
 const nothing = { seq: 0, rows: 0, tombstones: 0, bytes: 0, digest: formatDigest(emptyDigest) };
 
@@ -60,7 +60,7 @@ export function newPartitionBytes(options: NewPartition): Buffer {
   const db = newPartitionTables(options);
   try {
     const bytes = db.serialize();
-    for (const offset of VERSION_OFFSETS) bytes[offset] = 2;
+    bytes.set(walVersion.bytes, walVersion.offset);
     return bytes;
   } finally {
     db.close();

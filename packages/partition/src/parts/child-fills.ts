@@ -7,23 +7,27 @@ interface Place {
   readonly partition: number;
 }
 
-export interface GivenRows {
+export interface AdoptedChild {
+  /** With tombstones. */
   readonly rows: number;
+  /** Of values. */
   readonly bytes: number;
+  /** Of its file from now on. */
+  readonly incarnation: string;
 }
 
 export class ChildFills {
   readonly #registry: Pick<Registry, 'get'>;
   readonly #underway = new Map<string, Promise<void>>();
-  /** Of files that were filled whole since the start, by the incarnation that was. */
-  readonly #given = new Map<string, GivenRows & { readonly incarnation: string }>();
+  /** Of files that were filled whole since the start. */
+  readonly #given = new Map<string, AdoptedChild>();
 
   constructor(registry: Pick<Registry, 'get'>) {
     this.#registry = registry;
   }
 
   /** Null unless the child's file has all of its parents, and hears of what comes. */
-  given(child: Place): GivenRows | null {
+  given(child: Place): AdoptedChild | null {
     const given = this.#given.get(nameOf(child));
     return given !== undefined && given.incarnation === this.#whole(child) ? given : null;
   }
@@ -46,13 +50,12 @@ export class ChildFills {
   /** `fill` resolves when all of them are filled. */
   async run(
     children: readonly Place[],
-    fill: () => Promise<(child: number) => GivenRows>,
+    fill: () => Promise<ReadonlyMap<number, AdoptedChild>>,
   ): Promise<void> {
-    const before = children.map((child) => ({ child, incarnation: this.#whole(child) }));
-    const pass = fill().then((givenTo) => {
-      for (const { child, incarnation } of before) {
-        if (incarnation === null || incarnation !== this.#whole(child)) continue;
-        this.#given.set(nameOf(child), { ...givenTo(child.partition), incarnation });
+    const pass = fill().then((adopted) => {
+      for (const child of children) {
+        const given = adopted.get(child.partition);
+        if (given !== undefined) this.#given.set(nameOf(child), given);
       }
     });
     for (const child of children) this.#underway.set(nameOf(child), pass);

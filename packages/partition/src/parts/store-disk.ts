@@ -35,13 +35,15 @@ async function fileBytes(
   const found: [number, number][] = [];
   for (const partition of [...parts.registry.all()]) {
     if (partition.keyspace !== keyspace || partition.gone || partition.damage !== null) continue;
-    found.push([partition.partition, bytesOf(parts.root, partition)]);
+    found.push([partition.partition, bytesOnDisk(parts.root, partition)]);
     if (found.length % filesLookedAtPerTurn === 0) await setImmediate();
   }
   return found;
 }
 
-function bytesOf(root: string, { keyspace, partition, incarnation, hasFile }: Partition): number {
+/** Two calls of the system. */
+export function bytesOnDisk(root: string, place: Partition): number {
+  const { keyspace, partition, incarnation, hasFile } = place;
   if (!hasFile) return 0;
   const home = join(dataPaths.partition(root, keyspace, partition), incarnation);
   const { data, wal } = seeFiles(join(home, 'data.db'));

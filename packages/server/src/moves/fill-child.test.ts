@@ -1,5 +1,6 @@
 // Children are filled under writes, promises and repair that go on: each has what its parents have,
 // takes what they take, and refuses what they refuse. Real store; what fails is not carried over.
+import { setImmediate } from 'node:timers/promises';
 import { seededRandom } from '@ringwright/base/random';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
@@ -53,9 +54,22 @@ async function decided(store: Store, key: Uint8Array): Promise<void> {
   await store.write([{ keyspace, partition, key, value, ms, tie: tie + 2 ** 20 }]);
 }
 
+/** `during`: in each turn of the event loop while files are built and put in place. */
 async function filled(store: Store, ring: Ring, during: () => Promise<void>): Promise<void> {
   const active = activeOn(ring, 0);
-  const throttle = { pass: () => during() };
+  const { children } = store;
+  const adopt: Store['children']['adopt'] = async (family) => {
+    const adopted = children.adopt(family);
+    const isOver = adopted.then(
+      () => true,
+      () => true,
+    );
+    do await during();
+    while (!(await Promise.race([isOver, setImmediate(false)])));
+    return adopted;
+  };
+  Object.defineProperty(store, 'children', { configurable: true, value: { ...children, adopt } });
+  const throttle = { pass: () => Promise.resolve() };
   const decide = (_: string, key: Uint8Array): Promise<void> => decided(store, key);
   const ports = { store, throttle, decide } as unknown as LoadPorts;
   for (const [partition, parents] of parentsIn(ring).parents) {
@@ -153,12 +167,12 @@ test('one pass over a parent fills all of its children, whoever comes first', as
   const { store, ring } = here;
   const active = activeOn(ring, 0);
   const starts: number[] = [];
-  const rowsOf: Store['children']['rowsOf'] = (parent, since, bounds) => {
-    if (since === 0) starts.push(parent.partition);
-    return children.rowsOf(parent, since, bounds);
+  const adopt: Store['children']['adopt'] = (family) => {
+    starts.push(...family.parents);
+    return children.adopt(family);
   };
   const { children } = store;
-  Object.defineProperty(store, 'children', { value: { ...children, rowsOf } });
+  Object.defineProperty(store, 'children', { value: { ...children, adopt } });
   const throttle = { pass: () => Promise.resolve() };
   const decide = (_: string, key: Uint8Array): Promise<void> => decided(store, key);
   const ports = { store, throttle, decide } as unknown as LoadPorts;

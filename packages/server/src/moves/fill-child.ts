@@ -1,14 +1,15 @@
 // Fills the files of children from those of their parents on this very device: partitions that are
 // split or merged. No byte leaves the device. Why nothing is lost: SPLITS.md beside this.
+import { must } from '@ringwright/base/assert';
 import type { Write } from '@ringwright/partition/file/record';
-import type { GivenRows } from '@ringwright/partition/parts/child-fills';
+import type { AdoptedChild } from '@ringwright/partition/parts/child-fills';
 import type { MirrorPhase } from '@ringwright/partition/parts/mirrors';
 import type { Store } from '@ringwright/partition/store';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { giveRows } from './give-rows.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
 
 type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
@@ -43,7 +44,7 @@ function isComplete(store: Store, { ring }: ActiveRing, partition: number): bool
  * for dropped tombstones. While parents take requests, each write to them goes to the child too.
  * One pass over a parent fills all of its children that are to be filled here; whoever comes for
  * another of them waits for its end. Throws PARTITION_FILLING for a parent that is not complete,
- * DISK_FULL.
+ * DISK_FULL, COPY_BUSY.
  */
 export async function fillChild(
   ports: LoadPorts,
@@ -62,7 +63,7 @@ export async function fillChild(
   }
   const given = fills.given(child);
   if (given === null) throw filling(partition);
-  onProgress(given);
+  onProgress({ rows: given.rows, bytes: given.bytes });
 }
 
 /** Once the table names children, each of them is a refill of its own. */
@@ -91,6 +92,7 @@ interface Family {
   readonly keyspace: string;
   readonly parents: readonly number[];
   readonly children: readonly Place[];
+  readonly partitioner: Partitioner;
   readonly childOf: (key: Uint8Array) => number;
   /** Parents take requests, and each write to them goes to the children too. */
   readonly isShared: boolean;
@@ -103,26 +105,29 @@ function familyOf(
 ): Family {
   const { keyspace, reshape, partitioner } = ring;
   const isShared = reshape?.kind === 'to';
-  const childOf = partitionerOf(isShared ? reshape.partitioner : partitioner);
-  return { keyspace, parents, children, childOf, isShared };
+  const wanted = isShared ? reshape.partitioner : partitioner;
+  const childOf = partitionerOf(wanted);
+  return { keyspace, parents, children, partitioner: wanted, childOf, isShared };
 }
 
-/** Resolves to what each child got. */
 async function fillAll(
   ports: LoadPorts,
   task: LoadTask,
   family: Family,
-): Promise<(child: number) => GivenRows> {
+): Promise<ReadonlyMap<number, AdoptedChild>> {
   const { store } = ports;
-  const { children, isShared } = family;
-  const complete = () =>
-    family.parents.map((parent) => requireComplete(store, task.active, parent));
+  const { keyspace, parents, children, isShared } = family;
+  const complete = () => parents.map((parent) => requireComplete(store, task.active, parent));
   const before = complete();
   const bytesTotal = before.reduce((sum, { bytes }) => sum + bytes, 0);
-  await store.requireRoom(bytesTotal);
+  await ports.throttle.pass(bytesTotal);
   task.onProgress({ stage: 'copying', bytes: 0, bytesTotal });
+  const files = children.map(({ partition }) => {
+    const { incarnation } = must(store.info(keyspace, partition), 'unfilled() knows it');
+    return { partition, incarnation };
+  });
   if (isShared) await share(store, family);
-  const given = await giveAllRows(ports, task, family);
+  const adopted = await store.children.adopt({ ...family, children: files });
   if (!isShared) await store.write(promisesOf(store, family));
   const after = complete();
   const isSame = after.every(
@@ -138,7 +143,7 @@ async function fillAll(
   );
   if (isShared) mirror(store, family, 'filled');
   // failpoint: fill.filled
-  return given;
+  return adopted;
 }
 
 /** When it resolves, whatever the parents took is in their files or has gone to the children too. */
@@ -171,23 +176,4 @@ function requireComplete(store: Store, { ring }: ActiveRing, parent: number) {
   const info = store.info(ring.keyspace, parent);
   if (info?.state !== 'ready') throw filling(parent);
   return info;
-}
-
-async function giveAllRows(
-  ports: LoadPorts,
-  { partition, onProgress }: LoadTask,
-  { keyspace, parents, children, childOf }: Family,
-): Promise<(child: number) => GivenRows> {
-  const filled = new Map(children.map((child) => [child.partition, { rows: 0, bytes: 0 }]));
-  const givenTo = (child: number): GivenRows => filled.get(child) ?? { rows: 0, bytes: 0 };
-  const onGiven = (child: number, more: GivenRows): void => {
-    const { rows, bytes } = givenTo(child);
-    filled.set(child, { rows: rows + more.rows, bytes: bytes + more.bytes });
-    onProgress(givenTo(partition));
-  };
-  const isFilled = (child: number): boolean => filled.has(child);
-  for (const parent of parents) {
-    await giveRows(ports, { keyspace, parent, childOf, isFilled, onGiven });
-  }
-  return givenTo;
 }

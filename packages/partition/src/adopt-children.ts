@@ -1,0 +1,121 @@
+// Files of children, built beside the store out of those of their parents, become live files here.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { inWaves } from '@ringwright/base/in-waves';
+import { childrenPlacedAtOnce } from '@ringwright/base/limits-copies';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import type { BuiltChild } from './audit/build-children.ts';
+import { adoptCopy } from './copy/adopt-copy.ts';
+import { copyAside } from './copy/held-file.ts';
+import { roomFor } from './copy/staged-copy.ts';
+import type { Partition } from './file/partition.ts';
+import type { AdoptedChild } from './parts/child-fills.ts';
+import { bytesOnDisk } from './parts/store-disk.ts';
+import { partitionOf, type StoreParts } from './parts/store-parts.ts';
+import { scrubPartition } from './scrub-partition.ts';
+import { turnName } from './trash/partition-lifecycle.ts';
+
+export interface ChildrenHere {
+  readonly keyspace: string;
+  /** Key to child. */
+  readonly partitioner: Partitioner;
+  readonly parents: readonly number[];
+  /** By the files that take part in the mirror since before the call. */
+  readonly children: readonly { readonly partition: number; readonly incarnation: string }[];
+}
+
+/**
+ * After it resolves each child has the rows that its parents had when it was called, and what it
+ * had itself. The bytes pass another process; serving goes on. Safe to repeat. Throws DISK_FULL
+ * before anything is copied: a file is copied once, and once more in parts; PARTITION_ABSENT for a
+ * child that was dropped; COPY_BUSY; COPY_INVALID for a parent that was not whole, and is marked.
+ */
+export async function adoptChildren(
+  parts: StoreParts,
+  family: ChildrenHere,
+): Promise<ReadonlyMap<number, AdoptedChild>> {
+  const { keyspace } = family;
+  const children = family.children.map((child) => childOf(parts, { keyspace, ...child }));
+  const parents = family.parents
+    .map((partition) => partitionOf(parts, { keyspace, partition }))
+    .filter(({ hasFile }) => hasFile);
+  const built = new Map<number, BuiltChild>();
+  const bytesToCopy = parents.reduce((sum, one) => sum + bytesOnDisk(parts.root, one), 0);
+  const directory = parts.stagingPath('children');
+  const room = await roomFor(parts, 2 * bytesToCopy);
+  try {
+    if (parents.length > 0) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const files = await build(parts, { family, parents, children, directory });
+      for (const child of files) built.set(child.partition, child);
+      // failpoint: fill.built
+    }
+    const adopted = await inWaves(children, childrenPlacedAtOnce, async (child) => {
+      const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
+      if (rows > 0) await adopt(parts, child, directoryOf(directory, child));
+      return [child.partition, { rows, bytes, incarnation: child.incarnation }] as const;
+    });
+    return new Map(adopted);
+  } finally {
+    room.release();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Whoever takes part in the mirror, and not a file that came after it. */
+function childOf(
+  parts: StoreParts,
+  child: { readonly keyspace: string; readonly partition: number; readonly incarnation: string },
+): Partition {
+  const found = partitionOf(parts, child);
+  if (found.incarnation === child.incarnation) return found;
+  const message = `${turnName(found)} was replaced before it was filled`;
+  throw new CodedError('PARTITION_ABSENT', message);
+}
+
+function directoryOf(directory: string, { partition }: { readonly partition: number }): string {
+  return join(directory, `child-${partition}`);
+}
+
+interface Building {
+  readonly family: ChildrenHere;
+  readonly parents: readonly Partition[];
+  readonly children: readonly Partition[];
+  readonly directory: string;
+}
+
+async function build(
+  parts: StoreParts,
+  { family, parents, children, directory }: Building,
+): Promise<readonly BuiltChild[]> {
+  const { keyspace, partitioner } = family;
+  parts.audits.prepare('build');
+  const files = parents.map(({ partition }) => join(directory, `parent-${partition}.db`));
+  for (const [index, parent] of parents.entries()) {
+    await copyAside(parts, parent, files[index] as string); // one for each
+  }
+  const toBuild = children.map((child) => {
+    const file = join(directoryOf(directory, child), 'data.db');
+    return { partition: child.partition, incarnation: parts.newIncarnation(), file };
+  });
+  for (const child of children) await mkdir(directoryOf(directory, child), { mode: 0o700 });
+  const scratch = join(directory, 'routes.db');
+  try {
+    const work = { keyspace, partitioner, parents: files, children: toBuild, scratch };
+    return await parts.audits.build(work);
+  } catch (error) {
+    if (error instanceof CodedError) throw error;
+    // Whose it is the scrub says, and marks it.
+    for (const parent of parents) await scrubPartition(parts, parent);
+    const what = error instanceof Error ? error.message : String(error);
+    const names = parents.map(turnName).join(', ');
+    throw new CodedError('COPY_INVALID', `children of ${names}: ${what}`);
+  } finally {
+    await Promise.all(files.map((file) => rm(file, { force: true })));
+  }
+}
+
+function adopt(parts: StoreParts, child: Partition, directory: string): Promise<unknown> {
+  return parts.mutex.run(turnName(child), () => adoptCopy(parts, child, directory));
+}

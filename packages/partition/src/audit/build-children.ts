@@ -1,0 +1,198 @@
+// Builds the files of children out of copies of their parents' files: partitions that are split or
+// merged. Long and synchronous: the process beside the store runs it (side-program.ts).
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { must } from '@ringwright/base/assert';
+import { auditMappedBytes, childCacheBytes } from '@ringwright/base/limits-copies';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import Database from 'better-sqlite3';
+import { emptyDigest, formatDigest } from '../file/digest.ts';
+import { newPartitionTables, walVersion } from '../file/new-partition-file.ts';
+import { openUntrusted } from '../file/open-sqlite.ts';
+import { readMeta } from '../file/partition-meta.ts';
+import { statements } from '../file/partition-statements.ts';
+import { PreparedStatements } from '../file/prepared-statements.ts';
+import { withChecksum } from '../file/schema.ts';
+import { countRow, type Tally, tallyColumns } from '../file/tally.ts';
+
+export interface ChildToBuild {
+  readonly partition: number;
+  readonly incarnation: string;
+  /** Made here. */
+  readonly file: string;
+}
+
+export interface ChildrenToBuild {
+  readonly keyspace: string;
+  /** Key to child. Rows of children that are not listed are left out. */
+  readonly partitioner: Partitioner;
+  /** Files that nobody else has open, each with the WAL beside it, if any. */
+  readonly parents: readonly string[];
+  readonly children: readonly ChildToBuild[];
+  /** A file that does not exist yet; worth nothing afterwards. */
+  readonly scratch: string;
+}
+
+export interface BuiltChild {
+  readonly partition: number;
+  /** With tombstones. */
+  readonly rows: number;
+  /** Of values. */
+  readonly bytes: number;
+}
+
+/**
+ * Each child gets the rows of its keys, with their stamps and hashes, in the order of the parents'
+ * files; parents follow one another. SQLite moves them from file to file: what JavaScript sees of a
+ * row is its key and what it counts for. Nothing is synced. Throws when a parent does not have the
+ * rows that it counts; no hash of a row is compared here.
+ */
+export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
+  const db = new Database(work.scratch);
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF');
+    forBuilding(db, 'main');
+    db.exec(`CREATE TABLE routes (child INTEGER, seq INTEGER, PRIMARY KEY (child, seq))
+      STRICT, WITHOUT ROWID`);
+    const tallies = new Map(work.children.map(({ partition }) => [partition, newTally()]));
+    const route = routeOf(db, partitionerOf(work.partitioner), tallies);
+    for (const child of work.children) makeFile(work.keyspace, child);
+    for (const parent of work.parents) giveRows(db, { parent, children: work.children, route });
+    return work.children.map((child) => finishFile(child, must(tallies.get(child.partition), '')));
+  } finally {
+    db.close();
+  }
+}
+
+function newTally(): Tally {
+  return { seq: 0, rows: 0, tombstones: 0, bytes: 0, highest_ms: 0, digest: emptyDigest };
+}
+
+/** What is built is worth nothing before it is complete. */
+function forBuilding(db: Database.Database, schema: string): void {
+  db.exec(`PRAGMA ${schema}.journal_mode = OFF; PRAGMA ${schema}.synchronous = OFF;
+    PRAGMA ${schema}.cache_size = -${childCacheBytes / 1024}`);
+}
+
+interface Route {
+  /** Fills `routes` with the rows of the attached parent; they count for their children. */
+  readonly fill: () => Tally;
+}
+
+/** Of rows that no child here gets. */
+const NOBODY = -1;
+
+type RowToRoute = [key: Buffer, ms: number, hash: Buffer, valueBytes: number | null];
+
+function routeOf(
+  db: Database.Database,
+  childOf: (key: Uint8Array) => number,
+  tallies: ReadonlyMap<number, Tally>,
+): Route {
+  let all = newTally();
+  db.function('child_of', { directOnly: true, varargs: true }, (...row: unknown[]) => {
+    const [key, ms, hash, valueBytes] = row as RowToRoute;
+    const child = childOf(key);
+    const tally = tallies.get(child);
+    countRow(all, { valueBytes, hash });
+    if (tally === undefined) return NOBODY;
+    countRow(tally, { valueBytes, hash });
+    tally.highest_ms = Math.max(tally.highest_ms, ms);
+    return child;
+  });
+  const empty = db.prepare('DELETE FROM routes');
+  return {
+    fill: () => {
+      all = newTally();
+      empty.run();
+      db.exec(`INSERT INTO routes SELECT child_of(key, ms, hash, length(value)), seq
+        FROM parent.records`);
+      return all;
+    },
+  };
+}
+
+/** The file of a partition without records. */
+function makeFile(keyspace: string, { partition, incarnation, file }: ChildToBuild): void {
+  const identity = { keyspace, partition, incarnation, life: incarnation };
+  const empty = newPartitionTables({ ...identity, state: 'filling' });
+  try {
+    writeFileSync(file, empty.serialize(), { flag: 'wx', mode: 0o600 });
+  } finally {
+    empty.close();
+  }
+}
+
+interface Giving {
+  readonly parent: string;
+  readonly children: readonly ChildToBuild[];
+  readonly route: Route;
+}
+
+function giveRows(db: Database.Database, { parent, children, route }: Giving): void {
+  const meta = metaOf(parent);
+  db.prepare('ATTACH ? AS parent').run(parent);
+  db.exec(`PRAGMA parent.mmap_size = ${auditMappedBytes}`);
+  const { rows, tombstones, digest } = route.fill();
+  const [found, kept] = [
+    `${rows} records, ${tombstones} deletions, digest ${formatDigest(digest)}`,
+    `${meta.rows} records, ${meta.tombstones} deletions, digest ${meta.digest}`,
+  ];
+  if (found !== kept) throw new Error(`a parent has ${found}, and counts ${kept}`);
+  for (const { partition, file } of children) {
+    db.prepare('ATTACH ? AS child').run(file);
+    forBuilding(db, 'child');
+    const before = db.prepare('SELECT coalesce(max(seq), 0) FROM child.records').pluck().get();
+    db.prepare(MOVE_ROWS).run(before, partition);
+    db.exec('DETACH child');
+  }
+  db.exec('DETACH parent');
+}
+
+/** Numbers go on where those of the parent before ended. */
+const MOVE_ROWS = `INSERT INTO child.records
+  (seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie)
+  SELECT ? + row.seq, row.key, row.ms, row.tie, row.value, row.hash, row.expires_ms, row.origin_ms,
+    row.origin_tie
+  FROM routes CROSS JOIN parent.records AS row ON row.seq = routes.seq
+  WHERE routes.child = ? ORDER BY routes.seq`;
+
+/** Its WAL goes into it by that. */
+function metaOf(file: string): ReturnType<typeof readMeta> {
+  const db = openUntrusted(file);
+  try {
+    db.pragma('synchronous = OFF');
+    return readMeta(db);
+  } finally {
+    db.close();
+  }
+}
+
+function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild {
+  const db = new Database(file);
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE');
+    forBuilding(db, 'main');
+    const lastSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM records').pluck().get();
+    const counters = tallyColumns({ ...tally, seq: Number(lastSeq) });
+    const { seq, rows, tombstones, bytes, digest, highest_ms } = counters;
+    const { checksum } = withChecksum({ ...readMeta(db), ...counters });
+    new PreparedStatements(db)
+      .of(statements.setCounters)
+      .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
+    return { partition, rows: rows + tombstones, bytes };
+  } finally {
+    db.close();
+    markAsWal(file);
+  }
+}
+
+/** Only now: a file that is marked so is opened with a WAL. */
+function markAsWal(file: string): void {
+  const handle = openSync(file, 'r+');
+  try {
+    writeSync(handle, walVersion.bytes, 0, walVersion.bytes.length, walVersion.offset);
+  } finally {
+    closeSync(handle);
+  }
+}
