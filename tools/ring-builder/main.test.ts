@@ -110,6 +110,7 @@ const badInput = [
   ['commit cities', 2, 'USAGE'],
   ['commit cities -m x --plan 0123456789ab', 3, 'PLAN_STALE'],
   ['show cities 9', 2, 'RING_VERSION_UNKNOWN'],
+  ['show cities --fingerprint c0ffee', 2, 'USAGE'],
   ['show few', 2, 'RING_EMPTY'],
 ] as const;
 

@@ -12,7 +12,8 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
         import('./cli/token-place.ts'),
       ]);
       const ca = optionalText(args, 'ca') ?? env['RINGWRIGHT_CA'];
-      const fingerprint = optionalText(args, 'fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
+      const given = optionalText(args, 'fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
+      const fingerprint = given === undefined ? null : await fingerprintOf(given);
       const token = await tokenToShow(args, env);
       const bundle = optionalText(args, 'client-cert') ?? env['RINGWRIGHT_CLIENT_CERT'];
       const identity = await identityToShow(bundle);
@@ -26,6 +27,12 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
       });
     },
   };
+}
+
+/** Read before any server is asked: a ring may name the keys of all. Throws USAGE. */
+async function fingerprintOf(hex: string): Promise<string> {
+  const { keyFingerprint } = await import('@ringwright/node/link/prove-server');
+  return keyFingerprint(hex);
 }
 
 /** Servers that were spoken to: the answers are noted where they come in. */

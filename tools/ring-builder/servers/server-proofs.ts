@@ -6,11 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
-import {
-  keyFingerprint,
-  type ServerProof,
-  type TlsIdentity,
-} from '@ringwright/node/link/prove-server';
+import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-server';
 import { parseBuilderFile, stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
@@ -23,8 +19,8 @@ export interface Trusted {
   readonly rings: string;
   /** File of certificates of authorities, PEM. */
   readonly ca?: string | undefined;
-  /** SHA-256 of a server's public key, hex. */
-  readonly fingerprint?: string | undefined;
+  /** SHA-256 of a server's public key, as keyFingerprint gives it; null: none was given. */
+  readonly fingerprint?: string | null;
   /** ID.SECRET that is shown to every server; null: nothing. */
   readonly token?: string | null;
   /** A client certificate with its key, shown to every server; null: none. */
@@ -83,7 +79,7 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
   const keys = (await proofs.keys).get(address);
   if (keys !== undefined) return { by: 'device', keys };
   const { ca, fingerprint } = proofs.trusted;
-  if (fingerprint !== undefined) return { by: 'key', keys: new Set([keyFingerprint(fingerprint)]) };
+  if (fingerprint) return { by: 'key', keys: new Set([fingerprint]) };
   if (ca === undefined) return null;
   const text = await readFile(ca, 'utf8').catch((cause: unknown) => {
     throw new CodedError('USAGE', `--ca ${ca} cannot be read`, { cause });
