@@ -65,7 +65,8 @@ export class LoadQueue {
       active.ring.keyspace,
       ({ partition, assignment }) => wanted.get(partition) === assignment,
     );
-    this.#waiting.set(active.ring.keyspace, waiting);
+    // Once for all: what is in order is sorted again in no time, whenever a load ends.
+    this.#waiting.set(active.ring.keyspace, waiting.sort(byUrgency));
     this.#fill();
   }
 
