@@ -70,6 +70,11 @@ export const diskCheckEveryMs = 1_000;
 /** Rows merged into an adopted copy per turn: twice a batch, so that merging outruns writing. */
 export const mergeRowsMax = 2 * logBatchWritesMax;
 export const mergeBytesMax = 2 * logBatchBytesMax;
+/**
+ * Syncs of a copy that is adopted, while more comes during each of them than one turn may merge. A
+ * disk that is slower than that makes the last turn long.
+ */
+export const mergeSyncsMax = 4;
 /** SQLite pages (4 KiB) copied per turn by a snapshot: 1 MiB. */
 export const snapshotPagesPerTurn = 256;
 /**

@@ -3,11 +3,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { logBatchWritesMax } from '@ringwright/base/limits-store';
 import { seededRandom } from '@ringwright/base/random';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { RangesPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { expect, test, vi } from 'vitest';
 import { scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { PartitionFile } from './file/partition-file.ts';
 import { PartitionWal } from './file/partition-wal.ts';
 import type { StoredRecord, Write } from './file/record.ts';
 import type { Store } from './store.ts';
@@ -143,6 +145,27 @@ test('a checkpoint that cannot wait ends the pass, and the next one succeeds', a
   expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
   await adopt(store, [0], [2]);
   expect(textOf(store, 'b', 2)).toBe('a value');
+});
+
+test('what comes during a long sync is merged and synced before the last turn', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await opened(store);
+  await store.write([write('b', 'a value', 1, 0)]);
+  const sync = Reflect.get(PartitionFile.prototype, 'checkpointAside') as () => Promise<boolean>;
+  const counts = [logBatchWritesMax + 1, logBatchWritesMax, 0];
+  vi.spyOn(PartitionFile.prototype, 'checkpointAside').mockImplementation(async function during(
+    this: PartitionFile,
+  ) {
+    const count = counts.shift() ?? 0;
+    const names = Array.from({ length: count }, (_, index) => `a/${counts.length}/${index}`);
+    await store.write(names.map((name) => write(name, 'new', 2, 2)));
+    return sync.call(this);
+  });
+  await adopt(store, [0], [2]);
+  vi.restoreAllMocks();
+  expect(counts, 'no third sync for what one turn may merge').toEqual([0]);
+  expect(rowsOf(store, 2)).toHaveLength(1 + logBatchWritesMax + 1 + logBatchWritesMax);
 });
 
 test('a parent that lacks rows it counts gives nothing, and is marked', async () => {

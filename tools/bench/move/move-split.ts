@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type LoadFigures, startFixedRateLoad } from '../load/fixed-rate-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { keyspace, type RingCluster, startCluster } from '../peers/ring-cluster.ts';
-import { saturation } from './move-join.ts';
+import { drawn, saturation } from './move-join.ts';
 import type { MoveSection } from './move-section.ts';
 import { fillRecords, type Moved, rollOut } from './moved-cluster.ts';
 
@@ -52,7 +52,10 @@ function oneUnderLoad(settings: MoveSection): Promise<Comparison[]> {
       await delay(1000 * sizes.seconds);
       const before = await load.figures();
       const moved = await rollOut(cluster);
-      return rowsUnderLoad(moved, { before, during: await load.figures() }, sizes.mib);
+      const during = await load.figures();
+      tell(`p99 of each second before  ${drawn(before.secondsP99Ms)}`);
+      tell(`p99 of each second of it   ${drawn(during.secondsP99Ms)}`);
+      return rowsUnderLoad(moved, { before, during }, sizes.mib);
     } finally {
       load.stop();
     }

@@ -1,6 +1,6 @@
 // Builds the files of children out of copies of their parents' files: partitions that are split or
 // merged. Long and synchronous: the process beside the store runs it (side-program.ts).
-import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { must } from '@ringwright/base/assert';
 import { auditMappedBytes, childCacheBytes } from '@ringwright/base/limits-copies';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -44,8 +44,8 @@ export interface BuiltChild {
 /**
  * Each child gets the rows of its keys, with their stamps and hashes, in the order of the parents'
  * files; parents follow one another. SQLite moves them from file to file: what JavaScript sees of a
- * row is its key and what it counts for. Nothing is synced. Throws when a parent does not have the
- * rows that it counts; no hash of a row is compared here.
+ * row is its key and what it counts for. Only what is complete is synced. Throws when a parent does
+ * not have the rows that it counts; no hash of a row is compared here.
  */
 export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
   const db = new Database(work.scratch);
@@ -183,15 +183,19 @@ function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild
     return { partition, rows: rows + tombstones, bytes };
   } finally {
     db.close();
-    markAsWal(file);
+    markAndSync(file);
   }
 }
 
-/** Only now: a file that is marked so is opened with a WAL. */
-function markAsWal(file: string): void {
+/**
+ * Only now: a file that is marked so is opened with a WAL. Who adopts it syncs it too, while writes
+ * come that it has to merge then: little must be left to be synced.
+ */
+function markAndSync(file: string): void {
   const handle = openSync(file, 'r+');
   try {
     writeSync(handle, walVersion.bytes, 0, walVersion.bytes.length, walVersion.offset);
+    fdatasyncSync(handle);
   } finally {
     closeSync(handle);
   }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { logBatchWritesMax, mergeSyncsMax } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
@@ -86,25 +87,31 @@ async function placeCopy(
 }
 
 /**
- * Piece by piece, until only what came during the last turn can be left: at most a batch or two. It
- * ends because a piece is twice as large as the batch that can arrive per turn. What was merged is
- * synced, and what comes later is kept in the log. Resolves to the sequence merged.
+ * Piece by piece, until at most a batch is left, which came during the last sync. It ends because a
+ * piece is twice as large as the batch that can arrive per turn, and because a sync of little is
+ * short. What was merged is synced, and what comes later is kept in the log. Resolves to the
+ * sequence merged.
  */
 async function mergeDurably(
   parts: StoreParts,
   partition: Partition,
   copy: PartitionFile,
 ): Promise<number> {
-  let merged = 0;
+  let [merged, syncs] = [0, 0];
   for (let more = true; more; ) {
     checkAdoptable(parts, partition);
     // What is applied from now on comes from this segment or a later one.
     partition.keptSince = parts.log.oldestNeeded;
     ({ lastSeq: merged, more } = mergePiece(parts, partition, { copy, from: merged }));
+    const isLast = !more;
     // Those of the present file alone: the log may have forgotten them.
-    if (!more) takeMarks(parts, partition, copy);
-    if (!more || copy.wal.exceeds(parts.limits.walBytesMax)) await syncCopy(copy);
+    if (isLast) takeMarks(parts, partition, copy);
+    if (isLast || copy.wal.exceeds(parts.limits.walBytesMax)) await syncCopy(copy);
     else await setImmediate();
+    if (!isLast) continue;
+    syncs += 1;
+    const came = (presentFile(parts, partition)?.seq ?? 0) - merged;
+    more = came > logBatchWritesMax && syncs < mergeSyncsMax;
   }
   return merged;
 }
