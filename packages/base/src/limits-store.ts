@@ -67,7 +67,9 @@ export const startRoomBytes = 16 * MIB;
 /** The free space is looked at again after so many written bytes, or this time. */
 export const diskCheckEveryBytes = 16 * MIB;
 export const diskCheckEveryMs = 1_000;
-/** Rows merged into an adopted copy per turn: twice a batch, so that merging outruns writing. */
+/** Rows merged into an adopted copy per turn: 5 ms, and 15 ms of another turn to store them. */
+export const mergeRowsMin = 256;
+/** Where more comes meanwhile: twice a batch, so that merging outruns writing. */
 export const mergeRowsMax = 2 * logBatchWritesMax;
 export const mergeBytesMax = 2 * logBatchBytesMax;
 /**

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { logBatchWritesMax } from '@ringwright/base/limits-store';
+import { mergeRowsMin } from '@ringwright/base/limits-store';
 import { seededRandom } from '@ringwright/base/random';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { RangesPartitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -153,7 +153,7 @@ test('what comes during a long sync is merged and synced before the last turn', 
   await opened(store);
   await store.write([write('b', 'a value', 1, 0)]);
   const sync = Reflect.get(PartitionFile.prototype, 'checkpointAside') as () => Promise<boolean>;
-  const counts = [logBatchWritesMax + 1, logBatchWritesMax, 0];
+  const counts = [mergeRowsMin + 1, mergeRowsMin, 0];
   vi.spyOn(PartitionFile.prototype, 'checkpointAside').mockImplementation(async function during(
     this: PartitionFile,
   ) {
@@ -165,7 +165,7 @@ test('what comes during a long sync is merged and synced before the last turn', 
   await adopt(store, [0], [2]);
   vi.restoreAllMocks();
   expect(counts, 'no third sync for what one turn may merge').toEqual([0]);
-  expect(rowsOf(store, 2)).toHaveLength(1 + logBatchWritesMax + 1 + logBatchWritesMax);
+  expect(rowsOf(store, 2)).toHaveLength(1 + mergeRowsMin + 1 + mergeRowsMin);
 });
 
 test('a parent that lacks rows it counts gives nothing, and is marked', async () => {

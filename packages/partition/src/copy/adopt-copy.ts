@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { logBatchWritesMax, mergeSyncsMax } from '@ringwright/base/limits-store';
+import { mergeRowsMin, mergeSyncsMax } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
@@ -87,33 +87,46 @@ async function placeCopy(
 }
 
 /**
- * Piece by piece, until at most a batch is left, which came during the last sync. It ends because a
- * piece is twice as large as the batch that can arrive per turn, and because a sync of little is
- * short. What was merged is synced, and what comes later is kept in the log. Resolves to the
- * sequence merged.
+ * In small pieces, each stored in a turn of its own, until no more than one is left, which came
+ * during the last sync. It ends because pieces grow while more comes than is merged, up to twice
+ * the batch that can arrive per turn, and because a sync of little is short. What was merged is
+ * synced, and what comes later is kept in the log. Resolves to the sequence merged.
  */
 async function mergeDurably(
   parts: StoreParts,
   partition: Partition,
   copy: PartitionFile,
 ): Promise<number> {
-  let [merged, syncs] = [0, 0];
-  for (let more = true; more; ) {
+  const left = (): number => (presentFile(parts, partition)?.seq ?? 0) - merged;
+  const { mergeRowsMax, walBytesMax } = parts.limits;
+  let [merged, rowsMax, syncs] = [0, Math.min(mergeRowsMin, mergeRowsMax), 0];
+  for (;;) {
     checkAdoptable(parts, partition);
     // What is applied from now on comes from this segment or a later one.
     partition.keptSince = parts.log.oldestNeeded;
-    ({ lastSeq: merged, more } = mergePiece(parts, partition, { copy, from: merged }));
-    const isLast = !more;
+    const leftBefore = left();
+    const piece = mergePiece(parts, partition, { copy, from: merged, rowsMax });
+    merged = piece.lastSeq;
+    if (piece.more) {
+      await storePiece(copy);
+      if (copy.wal.exceeds(walBytesMax)) await syncCopy(copy);
+      if (left() >= leftBefore) rowsMax = Math.min(2 * rowsMax, mergeRowsMax);
+      continue;
+    }
     // Those of the present file alone: the log may have forgotten them.
-    if (isLast) takeMarks(parts, partition, copy);
-    if (isLast || copy.wal.exceeds(parts.limits.walBytesMax)) await syncCopy(copy);
-    else await setImmediate();
-    if (!isLast) continue;
+    takeMarks(parts, partition, copy);
+    await storePiece(copy);
+    await syncCopy(copy);
     syncs += 1;
-    const came = (presentFile(parts, partition)?.seq ?? 0) - merged;
-    more = came > logBatchWritesMax && syncs < mergeSyncsMax;
+    if (left() <= mergeRowsMin || syncs === mergeSyncsMax) return merged;
   }
-  return merged;
+}
+
+/** In a turn of its own: to replace rows takes three times as long as to merge them. */
+async function storePiece(copy: PartitionFile): Promise<void> {
+  await setImmediate();
+  copy.flush();
+  await setImmediate();
 }
 
 /** The folder too: the WAL that came with the copy has gone into the file, and must not come back. */
@@ -128,10 +141,10 @@ async function syncCopy(copy: PartitionFile): Promise<void> {
 function mergePiece(
   parts: StoreParts,
   partition: Partition,
-  { copy, from }: { copy: PartitionFile; from: number },
+  { copy, from, rowsMax }: { copy: PartitionFile; from: number; rowsMax: number },
 ): { lastSeq: number; more: boolean } {
   if (!partition.hasFile) return { lastSeq: from, more: false };
-  const { mergeRowsMax: rowsMax, mergeBytesMax: bytesMax } = parts.limits;
+  const { mergeBytesMax: bytesMax } = parts.limits;
   const { rows, lastSeq, more } = usePartition(parts, partition, (present) =>
     recordsSince(present, from, { rowsMax, bytesMax }),
   );
@@ -196,9 +209,10 @@ function switchHere(
 ): PartitionFile | null {
   const { copy, incarnation } = next;
   try {
+    const rowsMax = parts.limits.mergeRowsMax;
     let from = next.merged;
     for (let more = true; more; )
-      ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from }));
+      ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from, rowsMax }));
     takeMarks(parts, partition, copy);
   } catch (error) {
     // Damage of the present file is of this partition alone.
