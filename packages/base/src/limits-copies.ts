@@ -156,5 +156,7 @@ export const trashListMax = 8_192;
  * bytes. With fewer pages a page of the index is written once for each row in it.
  */
 export const childCacheBytes = 64 * 1024 * 1024;
+/** Of a child that is built, what is synced at once: some 40 ms of the disk, which the log wants too. */
+export const childSyncBytes = 16 * 1024 * 1024;
 /** Children of one pass whose files are synced and put in place at once. */
 export const childrenPlacedAtOnce = 4;

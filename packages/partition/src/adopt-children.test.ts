@@ -153,10 +153,13 @@ test('what comes during a long sync is merged and synced before the last turn', 
   await opened(store);
   await store.write([write('b', 'a value', 1, 0)]);
   const sync = Reflect.get(PartitionFile.prototype, 'checkpointAside') as () => Promise<boolean>;
+  const before = [0, 2].map((id) => store.info('test', id)?.incarnation ?? '');
   const counts = [mergeRowsMin + 1, mergeRowsMin, 0];
   vi.spyOn(PartitionFile.prototype, 'checkpointAside').mockImplementation(async function during(
     this: PartitionFile,
   ) {
+    // The checkpointer syncs other files.
+    if (before.some((name) => this.db.name.includes(name))) return sync.call(this);
     const count = counts.shift() ?? 0;
     const names = Array.from({ length: count }, (_, index) => `a/${counts.length}/${index}`);
     await store.write(names.map((name) => write(name, 'new', 2, 2)));

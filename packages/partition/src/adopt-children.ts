@@ -53,7 +53,7 @@ export async function adoptChildren(
     }
     const adopted = await inWaves(children, childrenPlacedAtOnce, async (child) => {
       const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
-      if (rows > 0) await adopt(parts, child, directoryOf(directory, child));
+      if (rows > 0) await adopt(parts, child, directory);
       return [child.partition, { rows, bytes, incarnation: child.incarnation }] as const;
     });
     return new Map(adopted);
@@ -116,6 +116,27 @@ async function build(
   }
 }
 
-function adopt(parts: StoreParts, child: Partition, directory: string): Promise<unknown> {
-  return parts.mutex.run(turnName(child), () => adoptCopy(parts, child, directory));
+async function adopt(parts: StoreParts, child: Partition, all: string): Promise<void> {
+  const directory = directoryOf(all, child);
+  const mergedSeq = await mergeAside(parts, child, directory);
+  await parts.mutex.run(turnName(child), () => adoptCopy(parts, child, { directory, mergedSeq }));
+}
+
+/**
+ * What the mirror has brought so far goes into the built file beside the store too: less is left
+ * for the thread that serves. Resolves to the last sequence that did.
+ */
+async function mergeAside(parts: StoreParts, child: Partition, directory: string): Promise<number> {
+  if (!child.hasFile) return 0;
+  const present = join(directory, 'present.db');
+  try {
+    const seq = await copyAside(parts, child, present);
+    await parts.audits.merge({ from: present, into: join(directory, 'data.db') });
+    return seq;
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'COPY_BUSY') return 0;
+    throw error;
+  } finally {
+    for (const name of [present, `${present}-wal`]) await rm(name, { force: true });
+  }
 }

@@ -65,13 +65,27 @@ export const splitBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: 'merged-too-far',
+    about: 'what came while rows were merged beside the store counts as merged',
+    nemeses: [splitsAndMerges],
+    patches: [
+      {
+        // Files of a torture are small: as long as a large one takes.
+        file: adoptChildren,
+        find: '    return seq;',
+        replace:
+          '    await new Promise((resolve) => setTimeout(resolve, 1_500)); return child.file?.seq ?? seq;',
+      },
+    ],
+  },
+  {
     name: 'child-without-rows',
     about: 'a child begins empty, and says that it has what its parents had',
     nemeses: [splitsAndMerges],
     patches: [
       {
         file: adoptChildren,
-        find: 'if (rows > 0) await adopt(parts, child, directoryOf(directory, child));',
+        find: 'if (rows > 0) await adopt(parts, child, directory);',
         replace: '',
       },
     ],

@@ -2,7 +2,7 @@
 // merged. Long and synchronous: the process beside the store runs it (side-program.ts).
 import { closeSync, fdatasyncSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { must } from '@ringwright/base/assert';
-import { auditMappedBytes, childCacheBytes } from '@ringwright/base/limits-copies';
+import { auditMappedBytes, childCacheBytes, childSyncBytes } from '@ringwright/base/limits-copies';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import Database from 'better-sqlite3';
@@ -12,7 +12,7 @@ import { openUntrusted } from '../file/open-sqlite.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import { statements } from '../file/partition-statements.ts';
 import { PreparedStatements } from '../file/prepared-statements.ts';
-import { withChecksum } from '../file/schema.ts';
+import { type MetaRow, withChecksum } from '../file/schema.ts';
 import { countRow, type Tally, tallyColumns } from '../file/tally.ts';
 
 export interface ChildToBuild {
@@ -139,15 +139,42 @@ function giveRows(db: Database.Database, { parent, children, route }: Giving): v
     `${meta.rows} records, ${meta.tombstones} deletions, digest ${meta.digest}`,
   ];
   if (found !== kept) throw new Error(`a parent has ${found}, and counts ${kept}`);
-  for (const { partition, file } of children) {
-    db.prepare('ATTACH ? AS child').run(file);
-    forBuilding(db, 'child');
-    const before = db.prepare('SELECT coalesce(max(seq), 0) FROM child.records').pluck().get();
-    db.prepare(MOVE_ROWS).run(before, partition);
-    db.exec('DETACH child');
-  }
+  const rowsAtOnce = Math.ceil(childSyncBytes / bytesOfRow(meta));
+  for (const child of children) moveRows(db, child, rowsAtOnce);
   db.exec('DETACH parent');
 }
+
+/** With its part of the pages and of the index, about. */
+function bytesOfRow({ bytes, rows, tombstones }: MetaRow): number {
+  return 100 + bytes / Math.max(1, rows + tombstones);
+}
+
+/** What is written is synced in pieces: others who wait for the disk do not wait for all of it. */
+function moveRows(db: Database.Database, child: ChildToBuild, rowsAtOnce: number): void {
+  const { partition, file } = child;
+  const handle = openSync(file, 'r+');
+  try {
+    db.prepare('ATTACH ? AS child').run(file);
+    forBuilding(db, 'child');
+    const numberOf = (sql: string) => db.prepare<unknown[], number>(sql).pluck();
+    const before = numberOf('SELECT coalesce(max(seq), 0) FROM child.records').get() ?? 0;
+    const lastOfPiece = numberOf(LAST_OF_PIECE);
+    const move = db.prepare(MOVE_ROWS);
+    for (let since = 0; ; ) {
+      const last = lastOfPiece.get(partition, since, rowsAtOnce) ?? null;
+      if (last === null) break;
+      move.run(before, partition, since, last);
+      fdatasyncSync(handle);
+      since = last;
+    }
+    db.exec('DETACH child');
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const LAST_OF_PIECE = `SELECT max(seq)
+  FROM (SELECT seq FROM routes WHERE child = ? AND seq > ? ORDER BY seq LIMIT ?)`;
 
 /** Numbers go on where those of the parent before ended. */
 const MOVE_ROWS = `INSERT INTO child.records
@@ -155,7 +182,7 @@ const MOVE_ROWS = `INSERT INTO child.records
   SELECT ? + row.seq, row.key, row.ms, row.tie, row.value, row.hash, row.expires_ms, row.origin_ms,
     row.origin_tie
   FROM routes CROSS JOIN parent.records AS row ON row.seq = routes.seq
-  WHERE routes.child = ? ORDER BY routes.seq`;
+  WHERE routes.child = ? AND routes.seq > ? AND routes.seq <= ? ORDER BY routes.seq`;
 
 /** Its WAL goes into it by that. */
 function metaOf(file: string): ReturnType<typeof readMeta> {

@@ -6,11 +6,13 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { sideProcessPriority } from '@ringwright/base/limits-copies';
 import type { PartitionAudit } from './audit-partition-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
+import type { FilesToMerge } from './merge-file.ts';
 
 export type SideWork =
   | { readonly kind: 'audit'; readonly file: string }
   | { readonly kind: 'copy'; readonly from: string; readonly to: string }
-  | ({ readonly kind: 'build' } & ChildrenToBuild);
+  | ({ readonly kind: 'build' } & ChildrenToBuild)
+  | ({ readonly kind: 'merge' } & FilesToMerge);
 
 /** Not answered: to be ready for audits. */
 export type SideRequest = SideWork | { readonly kind: 'prepare' };
@@ -20,6 +22,7 @@ export type SideAnswer =
   | { readonly kind: 'audited'; readonly audit: PartitionAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
   | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
+  | { readonly kind: 'merged' }
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface CopiedFile {
@@ -103,6 +106,12 @@ export class SideProcess {
     const answer = await this.#do({ kind: 'build', ...work });
     if (answer.kind === 'built') return answer.children;
     throw unexpected(answer);
+  }
+
+  /** See mergeFile. */
+  async merge(work: FilesToMerge): Promise<void> {
+    const answer = await this.#do({ kind: 'merge', ...work });
+    if (answer.kind !== 'merged') throw unexpected(answer);
   }
 
   #do(work: SideWork): Promise<SideAnswer> {

@@ -43,6 +43,11 @@ async function answerOf(work: SideWork): Promise<SideAnswer> {
       const { buildChildren } = await import('./build-children.ts');
       return { kind: 'built', children: buildChildren(work) };
     }
+    if (work.kind === 'merge') {
+      const { mergeFile } = await import('./merge-file.ts');
+      mergeFile(work);
+      return { kind: 'merged' };
+    }
     const { auditFile } = await audits();
     return { kind: 'audited', audit: auditFile(work.file, { isStaged: true }) };
   } catch (error) {

@@ -21,7 +21,8 @@ import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
 
 /**
- * `staged` holds data.db and nobody has it open. The steps, none of which syncs on this thread:
+ * The directory holds data.db and nobody has it open; it has the rows of the present file up to
+ * `mergedSeq`. The steps, none of which syncs on this thread:
  * 1. The copy gets this device's identity, and all that the present file has; that is synced.
  * 2. What comes from then on stays in the log, for both files: Partition.keptSince.
  * 3. CURRENT is switched on the disk.
@@ -32,7 +33,7 @@ import { usePartition } from '../parts/use-partition.ts';
 export async function adoptCopy(
   parts: StoreParts,
   partition: Partition,
-  staged: string,
+  { directory: staged, mergedSeq = 0 }: { readonly directory: string; readonly mergedSeq?: number },
 ): Promise<PartitionInfo> {
   checkAdoptable(parts, partition);
   const incarnation = parts.newIncarnation();
@@ -49,7 +50,7 @@ export async function adoptCopy(
     // failpoint: copy-in.taken-over
     // What is here already came before anybody counts on a promise of the copy.
     const promised = copy.promises.takeAll();
-    const merged = await mergeDurably(parts, partition, copy);
+    const merged = await mergeDurably(parts, partition, { copy, from: mergedSeq });
     const next = { copy, merged, incarnation };
     const present = await parts.mutex.run(currentTurn(partition), () =>
       switchTo(parts, partition, next),
@@ -95,11 +96,11 @@ async function placeCopy(
 async function mergeDurably(
   parts: StoreParts,
   partition: Partition,
-  copy: PartitionFile,
+  { copy, from }: { readonly copy: PartitionFile; readonly from: number },
 ): Promise<number> {
   const left = (): number => (presentFile(parts, partition)?.seq ?? 0) - merged;
   const { mergeRowsMax, walBytesMax } = parts.limits;
-  let [merged, rowsMax, syncs] = [0, Math.min(mergeRowsMin, mergeRowsMax), 0];
+  let [merged, rowsMax, syncs] = [from, Math.min(mergeRowsMin, mergeRowsMax), 0];
   for (;;) {
     checkAdoptable(parts, partition);
     // What is applied from now on comes from this segment or a later one.

@@ -30,20 +30,20 @@ export async function whileHeld<Result>(
 
 /**
  * Copies the file and its WAL to `to` and beside it, by another process: a state of the partition
- * that is no older than the call. The WAL may grow while it is read, or begin anew if the file has
- * all of it; SQLite takes of it what is whole. Throws PARTITION_ABSENT, PARTITION_DAMAGED, and
- * COPY_BUSY when a checkpoint came between.
+ * that is no older than the call. Resolves to the last sequence at the call. The WAL may grow while
+ * it is read, or begin anew if the file has all of it; SQLite takes of it what is whole. Throws
+ * PARTITION_ABSENT, PARTITION_DAMAGED, and COPY_BUSY when a checkpoint came between.
  */
 export async function copyAside(
   parts: StoreParts,
   partition: Partition,
   to: string,
-): Promise<void> {
+): Promise<number> {
   checkOpen(parts);
   if (partition.gone) throw dropped(partition);
-  const { file, walBytes } = usePartition(parts, partition, (used) => {
+  const { file, seq, walBytes } = usePartition(parts, partition, (used) => {
     used.flush();
-    return { file: used, walBytes: used.wal.holdStill() };
+    return { file: used, seq: used.seq, walBytes: used.wal.holdStill() };
   });
   const { name } = file.db;
   const read = async () => {
@@ -51,6 +51,7 @@ export async function copyAside(
     return walBytes === 0 ? copied : parts.copies.copy(`${name}-wal`, `${to}-wal`);
   };
   if ((await whileHeld(parts, partition, { file, read })) === null) throw touched(partition);
+  return seq;
 }
 
 export function dropped({ keyspace, partition }: Partition): CodedError {

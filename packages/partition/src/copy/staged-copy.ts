@@ -58,7 +58,7 @@ export class StagedCopy {
       await verifyCopy(this.#parts.audits, this.file, this.about);
       await synced;
       return await this.#parts.mutex.run(turnName(this.#partition), () =>
-        adoptCopy(this.#parts, this.#partition, this.#directory),
+        adoptCopy(this.#parts, this.#partition, { directory: this.#directory }),
       );
     } catch (error) {
       if (!isSqliteError(error)) throw error;
