@@ -29,7 +29,7 @@ export interface ChildrenHere {
  * After it resolves each child has the rows that its parents had when it was called, and what it
  * had itself. The bytes pass another process; serving goes on. Safe to repeat. Throws DISK_FULL
  * before anything is copied: a file is copied once, and once more in parts; PARTITION_ABSENT for a
- * child that was dropped; COPY_BUSY; COPY_INVALID for a parent that was not whole, and is marked.
+ * child that was dropped; COPY_INVALID for a parent that was not whole, and is marked.
  */
 export async function adoptChildren(
   parts: StoreParts,
@@ -133,9 +133,6 @@ async function mergeAside(parts: StoreParts, child: Partition, directory: string
     const seq = await copyAside(parts, child, present);
     await parts.audits.merge({ from: present, into: join(directory, 'data.db') });
     return seq;
-  } catch (error) {
-    if (error instanceof CodedError && error.code === 'COPY_BUSY') return 0;
-    throw error;
   } finally {
     for (const name of [present, `${present}-wal`]) await rm(name, { force: true });
   }

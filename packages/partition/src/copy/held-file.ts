@@ -1,7 +1,10 @@
 // A partition file that another process reads where it lies: its checkpoints wait meanwhile.
+import { rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
+import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
 
@@ -31,8 +34,9 @@ export async function whileHeld<Result>(
 /**
  * Copies the file and its WAL to `to` and beside it, by another process: a state of the partition
  * that is no older than the call. Resolves to the last sequence at the call. The WAL may grow while
- * it is read, or begin anew if the file has all of it; SQLite takes of it what is whole. Throws
- * PARTITION_ABSENT, PARTITION_DAMAGED, and COPY_BUSY when a checkpoint came between.
+ * it is read, or begin anew if the file has all of it; SQLite takes of it what is whole. A file so
+ * long that its checkpoints could not wait is copied by this process, a MiB a turn. Throws
+ * PARTITION_ABSENT, PARTITION_DAMAGED.
  */
 export async function copyAside(
   parts: StoreParts,
@@ -50,12 +54,41 @@ export async function copyAside(
     const copied = await parts.copies.copy(name, to);
     return walBytes === 0 ? copied : parts.copies.copy(`${name}-wal`, `${to}-wal`);
   };
-  if ((await whileHeld(parts, partition, { file, read })) === null) throw touched(partition);
+  if ((await whileHeld(parts, partition, { file, read })) !== null) return seq;
+  for (const name of [to, `${to}-wal`]) await rm(name, { force: true });
+  await mirrorAside(parts, partition, to);
   return seq;
 }
 
-export function dropped({ keyspace, partition }: Partition): CodedError {
-  return new CodedError('PARTITION_ABSENT', `${keyspace}/${partition} was dropped`);
+/**
+ * By the backup API, which mirrors the writes of its own connection: the copy is of the moment it
+ * ends. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
+ */
+export async function mirrorAside(
+  parts: StoreParts,
+  partition: Partition,
+  to: string,
+): Promise<void> {
+  checkOpen(parts);
+  if (partition.gone) throw dropped(partition);
+  const { db } = usePartition(parts, partition, (used) => used);
+  partition.pins += 1;
+  try {
+    await db.backup(to, { progress: () => snapshotPagesPerTurn });
+  } catch (error) {
+    checkOpen(parts);
+    if (partition.file?.db !== db) throw dropped(partition, error);
+    if (!isDamage(error)) throw error;
+    partition.damage ??= damageError(error, partition);
+    throw partition.damage;
+  } finally {
+    partition.pins -= 1;
+  }
+}
+
+export function dropped({ keyspace, partition }: Partition, cause?: unknown): CodedError {
+  const message = `${keyspace}/${partition} was dropped, or replaced while it was copied`;
+  return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 
 export function touched({ keyspace, partition }: Partition): CodedError {

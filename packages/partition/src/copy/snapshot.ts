@@ -5,18 +5,16 @@ import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
-import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import type { CopiedFile } from '../audit/side-process.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import { readMeta } from '../file/partition-meta.ts';
-import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
 import type { CopyManifest } from './copy-manifest.ts';
-import { whileHeld } from './held-file.ts';
+import { dropped, mirrorAside, whileHeld } from './held-file.ts';
 
 /** Holds a staged file until released. */
 export class Snapshot {
@@ -104,7 +102,7 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
 /** Work on its file, whose failures are the store's and whose damage is its own. */
 function withFile<T>(parts: StoreParts, partition: Partition, work: (file: PartitionFile) => T): T {
   checkOpen(parts);
-  if (partition.gone) throw absent(partition);
+  if (partition.gone) throw dropped(partition);
   return usePartition(parts, partition, work);
 }
 
@@ -142,26 +140,9 @@ async function backUp(
   partition: Partition,
   file: string,
 ): Promise<CopyManifest> {
-  const { db } = withFile(parts, partition, (used) => used);
-  partition.pins += 1;
-  try {
-    await db.backup(file, { progress: () => snapshotPagesPerTurn });
-  } catch (error) {
-    checkOpen(parts);
-    if (partition.file?.db !== db) throw absent(partition, error);
-    if (!isDamage(error)) throw error;
-    partition.damage ??= damageError(error, partition);
-    throw partition.damage;
-  } finally {
-    partition.pins -= 1;
-  }
+  await mirrorAside(parts, partition, file);
   const meta = metaOf(file);
   return manifestOf(meta, await checksumFile(file));
-}
-
-function absent({ keyspace, partition }: Partition, cause?: unknown): CodedError {
-  const message = `${keyspace}/${partition} was dropped or replaced while it was copied`;
-  return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 
 /** What the copy really holds. */

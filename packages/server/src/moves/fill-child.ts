@@ -44,7 +44,7 @@ function isComplete(store: Store, { ring }: ActiveRing, partition: number): bool
  * for dropped tombstones. While parents take requests, each write to them goes to the child too.
  * One pass over a parent fills all of its children that are to be filled here; whoever comes for
  * another of them waits for its end. Throws PARTITION_FILLING for a parent that is not complete,
- * DISK_FULL, COPY_BUSY.
+ * DISK_FULL.
  */
 export async function fillChild(
   ports: LoadPorts,
