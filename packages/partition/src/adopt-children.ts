@@ -5,7 +5,6 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { childrenPlacedAtOnce } from '@ringwright/base/limits-copies';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
-import type { BuiltChild } from './audit/build-children.ts';
 import { adoptCopy } from './copy/adopt-copy.ts';
 import { copyAside } from './copy/held-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
@@ -14,6 +13,7 @@ import type { AdoptedChild } from './parts/child-fills.ts';
 import { bytesOnDisk } from './parts/store-disk.ts';
 import { partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { scrubPartition } from './scrub-partition.ts';
+import type { BuiltChild } from './side/build-children.ts';
 import { turnName } from './trash/partition-lifecycle.ts';
 
 export interface ChildrenHere {
@@ -28,8 +28,9 @@ export interface ChildrenHere {
 /**
  * After it resolves each child has the rows that its parents had when it was called, and what it
  * had itself. The bytes pass another process; serving goes on. Safe to repeat. Throws DISK_FULL
- * before anything is copied: a file is copied once, and once more in parts; PARTITION_ABSENT for a
- * child that was dropped; COPY_INVALID for a parent that was not whole, and is marked.
+ * before anything is copied, unless there is room for a copy of each parent and for the children;
+ * PARTITION_ABSENT for a child that was dropped; COPY_INVALID for a parent that was not whole, and
+ * is marked.
  */
 export async function adoptChildren(
   parts: StoreParts,
@@ -74,8 +75,8 @@ function childOf(
   throw new CodedError('PARTITION_ABSENT', message);
 }
 
-function directoryOf(directory: string, { partition }: { readonly partition: number }): string {
-  return join(directory, `child-${partition}`);
+function directoryOf(staging: string, { partition }: { readonly partition: number }): string {
+  return join(staging, `child-${partition}`);
 }
 
 interface Building {
@@ -116,8 +117,8 @@ async function build(
   }
 }
 
-async function adopt(parts: StoreParts, child: Partition, all: string): Promise<void> {
-  const directory = directoryOf(all, child);
+async function adopt(parts: StoreParts, child: Partition, staging: string): Promise<void> {
+  const directory = directoryOf(staging, child);
   const mergedSeq = await mergeAside(parts, child, directory);
   await parts.mutex.run(turnName(child), () => adoptCopy(parts, child, { directory, mergedSeq }));
 }

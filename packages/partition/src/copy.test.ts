@@ -16,7 +16,6 @@ import {
 } from '../test/support/scratch-store.ts';
 import { auditFile } from './audit/audit-file.ts';
 import { KeyedChecksum } from './audit/keyed-checksum.ts';
-import { SideProcess } from './audit/side-process.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import type { Snapshot } from './copy/snapshot.ts';
 import { OpenFiles } from './file/open-files.ts';
@@ -24,6 +23,7 @@ import { PartitionFile } from './file/partition-file.ts';
 import { PartitionWal } from './file/partition-wal.ts';
 import { pageBytes } from './file/schema.ts';
 import { openStore } from './open-store.ts';
+import { SideProcess } from './side/side-process.ts';
 import type { Store } from './store.ts';
 
 /** Fills a partition with `count` records of `bytes` each. */

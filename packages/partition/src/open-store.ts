@@ -8,7 +8,6 @@ import { pageCachesMemoryShare } from '@ringwright/base/limits-store';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { lockDirectory } from './audit/directory-lock.ts';
-import { SideProcess } from './audit/side-process.ts';
 import { CopyProcess } from './carry/copy-process.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
 import { readEmptyPartitions } from './file/empty-partitions.ts';
@@ -24,6 +23,7 @@ import { DiskSpace } from './parts/disk-space.ts';
 import { finishFile } from './parts/finish-file.ts';
 import { failureOf, type StoreParts } from './parts/store-parts.ts';
 import { recoverLog } from './recover-log.ts';
+import { SideProcess } from './side/side-process.ts';
 import { Store } from './store.ts';
 
 export interface OpenStoreOptions {

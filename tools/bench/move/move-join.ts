@@ -1,5 +1,6 @@
 // bench:move, a device joins three under a share of the load they can take.
 import { setTimeout as delay } from 'node:timers/promises';
+import { drawnSeconds } from '../load/drawn-seconds.ts';
 import { type LoadFigures, type LoadSpec, startFixedRateLoad } from '../load/fixed-rate-run.ts';
 import { type Aim, type Comparison, comparison } from '../measure/comparison.ts';
 import { type RingCluster, startCluster } from '../peers/ring-cluster.ts';
@@ -33,21 +34,12 @@ export async function joinSection(settings: MoveSection): Promise<Comparison[]> 
     tell(`${sizes.load} % of ${Math.round(saturated)} calls a second, and a device joins`);
     const part = { ...spec, perSecond: (saturated * sizes.load) / 100 };
     const joined = await joinUnder(cluster, part, sizes.seconds);
-    tell(`p99 of each second before  ${drawn(joined.before.secondsP99Ms)}`);
-    tell(`p99 of each second of it   ${drawn(joined.during.secondsP99Ms)}`);
+    tell(`p99 of each second before  ${drawnSeconds(joined.before.secondsP99Ms)}`);
+    tell(`p99 of each second of it   ${drawnSeconds(joined.during.secondsP99Ms)}`);
     return rowsOf(joined, mib);
   } finally {
     await cluster.stop();
   }
-}
-
-const bars = '▁▂▃▄▅▆▇█';
-
-/** A bar for each second: the first up to 4 ms, each of the next up to four times as much. */
-export function drawn(milliseconds: readonly number[]): string {
-  const bar = (ms: number): number => Math.ceil(Math.log2(Math.max(ms, 1)) / 2) - 1;
-  const drawing = milliseconds.map((ms) => bars[Math.min(Math.max(bar(ms), 0), bars.length - 1)]);
-  return `${drawing.join('')} ${milliseconds.map((ms) => Math.round(ms)).join(' ')} ms`;
 }
 
 /** Calls a second, after a first spell that does not count. */

@@ -2,10 +2,11 @@
 // its device can take, and 256 partitions of as much at once without load.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { drawnSeconds } from '../load/drawn-seconds.ts';
 import { type LoadFigures, startFixedRateLoad } from '../load/fixed-rate-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { keyspace, type RingCluster, startCluster } from '../peers/ring-cluster.ts';
-import { drawn, saturation } from './move-join.ts';
+import { saturation } from './move-join.ts';
 import type { MoveSection } from './move-section.ts';
 import { fillRecords, type Moved, rollOut } from './moved-cluster.ts';
 
@@ -53,8 +54,8 @@ function oneUnderLoad(settings: MoveSection): Promise<Comparison[]> {
       const before = await load.figures();
       const moved = await rollOut(cluster);
       const during = await load.figures();
-      tell(`p99 of each second before  ${drawn(before.secondsP99Ms)}`);
-      tell(`p99 of each second of it   ${drawn(during.secondsP99Ms)}`);
+      tell(`p99 of each second before  ${drawnSeconds(before.secondsP99Ms)}`);
+      tell(`p99 of each second of it   ${drawnSeconds(during.secondsP99Ms)}`);
       return rowsUnderLoad(moved, { before, during }, sizes.mib);
     } finally {
       load.stop();

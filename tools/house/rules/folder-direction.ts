@@ -12,7 +12,17 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/ring/src': ['partitioner', '.', 'file', 'trust', 'audit'],
   'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask compare'],
   'packages/repository/src': ['folder', 'shared', '.', 'verify'],
-  'packages/partition/src': ['file', 'log', 'audit', 'carry', 'parts', 'trash', 'copy', '.'],
+  'packages/partition/src': [
+    'file',
+    'log',
+    'audit',
+    'side',
+    'carry',
+    'parts',
+    'trash',
+    'copy',
+    '.',
+  ],
   'packages/node/src': ['.', 'v8', 'link'],
   'packages/server/src': [
     'telemetry',

@@ -6,13 +6,13 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
-import type { CopiedFile } from '../audit/side-process.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
+import type { CopiedFile } from '../side/side-process.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { dropped, mirrorAside, whileHeld } from './held-file.ts';
 

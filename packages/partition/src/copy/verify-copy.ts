@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type { PartitionAudit } from '../audit/audit-partition-file.ts';
-import type { SideProcess } from '../audit/side-process.ts';
+import type { SideProcess } from '../side/side-process.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 
 /**

@@ -3,7 +3,6 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { isDiskFull } from '@ringwright/base/disk-error';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DirectoryLock } from '../audit/directory-lock.ts';
-import type { SideProcess } from '../audit/side-process.ts';
 import type { CopyProcess } from '../carry/copy-process.ts';
 import { dataPaths } from '../file/data-paths.ts';
 import type { EmptyPartitions } from '../file/empty-partitions.ts';
@@ -15,6 +14,7 @@ import type { Checkpointer } from '../log/checkpointer.ts';
 import type { CommitLog } from '../log/commit-log.ts';
 import type { LogBatch } from '../log/log-batch.ts';
 import type { StoreLimits } from '../log/store-limits.ts';
+import type { SideProcess } from '../side/side-process.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { Mirror } from './mirrors.ts';
 

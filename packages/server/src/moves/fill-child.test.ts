@@ -44,16 +44,6 @@ async function opened(directory: string): Promise<Store> {
   return store;
 }
 
-/** As a round ends: what the key holds is stored again, above the promise that was open. */
-async function decided(store: Store, key: Uint8Array): Promise<void> {
-  const partition = partitionerOf(ranges)(key);
-  const held = store.read(keyspace, partition, key);
-  const promised = store.promises(keyspace, partition).find((one) => one.key.equals(key));
-  const { ms = 0, tie = 0 } = promised ?? {};
-  const value = held?.value ?? null;
-  await store.write([{ keyspace, partition, key, value, ms, tie: tie + 2 ** 20 }]);
-}
-
 /** `during`: in each turn of the event loop while files are built and put in place. */
 async function filled(store: Store, ring: Ring, during: () => Promise<void>): Promise<void> {
   const active = activeOn(ring, 0);
@@ -70,8 +60,7 @@ async function filled(store: Store, ring: Ring, during: () => Promise<void>): Pr
   };
   Object.defineProperty(store, 'children', { configurable: true, value: { ...children, adopt } });
   const throttle = { pass: () => Promise.resolve() };
-  const decide = (_: string, key: Uint8Array): Promise<void> => decided(store, key);
-  const ports = { store, throttle, decide } as unknown as LoadPorts;
+  const ports = { store, throttle } as unknown as LoadPorts;
   for (const [partition, parents] of parentsIn(ring).parents) {
     await store.create(keyspace, partition, 'filling');
     const move = ring.moves.find((one) => one.partition === partition && one.to === 0) ?? null;
@@ -174,8 +163,7 @@ test('one pass over a parent fills all of its children, whoever comes first', as
   const { children } = store;
   Object.defineProperty(store, 'children', { value: { ...children, adopt } });
   const throttle = { pass: () => Promise.resolve() };
-  const decide = (_: string, key: Uint8Array): Promise<void> => decided(store, key);
-  const ports = { store, throttle, decide } as unknown as LoadPorts;
+  const ports = { store, throttle } as unknown as LoadPorts;
   const ids = [...parentsIn(ring).parents.keys()];
   const given = new Map<number, number>();
   const fill = (partition: number): Promise<void> => {

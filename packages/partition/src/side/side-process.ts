@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
 import { sideProcessPriority } from '@ringwright/base/limits-copies';
-import type { PartitionAudit } from './audit-partition-file.ts';
+import type { PartitionAudit } from '../audit/audit-partition-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
 import type { FilesToMerge } from './merge-file.ts';
 

@@ -55,10 +55,12 @@ export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
     db.exec(`CREATE TABLE routes (child INTEGER, seq INTEGER, PRIMARY KEY (child, seq))
       STRICT, WITHOUT ROWID`);
     const tallies = new Map(work.children.map(({ partition }) => [partition, newTally()]));
-    const route = routeOf(db, partitionerOf(work.partitioner), tallies);
+    const routeRows = rowRouter(db, partitionerOf(work.partitioner), tallies);
     for (const child of work.children) makeFile(work.keyspace, child);
-    for (const parent of work.parents) giveRows(db, { parent, children: work.children, route });
-    return work.children.map((child) => finishFile(child, must(tallies.get(child.partition), '')));
+    for (const parent of work.parents) giveRows(db, { parent, children: work.children, routeRows });
+    return work.children.map((child) =>
+      finishFile(child, must(tallies.get(child.partition), 'each child has a tally')),
+    );
   } finally {
     db.close();
   }
@@ -74,21 +76,19 @@ function forBuilding(db: Database.Database, schema: string): void {
     PRAGMA ${schema}.cache_size = -${childCacheBytes / 1024}`);
 }
 
-interface Route {
-  /** Fills `routes` with the rows of the attached parent; they count for their children. */
-  readonly fill: () => Tally;
-}
+/** Fills `routes` with the rows of the attached parent; each counts for its child. Gives the sum. */
+type RouteRows = () => Tally;
 
 /** Of rows that no child here gets. */
 const NOBODY = -1;
 
 type RowToRoute = [key: Buffer, ms: number, hash: Buffer, valueBytes: number | null];
 
-function routeOf(
+function rowRouter(
   db: Database.Database,
   childOf: (key: Uint8Array) => number,
   tallies: ReadonlyMap<number, Tally>,
-): Route {
+): RouteRows {
   let all = newTally();
   db.function('child_of', { directOnly: true, varargs: true }, (...row: unknown[]) => {
     const [key, ms, hash, valueBytes] = row as RowToRoute;
@@ -101,14 +101,12 @@ function routeOf(
     return child;
   });
   const empty = db.prepare('DELETE FROM routes');
-  return {
-    fill: () => {
-      all = newTally();
-      empty.run();
-      db.exec(`INSERT INTO routes SELECT child_of(key, ms, hash, length(value)), seq
-        FROM parent.records`);
-      return all;
-    },
+  return () => {
+    all = newTally();
+    empty.run();
+    db.exec(`INSERT INTO routes SELECT child_of(key, ms, hash, length(value)), seq
+      FROM parent.records`);
+    return all;
   };
 }
 
@@ -126,14 +124,14 @@ function makeFile(keyspace: string, { partition, incarnation, file }: ChildToBui
 interface Giving {
   readonly parent: string;
   readonly children: readonly ChildToBuild[];
-  readonly route: Route;
+  readonly routeRows: RouteRows;
 }
 
-function giveRows(db: Database.Database, { parent, children, route }: Giving): void {
+function giveRows(db: Database.Database, { parent, children, routeRows }: Giving): void {
   const meta = metaOf(parent);
   db.prepare('ATTACH ? AS parent').run(parent);
   db.exec(`PRAGMA parent.mmap_size = ${auditMappedBytes}`);
-  const { rows, tombstones, digest } = route.fill();
+  const { rows, tombstones, digest } = routeRows();
   const [found, kept] = [
     `${rows} records, ${tombstones} deletions, digest ${formatDigest(digest)}`,
     `${meta.rows} records, ${meta.tombstones} deletions, digest ${meta.digest}`,
@@ -163,8 +161,9 @@ function moveRows(db: Database.Database, child: ChildToBuild, rowsAtOnce: number
     for (let since = 0; ; ) {
       const last = lastOfPiece.get(partition, since, rowsAtOnce) ?? null;
       if (last === null) break;
+      // The last piece is synced when the file is complete.
+      if (since > 0) fdatasyncSync(handle);
       move.run(before, partition, since, last);
-      fdatasyncSync(handle);
       since = last;
     }
     db.exec('DETACH child');
@@ -196,6 +195,13 @@ function metaOf(file: string): ReturnType<typeof readMeta> {
 }
 
 function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild {
+  const { rows, tombstones, bytes } = tally;
+  storeCounters(file, tally);
+  markAndSync(file);
+  return { partition, rows: rows + tombstones, bytes };
+}
+
+function storeCounters(file: string, tally: Tally): void {
   const db = new Database(file);
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE');
@@ -207,10 +213,8 @@ function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild
     new PreparedStatements(db)
       .of(statements.setCounters)
       .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
-    return { partition, rows: rows + tombstones, bytes };
   } finally {
     db.close();
-    markAndSync(file);
   }
 }
 

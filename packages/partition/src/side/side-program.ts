@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { copyWriteBytes } from '@ringwright/base/limits-copies';
-import { KeyedChecksum } from './keyed-checksum.ts';
+import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
 function copyFile(from: string, to: string): CopiedFile {
@@ -34,7 +34,7 @@ function copyOpened(source: number, to: string): CopiedFile {
 }
 
 /** SQLite takes half of the time to start: who only copies does without. */
-const audits = () => import('./audit-file.ts');
+const audits = () => import('../audit/audit-file.ts');
 
 async function answerOf(work: SideWork): Promise<SideAnswer> {
   try {
