@@ -38,10 +38,17 @@ export const sideProcessIdleMsMax = 10_000;
  */
 export const sideProcessPriority = 10;
 /**
- * Checkpoints wait for such a copy until the WAL is so long; then it is taken in the other way. To
- * move 16 MiB takes ~80 ms of one turn.
+ * Checkpoints wait for such a copy until the WAL is so long; then it is taken in the other way, or
+ * once more. To move 16 MiB takes ~80 ms of one turn.
  */
 export const heldWalBytesMax = 16 * 1024 * 1024;
+/** What is copied while checkpoints wait, where it is copied for this device: some 0.3 s. */
+export const copyHeldBytesMax = 32 * 1024 * 1024;
+/**
+ * So often what checkpoints wrote meanwhile is copied again. Each round has less to copy, unless
+ * the disk is slower than those who write.
+ */
+export const copyRoundsMax = 16;
 /** Snapshots taken at once: the rate of copies does not slow down how a disk copies to itself. */
 export const snapshotsAtOnceMax = 2;
 /** A snapshot nobody has read from for this long is released. */

@@ -2,7 +2,6 @@
 // that were written; every folder is audited when its test ends.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
 import { seededRandom } from '@ringwright/base/random';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -10,7 +9,6 @@ import type { RangesPartitioner } from '@ringwright/ring/partitioner/partitioner
 import { expect, test, vi } from 'vitest';
 import { scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { PartitionFile } from './file/partition-file.ts';
-import { PartitionWal } from './file/partition-wal.ts';
 import type { StoredRecord, Write } from './file/record.ts';
 import type { Store } from './store.ts';
 
@@ -128,21 +126,6 @@ test('a file that came after the mirror gets nothing', async () => {
   const family = { keyspace: 'test', partitioner: childrenBy, parents: [0], children };
   await expect(store.children.adopt(family)).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
   expect(rowsOf(store, 2)).toEqual([]);
-});
-
-test('a file whose checkpoint cannot wait is copied in the other way', async () => {
-  await using place = scratch();
-  const store = await place.open();
-  await opened(store);
-  await store.write([write('b', 'a value', 1, 0)]);
-  const held = vi.spyOn(PartitionWal.prototype, 'holdStill');
-  const pass = adopt(store, [0], [2]);
-  while (held.mock.contexts.length === 0) await setImmediate();
-  (held.mock.contexts[0] as PartitionWal).checkpoint('PASSIVE');
-  await pass;
-  vi.restoreAllMocks();
-  expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
-  expect(textOf(store, 'b', 2)).toBe('a value');
 });
 
 test('what comes during a long sync is merged and synced before the last turn', async () => {

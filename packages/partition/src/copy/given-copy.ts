@@ -7,10 +7,9 @@ import { copyHoldLookMs, copyHoldMsMax } from '@ringwright/base/limits-copies';
 import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
-import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { usePartition } from '../parts/use-partition.ts';
+import type { StoreParts } from '../parts/store-parts.ts';
 import type { CopyDescription } from './copy-manifest.ts';
-import { dropped, touched } from './held-file.ts';
+import { touched, withFile } from './held-file.ts';
 
 const TICKET_BYTES = 32;
 const KEY_BYTES = 16;
@@ -183,9 +182,7 @@ export class GivenCopy {
  * checkpoint changes these bytes.
  */
 export function giveCopy(parts: StoreParts, partition: Partition, isHidden: boolean): GivenCopy {
-  checkOpen(parts);
-  if (partition.gone) throw dropped(partition);
-  return usePartition(parts, partition, (file) => {
+  return withFile(parts, partition, (file) => {
     file.flush();
     const walBytes = file.wal.holdStill();
     const { name } = file.db;

@@ -1,12 +1,26 @@
 // A partition file that another process reads where it lies: its checkpoints wait meanwhile.
+import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { copyHeldBytesMax, copyRoundsMax } from '@ringwright/base/limits-copies';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
+import { ChangedPages } from '../file/changed-pages.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
+
+/** Work on its file, whose failures are the store's and whose damage is its own. */
+export function withFile<Result>(
+  parts: StoreParts,
+  partition: Partition,
+  work: (file: PartitionFile) => Result,
+): Result {
+  checkOpen(parts);
+  if (partition.gone) throw dropped(partition);
+  return usePartition(parts, partition, work);
+}
 
 /**
  * What `read` resolves to; null unless the file itself stayed as it was meanwhile. Nothing but a
@@ -33,31 +47,80 @@ export async function whileHeld<Result>(
 
 /**
  * Copies the file and its WAL to `to` and beside it, by another process: a state of the partition
- * that is no older than the call. Resolves to the last sequence at the call. The WAL may grow while
- * it is read, or begin anew if the file has all of it; SQLite takes of it what is whole. A file so
- * long that its checkpoints could not wait is copied by this process, a MiB a turn. Throws
- * PARTITION_ABSENT, PARTITION_DAMAGED.
+ * that is no older than the call. Resolves to a sequence that the copy has all rows up to. A long
+ * file is copied while checkpoints go on, and then what they have written meanwhile, until that is
+ * little. For the last round they wait. The WAL may grow while it is read, or begin anew if the
+ * file has all of it; SQLite takes of it what is whole. Throws PARTITION_ABSENT, PARTITION_DAMAGED;
+ * COPY_BUSY when more is written than can be copied.
  */
 export async function copyAside(
   parts: StoreParts,
   partition: Partition,
   to: string,
 ): Promise<number> {
-  checkOpen(parts);
-  if (partition.gone) throw dropped(partition);
-  const { file, seq, walBytes } = usePartition(parts, partition, (used) => {
-    used.flush();
-    return { file: used, seq: used.seq, walBytes: used.wal.holdStill() };
+  const file = withFile(parts, partition, (used) => used);
+  const changed = new ChangedPages();
+  file.wal.watchers.add(changed);
+  partition.pins += 1;
+  try {
+    let { size: bytes } = statSync(file.db.name);
+    for (let round = 0; round < copyRoundsMax; round += 1) {
+      const copy = () =>
+        copyRound(parts, { from: file.db.name, to, changed, isFirst: round === 0 });
+      if (bytes > copyHeldBytesMax) {
+        await copy();
+        // failpoint: fill.copied-round
+      } else {
+        const seq = await copyLast(parts, partition, { file, to, copy });
+        if (seq !== null) return seq;
+      }
+      ({ bytes } = changed);
+    }
+    throw touched(partition);
+  } finally {
+    partition.pins -= 1;
+    file.wal.watchers.delete(changed);
+  }
+}
+
+interface CopyRound {
+  readonly from: string;
+  readonly to: string;
+  readonly changed: ChangedPages;
+  readonly isFirst: boolean;
+}
+
+async function copyRound(parts: StoreParts, round: CopyRound): Promise<void> {
+  const { from, to, changed, isFirst } = round;
+  if (isFirst) await parts.copies.copy(from, to);
+  else await parts.copies.copyPages({ from, to, pages: changed.take() });
+}
+
+interface LastRound {
+  readonly file: PartitionFile;
+  readonly to: string;
+  readonly copy: () => Promise<void>;
+}
+
+/** The last sequence in it; null when a checkpoint came all the same. */
+async function copyLast(
+  parts: StoreParts,
+  partition: Partition,
+  { file, to, copy }: LastRound,
+): Promise<number | null> {
+  const { seq, walBytes } = withFile(parts, partition, (used) => {
+    if (used !== file) throw dropped(partition);
+    file.flush();
+    return { seq: file.seq, walBytes: file.wal.holdStill() };
   });
-  const { name } = file.db;
   const read = async () => {
-    const copied = await parts.copies.copy(name, to);
-    return walBytes === 0 ? copied : parts.copies.copy(`${name}-wal`, `${to}-wal`);
+    await copy();
+    if (walBytes > 0) await parts.copies.copy(`${file.db.name}-wal`, `${to}-wal`);
+    return seq;
   };
-  if ((await whileHeld(parts, partition, { file, read })) !== null) return seq;
-  for (const name of [to, `${to}-wal`]) await rm(name, { force: true });
-  await mirrorAside(parts, partition, to);
-  return seq;
+  const copied = await whileHeld(parts, partition, { file, read });
+  if (copied === null) await rm(`${to}-wal`, { force: true });
+  return copied;
 }
 
 /**
@@ -69,9 +132,7 @@ export async function mirrorAside(
   partition: Partition,
   to: string,
 ): Promise<void> {
-  checkOpen(parts);
-  if (partition.gone) throw dropped(partition);
-  const { db } = usePartition(parts, partition, (used) => used);
+  const { db } = withFile(parts, partition, (used) => used);
   partition.pins += 1;
   try {
     await db.backup(to, { progress: () => snapshotPagesPerTurn });

@@ -8,13 +8,11 @@ import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import type { Partition } from '../file/partition.ts';
-import type { PartitionFile } from '../file/partition-file.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { usePartition } from '../parts/use-partition.ts';
 import type { CopiedFile } from '../side/side-process.ts';
 import type { CopyManifest } from './copy-manifest.ts';
-import { dropped, mirrorAside, whileHeld } from './held-file.ts';
+import { mirrorAside, whileHeld, withFile } from './held-file.ts';
 
 /** Holds a staged file until released. */
 export class Snapshot {
@@ -97,13 +95,6 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
   } finally {
     room.release();
   }
-}
-
-/** Work on its file, whose failures are the store's and whose damage is its own. */
-function withFile<T>(parts: StoreParts, partition: Partition, work: (file: PartitionFile) => T): T {
-  checkOpen(parts);
-  if (partition.gone) throw dropped(partition);
-  return usePartition(parts, partition, work);
 }
 
 function expectedBytes(parts: StoreParts, partition: Partition): number {

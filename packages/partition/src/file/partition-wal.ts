@@ -4,20 +4,18 @@ import { dirname } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type Database from 'better-sqlite3';
+import { type ChangedPages, walFrameBytes, walHeaderBytes } from './changed-pages.ts';
 import { keepWal } from './kept-wal.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 import { pageBytes } from './schema.ts';
 import { syncsOfSystem } from './syncs.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, unsynced } from './transaction.ts';
 
 /** Of one transaction and of one row at the worst: a few pages each. */
 const BYTES_PER_TRANSACTION = 8_192;
 const BYTES_PER_ROW = 12_288;
 
-/** Of the file, and of each page in it: https://www.sqlite.org/fileformat2.html#walformat */
-const HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
-const NO_HEADER = Buffer.alloc(HEADER_BYTES);
+const NO_HEADER = Buffer.alloc(walHeaderBytes);
 
 /** `busy` is not 0 when it could not finish; frames in the WAL, and those that are in the file. */
 type CheckpointRow = [busy: number, frames: number, moved: number];
@@ -34,6 +32,8 @@ interface Aside {
 export class PartitionWal {
   /** How often the file itself may have been written: nothing but a checkpoint does that. */
   checkpoints = 0;
+  /** Told of each page that a checkpoint is about to write. */
+  readonly watchers = new Set<ChangedPages>();
   /** An upper bound of the bytes in the WAL, made exact when it grows large. */
   #bytes = 0;
   #aside: Aside | null = null;
@@ -90,7 +90,7 @@ export class PartitionWal {
   bytesMin(): number {
     if (this.#bytes === 0) return 0;
     const [, frames] = this.#run('NOOP');
-    return frames === 0 ? 0 : HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
+    return frames === 0 ? 0 : walHeaderBytes + frames * walFrameBytes;
   }
 
   /**
@@ -101,7 +101,7 @@ export class PartitionWal {
     this.#checkKept();
     if (this.#aside?.at === 'wal') this.#aside.overtaken = true;
     const [, frames, moved] = this.#run('NOOP');
-    return frames === moved ? 0 : HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
+    return frames === moved ? 0 : walHeaderBytes + frames * walFrameBytes;
   }
 
   /** Moves it into the file and syncs both; false when something kept it from finishing. */
@@ -264,10 +264,17 @@ export class PartitionWal {
 
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.checkpoints += 1;
+    if (this.watchers.size > 0) this.#tellWatchers();
     const [busy, frames, moved] = this.#run(mode);
     const complete = busy === 0 && frames === moved;
     if (complete) this.#bytes = 0;
     return complete;
+  }
+
+  #tellWatchers(): void {
+    const [, frames, moved] = this.#run('NOOP');
+    if (frames === moved) return;
+    for (const watcher of this.watchers) watcher.note(`${this.#sql.db.name}-wal`, frames);
   }
 
   #run(mode: keyof typeof checkpoints): CheckpointRow {
@@ -278,16 +285,6 @@ export class PartitionWal {
 function notSynced(file: string, cause?: unknown): CodedError {
   const hint = 'check the disk, then restart: its WAL is kept and used again';
   return new CodedError('STORE_FAILED', `${file} could not be synced`, { hint, cause });
-}
-
-/** Work on a file for which SQLite syncs nothing. */
-function unsynced<Result>(db: Database.Database, work: () => Result): Result {
-  db.exec('PRAGMA synchronous = OFF');
-  try {
-    return work();
-  } finally {
-    db.exec('PRAGMA synchronous = NORMAL');
-  }
 }
 
 const checkpointIn = (mode: string) => (db: Database.Database) =>

@@ -26,3 +26,13 @@ export function inReadTransaction<Result>(db: Database.Database, work: () => Res
     throw error;
   }
 }
+
+/** Work on a file for which SQLite syncs nothing. */
+export function unsynced<Result>(db: Database.Database, work: () => Result): Result {
+  db.exec('PRAGMA synchronous = OFF');
+  try {
+    return work();
+  } finally {
+    db.exec('PRAGMA synchronous = NORMAL');
+  }
+}

@@ -11,6 +11,7 @@ import type { FilesToMerge } from './merge-file.ts';
 export type SideWork =
   | { readonly kind: 'audit'; readonly file: string }
   | { readonly kind: 'copy'; readonly from: string; readonly to: string }
+  | ({ readonly kind: 'copy-pages' } & PagesToCopy)
   | ({ readonly kind: 'build' } & ChildrenToBuild)
   | ({ readonly kind: 'merge' } & FilesToMerge);
 
@@ -22,8 +23,15 @@ export type SideAnswer =
   | { readonly kind: 'audited'; readonly audit: PartitionAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
   | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
-  | { readonly kind: 'merged' }
+  | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string };
+
+export interface PagesToCopy {
+  readonly from: string;
+  readonly to: string;
+  /** Numbers from 1, ascending. */
+  readonly pages: Uint32Array;
+}
 
 export interface CopiedFile {
   readonly bytes: number;
@@ -101,6 +109,12 @@ export class SideProcess {
     throw unexpected(answer);
   }
 
+  /** The same for a few pages of a file that was copied before. */
+  async copyPages(work: PagesToCopy): Promise<void> {
+    const answer = await this.#do({ kind: 'copy-pages', ...work });
+    if (answer.kind !== 'done') throw unexpected(answer);
+  }
+
   /** See buildChildren. Rejects also when one of the parents is not whole. */
   async build(work: ChildrenToBuild): Promise<readonly BuiltChild[]> {
     const answer = await this.#do({ kind: 'build', ...work });
@@ -111,7 +125,7 @@ export class SideProcess {
   /** See mergeFile. */
   async merge(work: FilesToMerge): Promise<void> {
     const answer = await this.#do({ kind: 'merge', ...work });
-    if (answer.kind !== 'merged') throw unexpected(answer);
+    if (answer.kind !== 'done') throw unexpected(answer);
   }
 
   #do(work: SideWork): Promise<SideAnswer> {

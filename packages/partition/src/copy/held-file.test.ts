@@ -1,0 +1,121 @@
+// A file is copied while checkpoints write to it. The oracle is the child that is built out of the
+// copy: the build refuses rows that are not as many, or not of the digest, that the file counts.
+// The folder is audited when the test ends.
+import { setImmediate } from 'node:timers/promises';
+import { seededRandom } from '@ringwright/base/random';
+import type { RangesPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import { afterEach, expect, test, vi } from 'vitest';
+import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { ChangedPages } from '../file/changed-pages.ts';
+import { PartitionWal } from '../file/partition-wal.ts';
+import { SideProcess } from '../side/side-process.ts';
+import type { Store } from '../store.ts';
+
+const KEYS = 2_000;
+
+vi.mock('@ringwright/base/limits-copies', async (original) => ({
+  ...(await original<typeof import('@ringwright/base/limits-copies')>()),
+  copyHeldBytesMax: 256 * 1024,
+}));
+
+afterEach(() => vi.restoreAllMocks());
+
+const partitioner: RangesPartitioner = {
+  kind: 'ranges',
+  partitions: 2,
+  starts: ['m'],
+  ids: [1, 2],
+};
+
+async function opened(store: Store): Promise<void> {
+  await store.create('test', 0, 'ready');
+  await store.create('test', 1, 'filling');
+}
+
+function adopt(store: Store) {
+  const children = [{ partition: 1, incarnation: store.info('test', 1)?.incarnation ?? '' }];
+  return store.children.adopt({ keyspace: 'test', partitioner, parents: [0], children });
+}
+
+const keyOf = (index: number): string => `a/${index}`;
+
+function writesOf(ms: number, indices: readonly number[]) {
+  return indices.map((index) => write(keyOf(index), `${ms} ${'x'.repeat(1_000)}`, ms));
+}
+
+/** No copy ends before a checkpoint has come. */
+function untilCheckpoint(): void {
+  const noted = vi.spyOn(ChangedPages.prototype, 'note');
+  const copy = Reflect.get(SideProcess.prototype, 'copy') as SideProcess['copy'];
+  vi.spyOn(SideProcess.prototype, 'copy').mockImplementationOnce(async function during(
+    this: SideProcess,
+    ...files
+  ) {
+    const copied = await copy.apply(this, files);
+    while (noted.mock.calls.length === 0) await setImmediate();
+    return copied;
+  });
+}
+
+test.each([1, 2, 3])('what checkpoints wrote meanwhile is copied again (seed %i)', async (seed) => {
+  await using place = scratch();
+  const first = await place.open();
+  await opened(first);
+  await first.write(writesOf(1, Array.from(Array(KEYS).keys())));
+  // Then all of it is in the file.
+  await first.close();
+  // Each few writes ask for a checkpoint.
+  const store = await place.open({ walBytesMax: 64 * 1024 });
+  const random = seededRandom(seed);
+  await store.write(writesOf(2, [0]));
+  const again = vi.spyOn(SideProcess.prototype, 'copyPages');
+  untilCheckpoint();
+  const state = { ended: false };
+  const pass = adopt(store).finally(() => {
+    state.ended = true;
+  });
+  for (let ms = 3; !state.ended; ms += 1) {
+    await store.write(
+      writesOf(
+        ms,
+        Array.from({ length: 20 }, () => 1 + random.below(KEYS - 1)),
+      ),
+    );
+  }
+  await pass;
+  expect(again.mock.calls.map(([{ pages }]) => pages.length)[0]).toBeGreaterThan(0);
+  expect(store.info('test', 1)).toMatchObject({ rows: KEYS });
+  expect(textOf(store, keyOf(0), 1)).toMatch(/^2 x/);
+});
+
+test('one whose checkpoint could not wait for the last round has another', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await opened(store);
+  await store.write(writesOf(1, [1]));
+  const held = vi.spyOn(PartitionWal.prototype, 'holdStill');
+  const again = vi.spyOn(SideProcess.prototype, 'copyPages');
+  held.mockImplementationOnce(function breaking(this: PartitionWal) {
+    queueMicrotask(() => this.checkpoint('PASSIVE'));
+    return this.holdStill();
+  });
+  await adopt(store);
+  expect(again).toHaveBeenCalledOnce();
+  expect(textOf(store, keyOf(1), 1)).toMatch(/^1 x/);
+});
+
+test('a file that is written to without end is left alone', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await opened(store);
+  await store.write(writesOf(1, [1]));
+  const hold = Reflect.get(PartitionWal.prototype, 'holdStill') as () => number;
+  vi.spyOn(PartitionWal.prototype, 'holdStill').mockImplementation(function breaking(
+    this: PartitionWal,
+  ) {
+    queueMicrotask(() => this.checkpoint('PASSIVE'));
+    return hold.call(this);
+  });
+  await expect(adopt(store)).rejects.toMatchObject({ code: 'COPY_BUSY' });
+  expect(textOf(store, keyOf(1), 1)).toBeUndefined();
+});

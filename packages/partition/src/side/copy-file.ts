@@ -1,0 +1,69 @@
+// Copies a file, or pages of it, while somebody else may write to it.
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { copyWriteBytes } from '@ringwright/base/limits-copies';
+import { KeyedChecksum } from '../audit/keyed-checksum.ts';
+import { pageBytes } from '../file/schema.ts';
+import type { CopiedFile, PagesToCopy } from './side-process.ts';
+
+export function copyFile(from: string, to: string): CopiedFile {
+  const source = openSync(from, 'r');
+  try {
+    return copyOpened(source, to);
+  } finally {
+    closeSync(source);
+  }
+}
+
+/** Summed between reading and writing, which costs no more than having the kernel copy. */
+function copyOpened(source: number, to: string): CopiedFile {
+  const target = openSync(to, 'wx', 0o600);
+  try {
+    const checksum = KeyedChecksum.begin();
+    const piece = Buffer.allocUnsafe(copyWriteBytes);
+    for (let bytes = 0; ; ) {
+      const length = readSync(source, piece, 0, copyWriteBytes, bytes);
+      if (length === 0) return { bytes, seal: checksum.text() };
+      checksum.take(piece.subarray(0, length));
+      const written = writeSync(target, piece, 0, length, bytes);
+      if (written !== length) throw new Error(`${written} of ${length} bytes were written`);
+      bytes += length;
+    }
+  } finally {
+    closeSync(target);
+  }
+}
+
+/** Pages that follow one another are read and written at once. Throws where `from` has not all. */
+export function copyPages({ from, to, pages }: PagesToCopy): void {
+  const source = openSync(from, 'r');
+  try {
+    const target = openSync(to, 'r+');
+    try {
+      const piece = Buffer.allocUnsafe(copyWriteBytes);
+      for (const { first, count } of runsOf(pages)) {
+        const bytes = piece.subarray(0, count * pageBytes);
+        const at = (first - 1) * pageBytes;
+        if (readSync(source, bytes, 0, bytes.length, at) !== bytes.length) {
+          throw new Error(`${from} ends before its page ${first + count - 1}`);
+        }
+        const written = writeSync(target, bytes, 0, bytes.length, at);
+        if (written !== bytes.length) throw new Error(`${written} bytes were written`);
+      }
+    } finally {
+      closeSync(target);
+    }
+  } finally {
+    closeSync(source);
+  }
+}
+
+function* runsOf(pages: Uint32Array): Generator<{ first: number; count: number }> {
+  const countMax = copyWriteBytes / pageBytes;
+  for (let index = 0; index < pages.length; ) {
+    const first = pages[index] ?? 0;
+    let count = 1;
+    while (count < countMax && pages[index + count] === first + count) count += 1;
+    yield { first, count };
+    index += count;
+  }
+}
