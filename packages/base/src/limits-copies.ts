@@ -165,5 +165,10 @@ export const trashListMax = 8_192;
 export const childCacheBytes = 64 * 1024 * 1024;
 /** Of a child that is built, what is synced at once: some 40 ms of the disk, which the log wants too. */
 export const childSyncBytes = 16 * 1024 * 1024;
+/**
+ * So often what came for a child is merged into its built file beside the store: each time less has
+ * come meanwhile, unless writes outrun that.
+ */
+export const mergesAsideMax = 8;
 /** Children of one pass whose files are synced and put in place at once. */
 export const childrenPlacedAtOnce = 4;

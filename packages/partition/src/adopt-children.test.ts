@@ -10,6 +10,7 @@ import { expect, test, vi } from 'vitest';
 import { scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { PartitionFile } from './file/partition-file.ts';
 import type { StoredRecord, Write } from './file/record.ts';
+import { SideProcess } from './side/side-process.ts';
 import type { Store } from './store.ts';
 
 const SEED = 20_261_125;
@@ -126,6 +127,31 @@ test('a file that came after the mirror gets nothing', async () => {
   const family = { keyspace: 'test', partitioner: childrenBy, parents: [0], children };
   await expect(store.children.adopt(family)).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
   expect(rowsOf(store, 2)).toEqual([]);
+});
+
+test('what comes while rows are merged beside the store is merged there too', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await opened(store);
+  await store.write([write('b', 'a value', 1, 0)]);
+  const comes = async (round: number, count: number): Promise<void> => {
+    const names = Array.from({ length: count }, (_, index) => `a/${index % 300}/${round}`);
+    for (const ms of [2, 3]) await store.write(names.map((name) => write(name, 'new', ms, 2)));
+  };
+  await comes(0, mergeRowsMin);
+  const merge = Reflect.get(SideProcess.prototype, 'merge') as SideProcess['merge'];
+  const merged = vi.spyOn(SideProcess.prototype, 'merge');
+  merged.mockImplementation(async function during(this: SideProcess, work) {
+    await merge.call(this, work);
+    const round = merged.mock.calls.length;
+    if (round < 3) await comes(round, mergeRowsMin);
+  });
+  await adopt(store, [0], [2]);
+  vi.restoreAllMocks();
+  expect(merged.mock.calls.map(([{ since }]) => since)).toEqual(
+    [0, 2, 4].map((n) => n * mergeRowsMin),
+  );
+  expect(rowsOf(store, 2)).toHaveLength(1 + 3 * mergeRowsMin);
 });
 
 test('what comes during a long sync is merged and synced before the last turn', async () => {

@@ -3,10 +3,11 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
-import { childrenPlacedAtOnce } from '@ringwright/base/limits-copies';
+import { childrenPlacedAtOnce, mergesAsideMax } from '@ringwright/base/limits-copies';
+import { mergeRowsMin } from '@ringwright/base/limits-store';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { adoptCopy } from './copy/adopt-copy.ts';
-import { copyAside } from './copy/held-file.ts';
+import { copyAside, withFile } from './copy/held-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
 import type { Partition } from './file/partition.ts';
 import type { AdoptedChild } from './parts/child-fills.ts';
@@ -124,17 +125,26 @@ async function adopt(parts: StoreParts, child: Partition, staging: string): Prom
 }
 
 /**
- * What the mirror has brought so far goes into the built file beside the store too: less is left
- * for the thread that serves. Resolves to the last sequence that did.
+ * What the mirror has brought so far goes into the built file beside the store too, and what it
+ * brings meanwhile, until that is little: the thread that serves has that left to merge. Resolves
+ * to the last sequence that is in the built file.
  */
 async function mergeAside(parts: StoreParts, child: Partition, directory: string): Promise<number> {
-  if (!child.hasFile) return 0;
-  const present = join(directory, 'present.db');
-  try {
-    const seq = await copyAside(parts, child, present);
-    await parts.audits.merge({ from: present, into: join(directory, 'data.db') });
-    return seq;
-  } finally {
-    for (const name of [present, `${present}-wal`]) await rm(name, { force: true });
+  const [present, into] = [join(directory, 'present.db'), join(directory, 'data.db')];
+  let merged = 0;
+  for (let round = 0; round < mergesAsideMax && hasMore(parts, child, merged); round += 1) {
+    try {
+      const seq = await copyAside(parts, child, present);
+      await parts.audits.merge({ from: present, since: merged, into });
+      merged = seq;
+    } finally {
+      for (const name of [present, `${present}-wal`]) await rm(name, { force: true });
+    }
   }
+  return merged;
+}
+
+function hasMore(parts: StoreParts, child: Partition, merged: number): boolean {
+  if (!child.hasFile) return false;
+  return withFile(parts, child, ({ seq }) => seq > merged + mergeRowsMin);
 }

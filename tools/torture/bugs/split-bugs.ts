@@ -72,9 +72,9 @@ export const splitBugs: readonly SeededBug[] = [
       {
         // Files of a torture are small: as long as a large one takes.
         file: adoptChildren,
-        find: '    return seq;',
+        find: '      merged = seq;',
         replace:
-          '    await new Promise((resolve) => setTimeout(resolve, 1_500)); return child.file?.seq ?? seq;',
+          '      await new Promise((resolve) => setTimeout(resolve, 1_500)); merged = child.file?.seq ?? seq;',
       },
     ],
   },
