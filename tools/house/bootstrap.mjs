@@ -137,13 +137,14 @@ function install() {
   fail(`npm ci failed (${done.error?.message ?? `exit code ${done.status}`}); run it again.`);
 }
 
-/** Major version of the Node that the user started npm with; null when that was the bundled one. */
-function userNodeMajor() {
+/** The Node that the user started npm with; null when it was the bundled one, or is too old. */
+function userNode() {
   const started = process.env.npm_node_execpath ?? process.execPath;
   const real = fs.existsSync(started) ? fs.realpathSync(started) : started;
   if (real.startsWith(modules + path.sep)) return null;
   const agent = /\bnode\/v(\d+)\./.exec(process.env.npm_config_user_agent ?? '');
-  return Number(agent?.[1] ?? process.versions.node.split('.')[0]);
+  const major = Number(agent?.[1] ?? process.versions.node.split('.')[0]);
+  return major >= NODE_MAJOR_NEEDED ? real : null;
 }
 
 function bundledNode() {
@@ -153,25 +154,32 @@ function bundledNode() {
   return spawnSync(file, ['--version']).status === 0 ? file : null;
 }
 
-/** npm puts node_modules/.bin first in PATH: a link there decides which Node runs the scripts. */
+/**
+ * npm puts node_modules/.bin first in PATH, and so do the programs themselves: a link there decides
+ * which Node runs them, whatever PATH they are started with later.
+ */
 function chooseNode() {
   const link = path.join(modules, '.bin', 'node');
-  const major = userNodeMajor();
-  if (major !== null && major >= NODE_MAJOR_NEEDED) {
-    fs.rmSync(link, { force: true });
-    return;
-  }
-  if (fs.existsSync(link)) return;
-  const bundled = bundledNode();
-  if (bundled === null) {
+  const own = userNode();
+  if (own === null ? fs.existsSync(link) : isLinkTo(link, own)) return;
+  const node = own ?? bundledNode();
+  if (node === null) {
     fail(
       `Node ${NODE_MAJOR_NEEDED} or newer is needed, this is ${process.version}, and none can be` +
         ` brought along for ${process.platform}-${process.arch}: install it, then run this again.`,
     );
   }
   const aside = `${link}.${process.pid}`;
-  fs.symlinkSync(path.relative(path.dirname(link), bundled), aside);
+  fs.symlinkSync(own ?? path.relative(path.dirname(link), node), aside);
   fs.renameSync(aside, link);
+}
+
+function isLinkTo(link, file) {
+  try {
+    return fs.realpathSync(link) === file;
+  } catch {
+    return false;
+  }
 }
 
 const stamp = wantedStamp();
