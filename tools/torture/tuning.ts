@@ -3,7 +3,6 @@ import type { SourcePatch } from './source-patches.ts';
 
 const limits = 'packages/base/src/limits.ts';
 const limitsOfStores = 'packages/base/src/limits-store.ts';
-const limitsOfCopies = 'packages/base/src/limits-copies.ts';
 const storeLimits = 'packages/partition/src/log/store-limits.ts';
 
 function small(file: string, find: string, replace: string): SourcePatch {
@@ -16,7 +15,6 @@ export const tuning: readonly SourcePatch[] = [
   small(limitsOfStores, 'scrubFirstMs = 600_000', 'scrubFirstMs = 2_000'),
   small(limitsOfStores, 'scrubCycleMs = 24 * 3_600_000', 'scrubCycleMs = 6_000'),
   small(limitsOfStores, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
-  small(limitsOfCopies, 'copyHeldBytesMax = 32 * 1024 * 1024', 'copyHeldBytesMax = 32 * 1024'),
   small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
   small('packages/wire/src/replication.ts', 'offerRowsMax = 1_024', 'offerRowsMax = 16'),
   small(storeLimits, 'limits.logSegmentBytesMax', '512 * 1024'),
@@ -25,4 +23,5 @@ export const tuning: readonly SourcePatch[] = [
   small(storeLimits, 'limits.memtableBytesMax', '128 * 1024'),
   small(storeLimits, 'limits.walBytesMax', '32 * 1024'),
   small(storeLimits, 'limits.diskReserveBytes', '8_192'),
+  small(storeLimits, '    copyHeldBytesMax,', '    copyHeldBytesMax: 32 * 1024,'),
 ];

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { copyHeldBytesMax, copyRoundsMax } from '@ringwright/base/limits-copies';
+import { copyRoundsMax } from '@ringwright/base/limits-copies';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { ChangedPages } from '../file/changed-pages.ts';
 import type { Partition } from '../file/partition.ts';
@@ -65,9 +65,11 @@ export async function copyAside(
   try {
     let { size: bytes } = statSync(file.db.name);
     for (let round = 0; round < copyRoundsMax; round += 1) {
-      const copy = () =>
-        copyRound(parts, { from: file.db.name, to, changed, isFirst: round === 0 });
-      if (bytes > copyHeldBytesMax) {
+      const copy = () => {
+        const pages = round === 0 ? null : changed.take();
+        return parts.copies.copyPages({ from: file.db.name, to, pages });
+      };
+      if (bytes > parts.limits.copyHeldBytesMax) {
         await copy();
         // failpoint: fill.copied-round
       } else {
@@ -81,19 +83,6 @@ export async function copyAside(
     partition.pins -= 1;
     file.wal.watchers.delete(changed);
   }
-}
-
-interface CopyRound {
-  readonly from: string;
-  readonly to: string;
-  readonly changed: ChangedPages;
-  readonly isFirst: boolean;
-}
-
-async function copyRound(parts: StoreParts, round: CopyRound): Promise<void> {
-  const { from, to, changed, isFirst } = round;
-  if (isFirst) await parts.copies.copy(from, to);
-  else await parts.copies.copyPages({ from, to, pages: changed.take() });
 }
 
 interface LastRound {
@@ -115,7 +104,8 @@ async function copyLast(
   });
   const read = async () => {
     await copy();
-    if (walBytes > 0) await parts.copies.copy(`${file.db.name}-wal`, `${to}-wal`);
+    const wal = { from: `${file.db.name}-wal`, to: `${to}-wal`, pages: null };
+    if (walBytes > 0) await parts.copies.copyPages(wal);
     return seq;
   };
   const copied = await whileHeld(parts, partition, { file, read });

@@ -1,5 +1,8 @@
 // Order-independent digest of a partition: the XOR of all row hashes, 8 bytes. Pure.
 
+/** Of what stands for a record. */
+export const rowHashBytes = 8;
+
 /** Two halves, because bit operations of JavaScript work on 32 bits. */
 export interface Digest {
   readonly high: number;

@@ -1,6 +1,7 @@
 // Reads records out of an open partition file. Each is compared with its hash first.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type KeyBounds, placeBytesMax } from '@ringwright/base/key-bounds';
+import { rowHashBytes } from './digest.ts';
 import type { PendingRow } from './memtable.ts';
 import type { PartitionFile } from './partition-file.ts';
 import {
@@ -74,7 +75,6 @@ export function scanRecords(file: PartitionFile, bounds: KeyBounds, limit: numbe
 }
 
 const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
-const HASH_BYTES = 8;
 
 function page<Raw, Row extends { readonly seq: number }>(
   file: PartitionFile,
@@ -104,8 +104,8 @@ function verified(file: PartitionFile, row: FullRow): HashedRow {
 function verifiedJoined(file: PartitionFile, row: JoinedRow): HashedRow {
   const [seq, keyBytes, ms, tie, isDeletion, expiresMs, originMs, originTie, bytes] = row;
   const key = bytes.subarray(0, keyBytes);
-  const hash = bytes.subarray(keyBytes, keyBytes + HASH_BYTES);
-  const value = isDeletion === 1 ? null : bytes.subarray(keyBytes + HASH_BYTES);
+  const hash = bytes.subarray(keyBytes, keyBytes + rowHashBytes);
+  const value = isDeletion === 1 ? null : bytes.subarray(keyBytes + rowHashBytes);
   const origin = originMs === 0 && originTie === 0 ? null : { ms: originMs, tie: originTie };
   const record = { key, value, ms, tie, expiresMs, origin, seq, hash };
   if (matchesHash(record, hash)) return record;

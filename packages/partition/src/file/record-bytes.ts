@@ -1,6 +1,7 @@
 // The bytes of a record in the commit log, which are also the bytes its hash is taken over. Pure.
 import { createHash, hash } from 'node:crypto';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
+import { rowHashBytes } from './digest.ts';
 import type { Write } from './record.ts';
 
 // key length 2 | key | ms 6 | tie 5 | flags 1 | expiry 6? | origin ms 6, tie 5? | value.
@@ -157,7 +158,7 @@ export function isStamp({ ms, tie }: Stamp): boolean {
 }
 
 export function isRowHash(rowHash: Buffer): boolean {
-  return rowHash instanceof Buffer && rowHash.length === 8;
+  return rowHash instanceof Buffer && rowHash.length === rowHashBytes;
 }
 
 export function isWholeUpTo(value: number, max: number): boolean {

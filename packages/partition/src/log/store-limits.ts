@@ -1,4 +1,5 @@
-// The limits one store runs with; tests make them small. Reasons: base/limits-store. Pure.
+// The limits one store runs with; tests make them small. Reasons: base/limits-…. Pure.
+import { copyHeldBytesMax } from '@ringwright/base/limits-copies';
 import * as limits from '@ringwright/base/limits-store';
 
 export interface StoreLimits {
@@ -15,6 +16,7 @@ export interface StoreLimits {
   readonly diskReserveBytes: number;
   readonly mergeRowsMax: number;
   readonly mergeBytesMax: number;
+  readonly copyHeldBytesMax: number;
 }
 
 export function storeLimits(overrides: Partial<StoreLimits> = {}): StoreLimits {
@@ -32,6 +34,7 @@ export function storeLimits(overrides: Partial<StoreLimits> = {}): StoreLimits {
     diskReserveBytes: limits.diskReserveBytes,
     mergeRowsMax: limits.mergeRowsMax,
     mergeBytesMax: limits.mergeBytesMax,
+    copyHeldBytesMax,
     ...overrides,
   };
 }

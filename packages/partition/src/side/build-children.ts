@@ -6,7 +6,7 @@ import { auditMappedBytes, childCacheBytes, childSyncBytes } from '@ringwright/b
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import Database from 'better-sqlite3';
-import { emptyDigest, formatDigest } from '../file/digest.ts';
+import { emptyDigest, formatDigest, rowHashBytes } from '../file/digest.ts';
 import { newPartitionTables, walVersion } from '../file/new-partition-file.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import { readMeta } from '../file/partition-meta.ts';
@@ -82,7 +82,8 @@ type RouteRows = () => Tally;
 /** Of rows that no child here gets. */
 const NOBODY = -1;
 
-type RowToRoute = [key: Buffer, ms: number, hash: Buffer, valueBytes: number | null];
+/** Hash and key are one piece of bytes: each piece costs as much as the rest of a call. */
+type RowToRoute = [hashAndKey: Buffer, ms: number, valueBytes: number | null];
 
 function rowRouter(
   db: Database.Database,
@@ -91,8 +92,9 @@ function rowRouter(
 ): RouteRows {
   let all = newTally();
   db.function('child_of', { directOnly: true, varargs: true }, (...row: unknown[]) => {
-    const [key, ms, hash, valueBytes] = row as RowToRoute;
-    const child = childOf(key);
+    const [hashAndKey, ms, valueBytes] = row as RowToRoute;
+    const hash = hashAndKey.subarray(0, rowHashBytes);
+    const child = childOf(hashAndKey.subarray(rowHashBytes));
     const tally = tallies.get(child);
     countRow(all, { valueBytes, hash });
     if (tally === undefined) return NOBODY;
@@ -104,8 +106,8 @@ function rowRouter(
   return () => {
     all = newTally();
     empty.run();
-    db.exec(`INSERT INTO routes SELECT child_of(key, ms, hash, length(value)), seq
-      FROM parent.records`);
+    db.exec(`INSERT INTO routes
+      SELECT child_of(CAST(hash || key AS BLOB), ms, length(value)), seq FROM parent.records`);
     return all;
   };
 }

@@ -1,5 +1,5 @@
 // Copies a file, or pages of it, while somebody else may write to it.
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, openSync, readSync, writeSync } from 'node:fs';
 import { copyWriteBytes } from '@ringwright/base/limits-copies';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { pageBytes } from '../file/schema.ts';
@@ -33,8 +33,17 @@ function copyOpened(source: number, to: string): CopiedFile {
   }
 }
 
-/** Pages that follow one another are read and written at once. Throws where `from` has not all. */
+/**
+ * All of a file is copied by the kernel, or not at all where files may share what they have in
+ * common. Pages that follow one another are read and written at once. Throws where `from` ends
+ * before them.
+ */
 export function copyPages({ from, to, pages }: PagesToCopy): void {
+  if (pages === null) copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  else copyEach(from, to, pages);
+}
+
+function copyEach(from: string, to: string, pages: Uint32Array): void {
   const source = openSync(from, 'r');
   try {
     const target = openSync(to, 'r+');

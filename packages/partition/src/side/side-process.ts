@@ -29,8 +29,8 @@ export type SideAnswer =
 export interface PagesToCopy {
   readonly from: string;
   readonly to: string;
-  /** Numbers from 1, ascending. */
-  readonly pages: Uint32Array;
+  /** Numbers from 1, ascending; null: all there are, and `to` is made. */
+  readonly pages: Uint32Array | null;
 }
 
 export interface CopiedFile {
@@ -100,8 +100,8 @@ export class SideProcess {
   }
 
   /**
-   * Copies a file that nobody writes to meanwhile, or as far as it goes when its end is read. Not
-   * synced. Rejects also when it was not copied; what is at `to` then is worth nothing.
+   * Copies a file that nobody writes to meanwhile. Not synced. Rejects also when it was not copied;
+   * what is at `to` then is worth nothing.
    */
   async copy(from: string, to: string): Promise<CopiedFile> {
     const answer = await this.#do({ kind: 'copy', from, to });
@@ -109,7 +109,7 @@ export class SideProcess {
     throw unexpected(answer);
   }
 
-  /** The same for a few pages of a file that was copied before. */
+  /** A file that may be written to meanwhile, or pages of one that was copied before. Not synced. */
   async copyPages(work: PagesToCopy): Promise<void> {
     const answer = await this.#do({ kind: 'copy-pages', ...work });
     if (answer.kind !== 'done') throw unexpected(answer);
