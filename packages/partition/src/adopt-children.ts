@@ -1,10 +1,12 @@
 // Files of children, built beside the store out of those of their parents, become live files here.
-import { mkdir, rm } from 'node:fs/promises';
+
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { childrenPlacedAtOnce, mergesAsideMax } from '@ringwright/base/limits-copies';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
+import { removeFiles } from '@ringwright/node/remove-files';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { adoptCopy } from './copy/adopt-copy.ts';
 import { copyAside, withFile } from './copy/held-file.ts';
@@ -61,7 +63,7 @@ export async function adoptChildren(
     return new Map(adopted);
   } finally {
     room.release();
-    await rm(directory, { recursive: true, force: true });
+    await removeFiles(directory);
   }
 }
 
@@ -114,7 +116,7 @@ async function build(
     const names = parents.map(turnName).join(', ');
     throw new CodedError('COPY_INVALID', `children of ${names}: ${what}`);
   } finally {
-    await Promise.all(files.map((file) => rm(file, { force: true })));
+    for (const file of files) await removeFiles(file);
   }
 }
 
@@ -138,7 +140,7 @@ async function mergeAside(parts: StoreParts, child: Partition, directory: string
       await parts.audits.merge({ from: present, since: merged, into });
       merged = seq;
     } finally {
-      for (const name of [present, `${present}-wal`]) await rm(name, { force: true });
+      for (const name of [present, `${present}-wal`]) await removeFiles(name);
     }
   }
   return merged;

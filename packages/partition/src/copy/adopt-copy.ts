@@ -1,11 +1,13 @@
 // Makes a verified copy the live file of a partition, with all that its present file has received.
-import { rename, rm } from 'node:fs/promises';
+
+import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { mergeRowsMin, mergeSyncsMax } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
+import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import { openDataFile } from '../file/open-files.ts';
@@ -64,7 +66,7 @@ export async function adoptCopy(
     if (partition.file !== copy || copy === null) {
       copy?.wal.close();
       // After a failure it may be the current one.
-      if (parts.failure === null) await rm(directory, { recursive: true, force: true });
+      if (parts.failure === null) await removeFiles(directory);
     }
     throw error;
   } finally {
@@ -258,7 +260,7 @@ async function removeOld(parts: StoreParts, home: string, incarnation: string): 
     // Not synced: what a crash brings back beside CURRENT goes at the next start.
     await rename(join(home, incarnation), aside);
     // failpoint: copy-in.before-removal
-    await rm(aside, { recursive: true, force: true });
+    await removeFiles(aside);
   } catch (error) {
     parts.fail(error);
   }

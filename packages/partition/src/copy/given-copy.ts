@@ -1,9 +1,10 @@
 // One partition file on its way to another server, read by the process beside the store.
+
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyHoldLookMs, copyHoldMsMax } from '@ringwright/base/limits-copies';
+import { removeFiles } from '@ringwright/node/remove-files';
 import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
@@ -104,7 +105,7 @@ export class GivenCopy {
     this.#fail(new CodedError('MOVE_UNKNOWN', 'the copy is released'));
     this.#order({ kind: 'end' });
     this.#room?.release();
-    if (this.#aside !== null) await rm(this.#aside, { recursive: true, force: true });
+    if (this.#aside !== null) await removeFiles(this.#aside);
   }
 
   #begin(file: PartitionFile): Hold {

@@ -1,9 +1,10 @@
 // A partition file that another process reads where it lies: its checkpoints wait meanwhile.
+
 import { statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyRoundsMax } from '@ringwright/base/limits-copies';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
+import { removeFiles } from '@ringwright/node/remove-files';
 import { ChangedPages } from '../file/changed-pages.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
@@ -109,7 +110,7 @@ async function copyLast(
     return seq;
   };
   const copied = await whileHeld(parts, partition, { file, read });
-  if (copied === null) await rm(`${to}-wal`, { force: true });
+  if (copied === null) await removeFiles(`${to}-wal`);
   return copied;
 }
 

@@ -1,10 +1,12 @@
 // A copy of one partition file, taken while it is written to, and staged as a file of its own.
+
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
+import { removeFiles } from '@ringwright/node/remove-files';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import type { Partition } from '../file/partition.ts';
@@ -64,7 +66,7 @@ export class Snapshot {
     if (this.#released) return;
     this.#released = true;
     await this.#handle.close();
-    await rm(this.#directory, { recursive: true, force: true });
+    await removeFiles(this.#directory);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -90,7 +92,7 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
       (await copyHeld(parts, partition, file)) ?? (await backUp(parts, partition, file));
     return new Snapshot(manifest, { directory, handle: await open(file, 'r') });
   } catch (error) {
-    await rm(directory, { recursive: true, force: true });
+    await removeFiles(directory);
     throw error;
   } finally {
     room.release();
@@ -122,7 +124,7 @@ async function copyHeld(
   } catch {
     checkOpen(parts);
   }
-  await rm(to, { force: true });
+  await removeFiles(to);
   return null;
 }
 

@@ -1,7 +1,9 @@
 // A partition file on its way in: the room it has, and its end, well or not.
-import { mkdir, rm } from 'node:fs/promises';
+
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { removeFiles } from '@ringwright/node/remove-files';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
@@ -68,7 +70,7 @@ export class StagedCopy {
 
   async remove(): Promise<void> {
     this.#room.release();
-    await rm(this.#directory, { recursive: true, force: true });
+    await removeFiles(this.#directory);
   }
 
   invalid(what: string): CodedError {

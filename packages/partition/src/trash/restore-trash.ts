@@ -5,11 +5,13 @@
 // another life. So whoever asks for it gets what any filling file gets: a device that should hold
 // the partition refills it, one that should not offers its records to the holders, under their own
 // stamps and the holders' floors, and drops it again.
-import { constants } from 'node:fs';
-import { copyFile, mkdir, open, rm, stat } from 'node:fs/promises';
+
+import { mkdir, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { syncDirectory } from '@ringwright/node/durable-files';
+import { exists } from '@ringwright/node/missing-file';
+import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { openDataFile } from '../file/open-files.ts';
@@ -59,7 +61,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       return info;
     } finally {
       room.release();
-      await rm(staged, { recursive: true, force: true });
+      await removeFiles(staged);
     }
   });
 }
@@ -67,10 +69,11 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
 /** A copy, so that whatever goes wrong leaves the trash as it was; a WAL comes along. */
 async function stage(parts: StoreParts, { from, to }: { from: string; to: string }): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
-  const clone = constants.COPYFILE_FICLONE;
   restoreWal(join(from, 'data.db'));
-  await copyFile(join(from, 'data.db'), join(to, 'data.db'), clone);
-  await copyFile(join(from, 'data.db-wal'), join(to, 'data.db-wal'), clone).catch(() => undefined);
+  for (const name of ['data.db', 'data.db-wal']) {
+    const copy = { from: join(from, name), to: join(to, name), pages: null };
+    if (await exists(copy.from)) await parts.copies.copyPages(copy);
+  }
   const { findings } = await parts.audits.audit(join(to, 'data.db'));
   checkOpen(parts);
   if (findings[0] === undefined) return;

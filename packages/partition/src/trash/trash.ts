@@ -1,7 +1,9 @@
 // Dropped partitions: folders kept for a while, named by the time of the drop and what they were.
-import { readdir, rm, stat } from 'node:fs/promises';
+
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renameDurably, syncDirectory } from '@ringwright/node/durable-files';
+import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import { chooseTrash, type TrashLimits } from './choose-trash.ts';
 
@@ -64,7 +66,7 @@ export async function trimTrash(root: string, limits: TrashLimits): Promise<Tras
 
 export async function removeTrash(root: string, name: string): Promise<void> {
   const trash = dataPaths.trash(root);
-  await rm(join(trash, name), { recursive: true, force: true });
+  await removeFiles(join(trash, name));
   await syncDirectory(trash);
 }
 
