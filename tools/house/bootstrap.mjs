@@ -139,12 +139,12 @@ function install() {
 
 /** The Node that the user started npm with; null when it was the bundled one, or is too old. */
 function userNode() {
-  const started = process.env.npm_node_execpath ?? process.execPath;
-  const real = fs.existsSync(started) ? fs.realpathSync(started) : started;
-  if (real.startsWith(modules + path.sep)) return null;
+  const named = process.env.npm_node_execpath ?? process.execPath;
+  const started = fs.realpathSync(fs.existsSync(named) ? named : process.execPath);
+  if (started.startsWith(modules + path.sep)) return null;
   const agent = /\bnode\/v(\d+)\./.exec(process.env.npm_config_user_agent ?? '');
   const major = Number(agent?.[1] ?? process.versions.node.split('.')[0]);
-  return major >= NODE_MAJOR_NEEDED ? real : null;
+  return major >= NODE_MAJOR_NEEDED ? started : null;
 }
 
 function bundledNode() {
@@ -161,7 +161,7 @@ function bundledNode() {
 function chooseNode() {
   const link = path.join(modules, '.bin', 'node');
   const own = userNode();
-  if (own === null ? fs.existsSync(link) : isLinkTo(link, own)) return;
+  if (isLinkTo(link, own)) return;
   const node = own ?? bundledNode();
   if (node === null) {
     fail(
@@ -170,16 +170,23 @@ function chooseNode() {
     );
   }
   const aside = `${link}.${process.pid}`;
-  fs.symlinkSync(own ?? path.relative(path.dirname(link), node), aside);
-  fs.renameSync(aside, link);
+  try {
+    fs.symlinkSync(own ?? path.relative(path.dirname(link), node), aside);
+    fs.renameSync(aside, link);
+  } catch (error) {
+    // PATH has the user's own where nothing can be written.
+    if (own === null) throw error;
+  }
 }
 
+/** Whether it leads to this file; null: to one in here, or one that is new enough still. */
 function isLinkTo(link, file) {
-  try {
-    return fs.realpathSync(link) === file;
-  } catch {
-    return false;
-  }
+  if (!fs.existsSync(link)) return false;
+  const found = fs.realpathSync(link);
+  if (file !== null) return found === file;
+  if (found.startsWith(modules + path.sep)) return true;
+  const { stdout } = spawnSync(found, ['--version'], { encoding: 'utf8' });
+  return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= NODE_MAJOR_NEEDED;
 }
 
 const stamp = wantedStamp();

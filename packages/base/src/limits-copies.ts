@@ -42,7 +42,7 @@ export const sideProcessPriority = 10;
  * once more. To move 16 MiB takes ~80 ms of one turn.
  */
 export const heldWalBytesMax = 16 * 1024 * 1024;
-/** What is copied while checkpoints wait, where it is copied for this device: some 0.3 s. */
+/** What is copied while checkpoints wait, where it is copied for this device: 0.1 s on a busy disk. */
 export const copyHeldBytesMax = 32 * 1024 * 1024;
 /**
  * So often what checkpoints wrote meanwhile is copied again. Each round has less to copy, unless

@@ -1,4 +1,5 @@
 // Removes files, however long, so that the disk is there for others meanwhile.
+import { constants } from 'node:fs';
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onlyMissing } from './missing-file.ts';
@@ -10,8 +11,9 @@ import { onlyMissing } from './missing-file.ts';
 const STEP_BYTES = 32 * 1024 * 1024;
 
 /**
- * A file, or a folder with all in it; nothing where there is none. Names go first, so a crash
- * leaves no file that is cut. Nothing is synced. Nobody may have the files open.
+ * A file, or a folder with all in it; nothing where there is none, also when somebody else removes
+ * it meanwhile. Names go first, so a crash leaves no file that is cut. Nothing is synced. Who has
+ * one of the files open finds it cut.
  */
 export async function removeFiles(target: string): Promise<void> {
   for (const file of await filesIn(target)) await removeFile(file);
@@ -27,12 +29,14 @@ async function filesIn(target: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
+/** What cannot be opened, or has another name, is left to be removed at once, or to stay. */
 async function removeFile(file: string): Promise<void> {
-  const handle = await open(file, 'r+');
+  const handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW).catch(() => null);
+  if (handle === null) return;
   try {
+    await rm(file, { force: true });
     const { size, nlink } = await handle.stat();
-    await rm(file);
-    if (nlink > 1) return; // it has another name
+    if (nlink > 0) return;
     for (let left = size - STEP_BYTES; left > 0; left -= STEP_BYTES) await handle.truncate(left);
   } finally {
     await handle.close();

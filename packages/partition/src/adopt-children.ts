@@ -40,7 +40,10 @@ export async function adoptChildren(
   family: ChildrenHere,
 ): Promise<ReadonlyMap<number, AdoptedChild>> {
   const { keyspace } = family;
-  const children = family.children.map((child) => childOf(parts, { keyspace, ...child }));
+  const children = family.children.map(({ partition, incarnation }) => {
+    return childOf(partitionOf(parts, { keyspace, partition }), incarnation);
+  });
+  const begun = new Map(children.map((child) => [child, child.incarnation]));
   const parents = family.parents
     .map((partition) => partitionOf(parts, { keyspace, partition }))
     .filter(({ hasFile }) => hasFile);
@@ -57,7 +60,8 @@ export async function adoptChildren(
     }
     const adopted = await inWaves(children, childrenPlacedAtOnce, async (child) => {
       const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
-      if (rows > 0) await adopt(parts, child, directory);
+      const incarnation = begun.get(child) ?? '';
+      if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });
       return [child.partition, { rows, bytes, incarnation: child.incarnation }] as const;
     });
     return new Map(adopted);
@@ -68,13 +72,9 @@ export async function adoptChildren(
 }
 
 /** Whoever takes part in the mirror, and not a file that came after it. */
-function childOf(
-  parts: StoreParts,
-  child: { readonly keyspace: string; readonly partition: number; readonly incarnation: string },
-): Partition {
-  const found = partitionOf(parts, child);
-  if (found.incarnation === child.incarnation) return found;
-  const message = `${turnName(found)} was replaced before it was filled`;
+function childOf(child: Partition, incarnation: string): Partition {
+  if (child.incarnation === incarnation) return child;
+  const message = `${turnName(child)} was replaced before it was filled`;
   throw new CodedError('PARTITION_ABSENT', message);
 }
 
@@ -120,10 +120,16 @@ async function build(
   }
 }
 
-async function adopt(parts: StoreParts, child: Partition, staging: string): Promise<void> {
+async function adopt(
+  parts: StoreParts,
+  child: Partition,
+  { incarnation, staging }: { readonly incarnation: string; readonly staging: string },
+): Promise<void> {
   const directory = directoryOf(staging, child);
   const mergedSeq = await mergeAside(parts, child, directory);
-  await parts.mutex.run(turnName(child), () => adoptCopy(parts, child, { directory, mergedSeq }));
+  await parts.mutex.run(turnName(child), () =>
+    adoptCopy(parts, childOf(child, incarnation), { directory, mergedSeq }),
+  );
 }
 
 /**

@@ -1,9 +1,10 @@
 // A file whose names are gone while it is open is whole: it is written anew under new ones.
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
+import { removeFiles } from '@ringwright/node/remove-files';
 import { roomFor } from './copy/staged-copy.ts';
 import { dataPaths } from './file/data-paths.ts';
 import { identityOf } from './file/file-identity.ts';
@@ -41,7 +42,7 @@ export function rewriteLost(parts: StoreParts, partition: Partition): Promise<bo
     } finally {
       partition.pins -= 1;
       room.release();
-      await rm(staged, { recursive: true, force: true });
+      await removeFiles(staged);
     }
   });
 }
@@ -100,7 +101,7 @@ async function adopt(
   partition.damage = null;
   parts.files.replace(partition, copy);
   present.wal.discard();
-  await rm(old, { recursive: true, force: true });
+  await removeFiles(old);
 }
 
 /** Under its name in the partition's folder; what fails leaves nothing there. */
@@ -130,7 +131,7 @@ async function placeAndOpen(
     }
     return openDataFile(join(place, 'data.db'));
   } catch (error) {
-    await rm(place, { recursive: true, force: true });
+    await removeFiles(place);
     throw error;
   }
 }

@@ -85,7 +85,7 @@ export const splitBugs: readonly SeededBug[] = [
     patches: [
       {
         file: adoptChildren,
-        find: 'if (rows > 0) await adopt(parts, child, directory);',
+        find: 'if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });',
         replace: '',
       },
     ],

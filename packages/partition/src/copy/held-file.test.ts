@@ -2,6 +2,7 @@
 // copy: the build refuses rows that are not as many, or not of the digest, that the file counts.
 // The folder is audited when the test ends.
 import { setImmediate } from 'node:timers/promises';
+import { copyRoundsMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
 import type { RangesPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -100,18 +101,43 @@ test('one whose checkpoint could not wait for the last round has another', async
   expect(textOf(store, keyOf(1), 1)).toMatch(/^1 x/);
 });
 
-test('a file that is written to without end is left alone', async () => {
-  await using place = scratch();
-  const store = await place.open();
-  await opened(store);
-  await store.write(writesOf(1, [1]));
+/** Each round is broken. */
+function neverHeld() {
   const hold = Reflect.get(PartitionWal.prototype, 'holdStill') as () => number;
-  vi.spyOn(PartitionWal.prototype, 'holdStill').mockImplementation(function breaking(
+  return vi.spyOn(PartitionWal.prototype, 'holdStill').mockImplementation(function breaking(
     this: PartitionWal,
   ) {
     queueMicrotask(() => this.checkpoint('PASSIVE'));
     return hold.call(this);
   });
-  await expect(adopt(store)).rejects.toMatchObject({ code: 'COPY_BUSY' });
-  expect(textOf(store, keyOf(1), 1)).toBeUndefined();
+}
+
+test('a file that is written to without end is copied by this process', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await opened(store);
+  await store.write(writesOf(1, [1]));
+  const held = neverHeld();
+  await adopt(store);
+  expect(held).toHaveBeenCalledTimes(copyRoundsMax);
+  expect(textOf(store, keyOf(1), 1)).toMatch(/^1 x/);
+});
+
+test('and so is one whose changes could not be noted', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await opened(store);
+  await store.write(writesOf(1, [1]));
+  const held = neverHeld();
+  const note = Reflect.get(ChangedPages.prototype, 'note') as ChangedPages['note'];
+  vi.spyOn(ChangedPages.prototype, 'note').mockImplementation(function gone(
+    this: ChangedPages,
+    wal,
+    frames,
+  ) {
+    return note.call(this, `${wal}.not-there`, frames);
+  });
+  await adopt(store);
+  expect(held).toHaveBeenCalledOnce();
+  expect(textOf(store, keyOf(1), 1)).toMatch(/^1 x/);
 });

@@ -1,4 +1,4 @@
-// A partition file that another process reads where it lies: its checkpoints wait meanwhile.
+// A partition file that another process reads where it lies, with its checkpoints held or noted.
 
 import { statSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -51,8 +51,8 @@ export async function whileHeld<Result>(
  * that is no older than the call. Resolves to a sequence that the copy has all rows up to. A long
  * file is copied while checkpoints go on, and then what they have written meanwhile, until that is
  * little. For the last round they wait. The WAL may grow while it is read, or begin anew if the
- * file has all of it; SQLite takes of it what is whole. Throws PARTITION_ABSENT, PARTITION_DAMAGED;
- * COPY_BUSY when more is written than can be copied.
+ * file has all of it; SQLite takes of it what is whole. Where more is written than that process
+ * copies, this one does, a MiB a turn. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
  */
 export async function copyAside(
   parts: StoreParts,
@@ -60,12 +60,38 @@ export async function copyAside(
   to: string,
 ): Promise<number> {
   const file = withFile(parts, partition, (used) => used);
-  const changed = new ChangedPages();
-  file.wal.watchers.add(changed);
+  const { seq } = file;
   partition.pins += 1;
   try {
+    const copied = await copyInRounds(parts, partition, { file, to });
+    if (copied !== null) return copied;
+    await removeFiles(to);
+    await mirrorAside(parts, partition, to);
+    return seq;
+  } catch (error) {
+    if (partition.gone || partition.file !== file) throw dropped(partition, error);
+    throw error;
+  } finally {
+    partition.pins -= 1;
+  }
+}
+
+interface CopyAside {
+  readonly file: PartitionFile;
+  readonly to: string;
+}
+
+/** Null when there was no end of it. */
+async function copyInRounds(
+  parts: StoreParts,
+  partition: Partition,
+  { file, to }: CopyAside,
+): Promise<number | null> {
+  const changed = new ChangedPages();
+  file.wal.watchers.add(changed);
+  try {
     let { size: bytes } = statSync(file.db.name);
-    for (let round = 0; round < copyRoundsMax; round += 1) {
+    for (let round = 0; round < copyRoundsMax && !changed.isBroken; round += 1) {
       const copy = () => {
         const pages = round === 0 ? null : changed.take();
         return parts.copies.copyPages({ from: file.db.name, to, pages });
@@ -75,20 +101,17 @@ export async function copyAside(
         // failpoint: fill.copied-round
       } else {
         const seq = await copyLast(parts, partition, { file, to, copy });
-        if (seq !== null) return seq;
+        if (seq !== null && !changed.isBroken) return seq;
       }
       ({ bytes } = changed);
     }
-    throw touched(partition);
+    return null;
   } finally {
-    partition.pins -= 1;
     file.wal.watchers.delete(changed);
   }
 }
 
-interface LastRound {
-  readonly file: PartitionFile;
-  readonly to: string;
+interface LastRound extends CopyAside {
   readonly copy: () => Promise<void>;
 }
 

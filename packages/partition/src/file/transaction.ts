@@ -1,4 +1,4 @@
-// Work on a partition file in one transaction.
+// Work on a partition file in one transaction, or without syncs.
 import type Database from 'better-sqlite3';
 
 /** All of it is stored, or nothing when it throws. */

@@ -19,8 +19,8 @@ export interface FilesToMerge {
 export function mergeFile({ from, since: first, into }: FilesToMerge): void {
   const source = openDataFile(from);
   try {
-    const handle = openSync(into, 'r');
     const target = openDataFile(into);
+    const handle = openSync(into, 'r');
     try {
       target.cache.limit(childCacheBytes);
       for (let [since, more] = [first, true]; more; ) {
@@ -32,13 +32,16 @@ export function mergeFile({ from, since: first, into }: FilesToMerge): void {
         target.flush();
         // Synced here, in pieces: others who wait for the disk do not wait for all of it.
         target.db.pragma('synchronous = OFF');
-        target.checkpoint('PASSIVE');
+        if (!target.checkpoint('PASSIVE')) throw new Error(`${into} could not be checkpointed`);
         fdatasyncSync(handle);
         [since, more] = [page.lastSeq, page.more];
       }
     } finally {
-      target.close();
-      closeSync(handle);
+      try {
+        target.close();
+      } finally {
+        closeSync(handle);
+      }
     }
   } finally {
     source.wal.discard();

@@ -1,4 +1,4 @@
-// A process beside a store that copies, audits and builds whole files: long work that delays no
+// A process beside a store that copies, audits, builds and merges files: long work that delays no
 // request.
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
