@@ -56,7 +56,7 @@ export const placesOf: Readonly<Record<Role, readonly string[]>> = {
 const roles = Object.keys(placesOf) as Role[];
 
 /** Only partitions that are split or merged pass these, each on the server that has it. */
-const fillPlaces: readonly string[] = ['fill.built', 'fill.filled'];
+const fillPlaces: readonly string[] = ['fill.copied-round', 'fill.built', 'fill.filled'];
 
 /** Names of the faults that a long run must have met: every place, in one role or another. */
 export const plannedPlaces: readonly string[] = [
