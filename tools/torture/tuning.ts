@@ -15,6 +15,7 @@ export const tuning: readonly SourcePatch[] = [
   small(limitsOfStores, 'scrubFirstMs = 600_000', 'scrubFirstMs = 2_000'),
   small(limitsOfStores, 'scrubCycleMs = 24 * 3_600_000', 'scrubCycleMs = 6_000'),
   small(limitsOfStores, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
+  small(limitsOfStores, 'mergeRowsMin = 256', 'mergeRowsMin = 4'),
   small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
   small('packages/wire/src/replication.ts', 'offerRowsMax = 1_024', 'offerRowsMax = 16'),
   small(storeLimits, 'limits.logSegmentBytesMax', '512 * 1024'),
