@@ -1,5 +1,4 @@
 // Files of children, built beside the store out of those of their parents, become live files here.
-
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';

@@ -70,7 +70,13 @@ export const splitBugs: readonly SeededBug[] = [
     nemeses: [splitsAndMerges],
     patches: [
       {
-        // Files of a torture are small: as long as a large one takes.
+        // Files of a torture are small: to build and to merge them takes as long as a large one.
+        file: adoptChildren,
+        find: '  const mergedSeq = await mergeAside',
+        replace:
+          '  await new Promise((resolve) => setTimeout(resolve, 1_500)); const mergedSeq = await mergeAside',
+      },
+      {
         file: adoptChildren,
         find: '      merged = seq;',
         replace:

@@ -1,5 +1,4 @@
 // Makes a verified copy the live file of a partition, with all that its present file has received.
-
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';

@@ -1,5 +1,4 @@
 // One partition file on its way to another server, read by the process beside the store.
-
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';

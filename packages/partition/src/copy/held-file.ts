@@ -1,5 +1,4 @@
 // A partition file that another process reads where it lies, with its checkpoints held or noted.
-
 import { statSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyRoundsMax } from '@ringwright/base/limits-copies';

@@ -1,5 +1,4 @@
 // A copy of one partition file, taken while it is written to, and staged as a file of its own.
-
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 // A partition file on its way in: the room it has, and its end, well or not.
-
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';

@@ -5,7 +5,6 @@
 // another life. So whoever asks for it gets what any filling file gets: a device that should hold
 // the partition refills it, one that should not offers its records to the holders, under their own
 // stamps and the holders' floors, and drops it again.
-
 import { mkdir, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';

@@ -1,5 +1,4 @@
 // Dropped partitions: folders kept for a while, named by the time of the drop and what they were.
-
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renameDurably, syncDirectory } from '@ringwright/node/durable-files';
