@@ -61,7 +61,8 @@ export function parseOptions(
     .option('json', { type: 'boolean', default: false, describe: 'one JSON document on stdout' })
     .example('$0 --minutes 20 --seed 7', 'twenty minutes of every fault there is')
     .example('$0 --bug ack-before-sync', 'must end with violations, and with 1')
-    .check(({ minutes, seed, servers }) => {
+    .check(({ minutes, seed, servers, bug }) => {
+      if (Array.isArray(bug)) throw new Error(`--bug ${bug.join(' and ')}: one, or --bugs for all`);
       if (!(minutes > 0)) throw new Error(`--minutes ${minutes}: a number above 0`);
       if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0 && seed < SEED_MAX)) {
         throw new Error(`--seed ${seed}: a whole number below ${SEED_MAX}`);

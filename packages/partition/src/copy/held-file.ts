@@ -64,7 +64,7 @@ export async function copyAside(
   try {
     const copied = await copyInRounds(parts, partition, { file, to });
     if (copied !== null) return copied;
-    await removeFiles(to);
+    for (const name of [to, `${to}-wal`]) await removeFiles(name);
     await mirrorAside(parts, partition, to);
     return seq;
   } catch (error) {
@@ -100,7 +100,7 @@ async function copyInRounds(
         // failpoint: fill.copied-round
       } else {
         const seq = await copyLast(parts, partition, { file, to, copy });
-        if (seq !== null && !changed.isBroken) return seq;
+        if (seq !== null) return seq; // nothing was noted in this round
       }
       ({ bytes } = changed);
     }
