@@ -197,11 +197,12 @@ export class GiveFiles {
   }
 }
 
-/** What was sent before a cut is in the checksum already. */
+/** What was sent before a cut is in the checksum already, which takes nothing once it was told. */
 function addNew(file: Given, read: Buffer, at: number): void {
-  const fresh = read.subarray(Math.max(0, file.summed - at));
-  file.checksum.take(fresh);
-  file.summed = Math.max(file.summed, at + read.length);
+  const end = at + read.length;
+  if (end <= file.summed) return;
+  file.checksum.take(read.subarray(Math.max(0, file.summed - at)));
+  file.summed = end;
 }
 
 /** The memory is freed then: the collector would come by too seldom. */

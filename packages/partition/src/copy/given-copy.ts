@@ -38,8 +38,8 @@ export class GivenCopy {
   #hold: Hold | null;
   #aside: string | null = null;
   #room: { readonly release: () => void } | null = null;
-  /** No more of it can be given: it has all been read, or never will be. */
-  #ended = false;
+  /** Why no more of it can be given. */
+  #failure: CodedError | null = null;
   #released = false;
   #sentBytes = 0;
 
@@ -81,7 +81,10 @@ export class GivenCopy {
    * be given any more, COPY_CUT when nobody could come in.
    */
   async door(offset: number): Promise<CopyDoor> {
-    if (this.#ended) throw new CodedError('MOVE_UNKNOWN', 'the copy is not given any more');
+    if (this.#failure !== null) {
+      const options = { cause: this.#failure };
+      throw new CodedError('MOVE_UNKNOWN', 'the copy is not given any more', options);
+    }
     const port = await this.#parts.carrier.port();
     const ticket = randomBytes(TICKET_BYTES).toString('hex');
     const cipherKey = this.#isHidden ? randomBytes(KEY_BYTES).toString('hex') : null;
@@ -91,10 +94,13 @@ export class GivenCopy {
 
   /**
    * Resolves to the keyed checksum of all bytes when they have been read. Rejects with COPY_BUSY
-   * when the file was written to meanwhile, COPY_CUT when the process has ended.
+   * when the file was written to before it was asked for, COPY_CUT when the process has ended.
    */
-  checksum(): Promise<string> {
-    return this.#checksum.promise;
+  async checksum(): Promise<string> {
+    const checksum = await this.#checksum.promise;
+    if (!this.#isUntouched()) this.#fail(touched(this.#partition));
+    if (this.#failure !== null) throw this.#failure;
+    return checksum;
   }
 
   /** Safe to repeat. */
@@ -118,11 +124,8 @@ export class GivenCopy {
   #hear(report: CopyReport): void {
     if (report.kind === 'sent') this.#sentBytes = report.bytes;
     else if (report.kind === 'given') {
-      // Where the file lies it may be written to from here on.
-      this.#ended ||= this.#aside === null;
-      if (this.#isUntouched()) this.#checksum.resolve(report.checksum);
-      else this.#fail(touched(this.#partition));
-      this.#endHold();
+      // Who was cut off before the end came asks for the rest, and nobody for the checksum.
+      this.#checksum.resolve(report.checksum);
     } else if (report.kind === 'detached') {
       if (!this.#isUntouched()) this.#fail(touched(this.#partition));
       this.#endHold();
@@ -160,7 +163,7 @@ export class GivenCopy {
   }
 
   #fail(error: CodedError): void {
-    this.#ended = true;
+    this.#failure ??= error;
     this.#checksum.reject(error);
     this.#endHold();
   }

@@ -147,10 +147,23 @@ test('a ticket is good once; others get nothing', async () => {
   expect(await answerTo(port, packGreeting('ab'.repeat(32)))).toBe(0);
   expect(await answerTo(port, packGreeting(ticket))).toBe(given.description.bytes + 12);
   expect(await answerTo(port, packGreeting(ticket))).toBe(0);
-  await expect(given.door(0)).rejects.toMatchObject({ code: 'MOVE_UNKNOWN' });
   await given.release();
+  await expect(given.door(0)).rejects.toMatchObject({ code: 'MOVE_UNKNOWN' });
   expect(await answerTo(port, packGreeting(second.ticket)), 'released').toBe(0);
   expect(await half, 'who does not go on is not waited for').toBe(0);
+});
+
+test('what was sent and did not come is given again, until the checksum is asked for', async () => {
+  await using place = await stores(100, 1_000);
+  const given = place.source.copies.give(place0, false);
+  const { bytes } = given.description;
+  const { port, ticket } = await given.door(0);
+  expect(await answerTo(port, packGreeting(ticket))).toBe(bytes + 12);
+  const checksum = await given.checksum();
+  const again = await given.door(bytes - 1_000);
+  expect(await answerTo(port, packGreeting(again.ticket))).toBe(1_000 + 12);
+  expect(await given.checksum()).toBe(checksum);
+  await given.release();
 });
 
 test('unknown peers that hold connections keep nobody from a copy', async () => {

@@ -83,6 +83,12 @@ const cutAt =
   (bytes, at) =>
     at + bytes.length > where ? 'cut' : bytes;
 
+/** The connection ends as if all had come. */
+const lostFrom =
+  (where: number): Pass =>
+  (bytes, at) =>
+    at < where ? bytes : Buffer.alloc(0);
+
 test('no byte passes through the servers', async () => {
   await using place = await joining();
   const { source, joiner, calls, proxy } = place;
@@ -96,10 +102,13 @@ test('no byte passes through the servers', async () => {
   expect(source.info(0)?.state).toBe('ready');
 });
 
-test('a cut copy goes on where it was', async () => {
+test.each([
+  ['in the middle', cutAt(6 * MIB)],
+  ['after the source had sent all of it', lostFrom(6 * MIB)],
+])('a copy that is cut %s goes on where it was', async (...[, pass]) => {
   await using place = await joining(12_000);
   const { source, joiner, calls, proxy } = place;
-  proxy.pass = cutAt(6 * MIB);
+  proxy.pass = pass;
   expect(await load(joiner)).toBe('COPY_CUT');
   proxy.pass = (bytes) => bytes;
   await source.put(0, { late: 'written between' }, 9);
