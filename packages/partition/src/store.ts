@@ -29,6 +29,7 @@ import type {
   Write,
   WriteOutcome,
 } from './file/record.ts';
+import { type RecordsSum, type SumBounds, sumRecords } from './file/records-sum.ts';
 import { leaveStore } from './leave-store.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
@@ -129,6 +130,11 @@ export class Store {
     return this.#withFile(keyspace, partition, (file) => scanRecords(file, bounds, limit));
   }
 
+  /** What `scan` would give, summed up without reading values. */
+  sum(keyspace: string, partition: number, bounds: SumBounds): RecordsSum {
+    return this.#withFile(keyspace, partition, (file) => sumRecords(file, bounds));
+  }
+
   /** How many records with a value have expired by `nowMs` and are still in the file. */
   expired(keyspace: string, partition: number, nowMs: number): number {
     return this.#withFile(keyspace, partition, (file) =>
@@ -152,7 +158,6 @@ export class Store {
    * from the second time on. Throws VALUE_OUT_OF_RANGE above what was promised.
    */
   async raiseFloor(keyspace: string, partition: number, ms: number): Promise<boolean> {
-    checkOpen(this.#parts);
     return raiseFloor(this.#parts, this.#partition(keyspace, partition), ms);
   }
 
@@ -224,7 +229,6 @@ export class Store {
 
   /** A staged copy of the file, of one moment, to be released. Throws DISK_FULL, PARTITION_ABSENT. */
   async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
-    checkOpen(this.#parts);
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
   }
 
@@ -242,19 +246,16 @@ export class Store {
     partition: number,
     manifest: CopyManifest,
   ): Promise<IncomingCopy> {
-    checkOpen(this.#parts);
     return receiveCopy(this.#parts, this.#partition(keyspace, partition), manifest);
   }
 
   /** Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT. */
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
-    checkOpen(this.#parts);
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
   }
 
   /** Audits one partition; with findings it is damaged from then on. Throws PARTITION_ABSENT. */
   async scrub(keyspace: string, partition: number): Promise<Scrubbed> {
-    checkOpen(this.#parts);
     return scrubPartition(this.#parts, this.#partition(keyspace, partition));
   }
 
@@ -266,7 +267,6 @@ export class Store {
 
   /** Whether a damaged partition is whole again, out of its open file: see rewriteLost. */
   async rewriteLost(keyspace: string, partition: number): Promise<boolean> {
-    checkOpen(this.#parts);
     return rewriteLost(this.#parts, this.#partition(keyspace, partition));
   }
 
@@ -291,7 +291,6 @@ export class Store {
   }
 
   #withFile<T>(keyspace: string, partition: number, use: (file: PartitionFile) => T): T {
-    checkOpen(this.#parts);
     const found = this.#partition(keyspace, partition);
     found.requests += 1;
     return readPartitionFile(this.#parts, found, use);

@@ -1,7 +1,8 @@
 // An empty partition: the bytes of its file, built in memory, and what it says of itself.
+
+import { once } from '@ringwright/base/once';
 import Database from 'better-sqlite3';
 import { emptyDigest, formatDigest } from './digest.ts';
-import { once } from './once.ts';
 import type { PartitionInfo, PartitionState } from './partition-info.ts';
 import {
   applicationId,

@@ -2,8 +2,8 @@
 // SQLite keeps them.
 import { CodedError } from '@ringwright/base/coded-error';
 import { fileCacheBytesMax } from '@ringwright/base/limits-store';
+import { once } from '@ringwright/base/once';
 import Database from 'better-sqlite3';
-import { once } from './once.ts';
 import { giveCacheBack } from './page-cache.ts';
 
 /** First version without the WAL-reset corruption race (SQLite's release notes). */

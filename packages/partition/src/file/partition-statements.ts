@@ -31,6 +31,15 @@ export type JoinedRow = [
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
 /** The value is left out. */
 export type LastRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
+/** Of the rows of a page: how many, bytes of keys and values, how many are gone, hashes. */
+type SumRow = [
+  count: number,
+  bytes: number | null,
+  gone: number | null,
+  lowest: Buffer | null,
+  highest: Buffer | null,
+  hashes: Buffer | null,
+];
 type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
 
 type Db = Database.Database;
@@ -46,6 +55,12 @@ const FULL =
 const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
   CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records`;
 const SCANNED = `${JOINED} WHERE key >= ? AND key < ?`;
+
+// In one row, because each costs 0.8 us. `isGone` of record.ts says the same.
+const SUMMED = `SELECT count(*), sum(length(key) + coalesce(length(value), 0)),
+  sum(value IS NULL OR (expires_ms > 0 AND expires_ms <= ?)),
+  min(key), max(key), CAST(group_concat(hash, '') AS BLOB) FROM`;
+const IN_BOUNDS = 'SELECT key, value, expires_ms, hash FROM records WHERE key >= ? AND key < ?';
 
 /** The record of a row, of which nothing has been checked. */
 export function rowContent(row: FullRow) {
@@ -124,6 +139,10 @@ export const statements = {
   scanUp: (db: Db) => db.prepare<unknown[], JoinedRow>(`${SCANNED} ORDER BY key LIMIT ?`).raw(),
   scanDown: (db: Db) =>
     db.prepare<unknown[], JoinedRow>(`${SCANNED} ORDER BY key DESC LIMIT ?`).raw(),
+  sumUp: (db: Db) =>
+    db.prepare<unknown[], SumRow>(`${SUMMED} (${IN_BOUNDS} ORDER BY key LIMIT ?)`).raw(),
+  sumDown: (db: Db) =>
+    db.prepare<unknown[], SumRow>(`${SUMMED} (${IN_BOUNDS} ORDER BY key DESC LIMIT ?)`).raw(),
 };
 
 /** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */

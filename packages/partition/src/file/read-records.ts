@@ -74,7 +74,7 @@ export function scanRecords(file: PartitionFile, bounds: KeyBounds, limit: numbe
     .map((row) => verifiedJoined(file, row));
 }
 
-const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
+export const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
 
 function page<Raw, Row extends { readonly seq: number }>(
   file: PartitionFile,

@@ -1,8 +1,8 @@
 // Work on the open file of one partition: what goes wrong is its damage, or the store's failure.
 import { assert } from '@ringwright/base/assert';
 import { diskError } from '@ringwright/base/disk-error';
+import { once } from '@ringwright/base/once';
 import { newPartitionTables } from '../file/new-partition-file.ts';
-import { once } from '../file/once.ts';
 import type { Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
 import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
