@@ -52,13 +52,16 @@ function nameOf(key: number): string {
 
 const nodesOf = (state: Keys): number[] => Object.keys(state).map(Number);
 
-const everything = { from: Buffer.alloc(0), to: null, reverse: false };
+const everything = {
+  ...{ from: Buffer.alloc(0), to: null, reverse: false },
+  ...{ limit: 10, bytesMax: 1_000_000, nowMs: 0 },
+};
 
 /** What lies in the files of a device that is not running. */
 async function keysIn(data: string): Promise<number[]> {
   await using store = await openStore({ directory: data, newIncarnation: () => 'unused' });
   const found = store.list().flatMap(({ keyspace, partition }) => {
-    return store.scan(keyspace, partition, everything, 10);
+    return store.pages.read({ keyspace, partition }, everything).rows;
   });
   const places = found.map(({ key }) => Number(/\d+/.exec(Buffer.from(key).toString())?.[0]));
   return places.sort((a, b) => a - b);

@@ -258,11 +258,9 @@ export const clientItemsAtOnce = 256;
 export const clientAvoidMs = 1_000;
 
 // --- listing ---------------------------------------------------------------------
-/** Records looked at in one turn for a page of keys: the store reads their values too. */
-export const listTurnRecordsMax = 32;
 /** Keys of one page between servers. */
 export const listKeysMax = 1_000;
-/** Values passed over for one page: about 1 ms of reading. */
+/** Keys and values of a page, which is read in one turn: about 1 ms. */
 export const listTurnBytesMax = 1 * MIB;
 /** A page ends with the record that goes beyond listTurnBytesMax. */
 export const scanPageBytesMax = listTurnBytesMax + valueBytesMax + listKeysMax * 64 + keyBytesMax;

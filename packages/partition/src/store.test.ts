@@ -46,9 +46,9 @@ test('pages by sequence skip rows that moved on, and end at the sequence of the 
   expect(store.rowsSince('test', 0, 0, { rowsMax: 9, bytesMax: 1 }).rows).toHaveLength(1);
   const scanned = (from: string, to: string | null, reverse = false): string => {
     const bounds = { from: Buffer.from(from), to: to === null ? null : Buffer.from(to), reverse };
-    return store
-      .scan('test', 0, bounds, 2)
-      .map(({ key }) => key.toString())
+    return store.pages
+      .read({ keyspace: 'test', partition: 0 }, { ...bounds, limit: 2, bytesMax: 1_000, nowMs: 0 })
+      .rows.map(({ key }) => key.toString())
       .join('');
   };
   expect([scanned('b', null), scanned('', 'b'), scanned('b', 'c')]).toEqual(['bc', 'a', 'b']);

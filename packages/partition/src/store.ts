@@ -1,7 +1,6 @@
 // A store: the partitions of one data directory behind one commit log.
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import type { CodedError } from '@ringwright/base/coded-error';
-import type { KeyBounds } from '@ringwright/base/key-bounds';
 import type { Stamp } from '@ringwright/base/stamp';
 import { applyBatch } from './apply-batch.ts';
 import { changeMarks } from './change-marks.ts';
@@ -17,10 +16,9 @@ import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './file/partition-info.ts';
 import { statements } from './file/partition-statements.ts';
-import { readRecord, recordsSince, scanRecords, stampsSince } from './file/read-records.ts';
+import { readRecord, recordsSince, stampsSince } from './file/read-records.ts';
 import type { RecentView } from './file/recent-rows.ts';
 import type {
-  HashedRow,
   PageBounds,
   RowsPage,
   StoredPromise,
@@ -29,15 +27,15 @@ import type {
   Write,
   WriteOutcome,
 } from './file/record.ts';
-import { type RecordsSum, type SumBounds, sumRecords } from './file/records-sum.ts';
 import { leaveStore } from './leave-store.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { type StoreDisk, storeDisk } from './parts/store-disk.ts';
+import { type StorePages, storePages } from './parts/store-pages.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { type StorePeers, storePeers } from './parts/store-peers.ts';
 import { type StoreRequests, storeRequests } from './parts/store-requests.ts';
-import { readPartitionFile, usePartition } from './parts/use-partition.ts';
+import { readForRequest, usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
@@ -51,6 +49,8 @@ export class Store {
   readonly trash: StoreTrash;
   /** Whole files, from process to process. */
   readonly copies: StoreCopies;
+  /** Records in the order of their keys. */
+  readonly pages: StorePages;
   /** What other holders have of the files here. */
   readonly peers: StorePeers;
   /** What the files take, and what is free. */
@@ -68,6 +68,7 @@ export class Store {
     this.directory = parts.root;
     this.trash = storeTrash(parts);
     this.copies = storeCopies(parts);
+    this.pages = storePages(parts);
     this.peers = storePeers(parts);
     this.disk = storeDisk(parts);
     this.requests = storeRequests(parts);
@@ -123,16 +124,6 @@ export class Store {
   /** The last `limit` records, the newest first. */
   newest(keyspace: string, partition: number, limit: number): NewestRecord[] {
     return this.#withFile(keyspace, partition, ({ sql }) => newestRecords(sql, limit));
-  }
-
-  /** Up to `limit` records of an interval of keys, in the order of their bytes. */
-  scan(keyspace: string, partition: number, bounds: KeyBounds, limit: number): HashedRow[] {
-    return this.#withFile(keyspace, partition, (file) => scanRecords(file, bounds, limit));
-  }
-
-  /** What `scan` would give, summed up without reading values. */
-  sum(keyspace: string, partition: number, bounds: SumBounds): RecordsSum {
-    return this.#withFile(keyspace, partition, (file) => sumRecords(file, bounds));
   }
 
   /** How many records with a value have expired by `nowMs` and are still in the file. */
@@ -291,8 +282,6 @@ export class Store {
   }
 
   #withFile<T>(keyspace: string, partition: number, use: (file: PartitionFile) => T): T {
-    const found = this.#partition(keyspace, partition);
-    found.requests += 1;
-    return readPartitionFile(this.#parts, found, use);
+    return readForRequest(this.#parts, this.#partition(keyspace, partition), use);
   }
 }

@@ -3,10 +3,23 @@ import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import type { KeyPage } from '../file/key-page.ts';
 import { auditFile } from './audit-file.ts';
 
 const SEED = 7;
 const FLIPS = 300;
+
+const place0 = { keyspace: 'test', partition: 0 };
+const everything = {
+  ...{ from: Buffer.alloc(0), to: null, limit: 1_000 },
+  ...{ bytesMax: 1_000_000, nowMs: 0 },
+};
+
+/** Whether all records are there; those that are must be right. */
+function isTrue({ rows }: KeyPage, count: number): boolean {
+  for (const { key, value } of rows) expect(value?.toString()).toBe(`value of ${key.toString()}`);
+  return rows.length === count;
+}
 
 /** The data file of a partition in a closed store. */
 function dataFile(directory: string, partition: number): string {
@@ -37,9 +50,9 @@ test(`a flipped bit is an error, or the audit finds it (seed ${SEED})`, async ()
     const findings = auditFile(file).findings;
     writeFileSync(file, damaged);
     const store = await place.open();
-    const answers = keys.map((key) => {
+    const attempt = (read: () => boolean): string => {
       try {
-        return textOf(store, key) === `value of ${key}` ? 'right' : 'missing';
+        return read() ? 'right' : 'missing';
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : 'none';
         expect(
@@ -48,7 +61,13 @@ test(`a flipped bit is an error, or the audit finds it (seed ${SEED})`, async ()
         ).toContain(code);
         return code;
       }
-    });
+    };
+    const answers = keys.map((key) => attempt(() => textOf(store, key) === `value of ${key}`));
+    for (const reverse of [false, true]) {
+      const bounds = { ...everything, reverse };
+      answers.push(attempt(() => store.pages.sum(place0, bounds).count === keys.length));
+      answers.push(attempt(() => isTrue(store.pages.read(place0, bounds), keys.length)));
+    }
     if (answers.some((answer) => answer !== 'right')) {
       expect(findings, `flip at ${at}`).not.toEqual([]);
       noticed += 1;

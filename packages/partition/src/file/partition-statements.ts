@@ -34,11 +34,23 @@ export type LastRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
 /** Of the rows of a page: how many, bytes of keys and values, how many are gone, hashes. */
 type SumRow = [
   count: number,
-  bytes: number | null,
-  gone: number | null,
+  bytes: number,
+  gone: number,
   lowest: Buffer | null,
   highest: Buffer | null,
   hashes: Buffer | null,
+];
+/** Key, hash and value of each row, one behind the other, and RowNumbers of each as JSON. */
+type TogetherRow = [bytes: Buffer, numbers: string];
+export type RowNumbers = [
+  seq: number,
+  keyBytes: number,
+  valueBytes: number | null,
+  ms: number,
+  tie: number,
+  expiresMs: number,
+  originMs: number,
+  originTie: number,
 ];
 type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
 
@@ -54,13 +66,19 @@ const FULL =
 // Of bytes `||` makes text of the same bytes, whatever they are.
 const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
   CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records`;
-const SCANNED = `${JOINED} WHERE key >= ? AND key < ?`;
 
-// In one row, because each costs 0.8 us. `isGone` of record.ts says the same.
-const SUMMED = `SELECT count(*), sum(length(key) + coalesce(length(value), 0)),
-  sum(value IS NULL OR (expires_ms > 0 AND expires_ms <= ?)),
-  min(key), max(key), CAST(group_concat(hash, '') AS BLOB) FROM`;
-const IN_BOUNDS = 'SELECT key, value, expires_ms, hash FROM records WHERE key >= ? AND key < ?';
+// `isGone` of record.ts says the same.
+const SUMMED = `SELECT count(*), total(octet_length(key) + coalesce(octet_length(value), 0)),
+  total(value IS NULL OR (expires_ms > 0 AND expires_ms <= ?)),
+  min(key), max(key), CAST(group_concat(hash, '') AS BLOB)`;
+// A flipped bit may change a type: the casts keep JSON whole, and the hash tells.
+const TOGETHER = `SELECT CAST(group_concat(key || hash || coalesce(value, x''), '') AS BLOB),
+  json_group_array(json_array(seq, octet_length(key), octet_length(value), CAST(ms AS INTEGER),
+  CAST(tie AS INTEGER), CAST(expires_ms AS INTEGER), CAST(origin_ms AS INTEGER),
+  CAST(origin_tie AS INTEGER)))`;
+const IN_BOUNDS = 'FROM (SELECT * FROM records WHERE key >= ? AND key < ?';
+const UP = `${IN_BOUNDS} ORDER BY key LIMIT ?)`;
+const DOWN = `${IN_BOUNDS} ORDER BY key DESC LIMIT ?)`;
 
 /** The record of a row, of which nothing has been checked. */
 export function rowContent(row: FullRow) {
@@ -136,13 +154,10 @@ export const statements = {
         'SELECT seq, key, ms, tie FROM records WHERE seq > ? ORDER BY seq LIMIT ?',
       )
       .raw(),
-  scanUp: (db: Db) => db.prepare<unknown[], JoinedRow>(`${SCANNED} ORDER BY key LIMIT ?`).raw(),
-  scanDown: (db: Db) =>
-    db.prepare<unknown[], JoinedRow>(`${SCANNED} ORDER BY key DESC LIMIT ?`).raw(),
-  sumUp: (db: Db) =>
-    db.prepare<unknown[], SumRow>(`${SUMMED} (${IN_BOUNDS} ORDER BY key LIMIT ?)`).raw(),
-  sumDown: (db: Db) =>
-    db.prepare<unknown[], SumRow>(`${SUMMED} (${IN_BOUNDS} ORDER BY key DESC LIMIT ?)`).raw(),
+  sumUp: (db: Db) => db.prepare<unknown[], SumRow>(`${SUMMED} ${UP}`).raw(),
+  sumDown: (db: Db) => db.prepare<unknown[], SumRow>(`${SUMMED} ${DOWN}`).raw(),
+  rowsUp: (db: Db) => db.prepare<unknown[], TogetherRow>(`${TOGETHER} ${UP}`).raw(),
+  rowsDown: (db: Db) => db.prepare<unknown[], TogetherRow>(`${TOGETHER} ${DOWN}`).raw(),
 };
 
 /** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */

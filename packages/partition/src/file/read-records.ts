@@ -1,6 +1,5 @@
 // Reads records out of an open partition file. Each is compared with its hash first.
 import { CodedError } from '@ringwright/base/coded-error';
-import { type KeyBounds, placeBytesMax } from '@ringwright/base/key-bounds';
 import { rowHashBytes } from './digest.ts';
 import type { PendingRow } from './memtable.ts';
 import type { PartitionFile } from './partition-file.ts';
@@ -65,17 +64,6 @@ export function stampsSince(
   });
 }
 
-/** Up to `limit` records of an interval of keys, in the order of their bytes. */
-export function scanRecords(file: PartitionFile, bounds: KeyBounds, limit: number): HashedRow[] {
-  const statement = bounds.reverse ? statements.scanDown : statements.scanUp;
-  return file.sql
-    .of(statement)
-    .all(bounds.from, bounds.to ?? ABOVE_ALL_KEYS, limit)
-    .map((row) => verifiedJoined(file, row));
-}
-
-export const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
-
 function page<Raw, Row extends { readonly seq: number }>(
   file: PartitionFile,
   bounds: PageBounds,
@@ -98,7 +86,7 @@ function verified(file: PartitionFile, row: FullRow): HashedRow {
   const [seq, , , , , hash] = row;
   const content = rowContent(row);
   if (matchesHash(content, hash)) return { ...content, seq, hash };
-  throw damaged(file, seq, content.key);
+  throw damagedRecord(file, seq, content.key);
 }
 
 function verifiedJoined(file: PartitionFile, row: JoinedRow): HashedRow {
@@ -109,10 +97,10 @@ function verifiedJoined(file: PartitionFile, row: JoinedRow): HashedRow {
   const origin = originMs === 0 && originTie === 0 ? null : { ms: originMs, tie: originTie };
   const record = { key, value, ms, tie, expiresMs, origin, seq, hash };
   if (matchesHash(record, hash)) return record;
-  throw damaged(file, seq, key);
+  throw damagedRecord(file, seq, key);
 }
 
-function damaged(file: PartitionFile, seq: number, key: Uint8Array): CodedError {
+export function damagedRecord(file: PartitionFile, seq: number, key: Uint8Array): CodedError {
   const { keyspace, partition } = file.info();
   return new CodedError(
     'RECORD_DAMAGED',

@@ -28,6 +28,16 @@ export function usePartition<T>(
   }
 }
 
+/** As readPartitionFile, for a request: these are counted. */
+export function readForRequest<T>(
+  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  partition: Partition,
+  read: (file: PartitionFile) => T,
+): T {
+  partition.requests += 1;
+  return readPartitionFile(parts, partition, read);
+}
+
 /** As usePartition for what only reads: one that is empty needs no file for it. */
 export function readPartitionFile<T>(
   parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,

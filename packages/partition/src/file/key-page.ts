@@ -1,0 +1,91 @@
+// A page of a partition in the order of key bytes: summed up, or with its records. SQLite puts the
+// rows of a page together, because each row that it gives by itself costs 1 us.
+import { must } from '@ringwright/base/assert';
+import { type KeyBounds, placeBehind, placeBytesMax } from '@ringwright/base/key-bounds';
+import { rowHashBytes } from './digest.ts';
+import type { PartitionFile } from './partition-file.ts';
+import { type RowNumbers, statements } from './partition-statements.ts';
+import { damagedRecord } from './read-records.ts';
+import type { HashedRow } from './record.ts';
+import { matchesHash } from './record-bytes.ts';
+
+export interface KeyPageBounds extends KeyBounds {
+  /** Records at most. */
+  readonly limit: number;
+  /** Of keys and values: the record that reaches it is the last of the page. */
+  readonly bytesMax: number;
+  /** What has expired by then is gone. */
+  readonly nowMs: number;
+}
+
+/** Files with the same records have the same pages. */
+export interface KeyPageSum {
+  readonly count: number;
+  /** How many are deleted, or have expired. */
+  readonly gone: number;
+  /** Row hashes as they were stored, in the order of the page: no value is compared with its. */
+  readonly hashes: readonly Buffer[];
+  /** Where the next page begins; null: the interval is done. */
+  readonly next: Uint8Array | null;
+}
+
+export interface KeyPage extends KeyPageSum {
+  readonly rows: readonly HashedRow[];
+}
+
+const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
+
+/**
+ * Reads no values. Rows that go beyond the bytes of the page are summed up again, half as many at
+ * once, until the one that ends it is found.
+ */
+export function sumKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPageSum {
+  const { reverse, limit, bytesMax, nowMs } = bounds;
+  const statement = file.sql.of(reverse ? statements.sumDown : statements.sumUp);
+  const hashes: Buffer[] = [];
+  let { from, to } = bounds;
+  let [count, bytes, gone, step] = [0, 0, 0, limit];
+  for (;;) {
+    const wanted = Math.min(step, limit - count);
+    const row = statement.get(nowMs, from, to ?? ABOVE_ALL_KEYS, wanted);
+    const [found, foundBytes, foundGone, lowest, highest, foundHashes] = must(row, 'it has a row');
+    const last = reverse ? lowest : highest;
+    if (last === null || foundHashes === null) return { count, gone, hashes, next: null };
+    if (wanted > 1 && bytes + foundBytes >= bytesMax) {
+      step = Math.ceil(wanted / 2);
+      continue;
+    }
+    hashes.push(foundHashes);
+    count += found;
+    bytes += foundBytes;
+    gone += foundGone;
+    const next = placeBehind(last, reverse);
+    if (count === limit || bytes >= bytesMax) return { count, gone, hashes, next };
+    if (found < wanted) return { count, gone, hashes, next: null };
+    if (reverse) to = next;
+    else from = next;
+  }
+}
+
+/** With its records, each compared with its hash. Throws RECORD_DAMAGED. */
+export function readKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPage {
+  const sum = sumKeyPage(file, bounds);
+  return { ...sum, rows: sum.count === 0 ? [] : readRows(file, bounds, sum.count) };
+}
+
+function readRows(file: PartitionFile, { from, to, reverse }: KeyBounds, count: number) {
+  const statement = file.sql.of(reverse ? statements.rowsDown : statements.rowsUp);
+  const row = statement.get(from, to ?? ABOVE_ALL_KEYS, count);
+  const [bytes, numbers] = must(row, 'it has a row');
+  let at = 0;
+  return (JSON.parse(numbers) as RowNumbers[]).map((ofRow) => {
+    const [seq, keyBytes, valueBytes, ms, tie, expiresMs, originMs, originTie] = ofRow;
+    const key = bytes.subarray(at, (at += keyBytes));
+    const hash = bytes.subarray(at, (at += rowHashBytes));
+    const value = valueBytes === null ? null : bytes.subarray(at, (at += valueBytes));
+    const origin = originMs === 0 && originTie === 0 ? null : { ms: originMs, tie: originTie };
+    const record = { key, value, ms, tie, expiresMs, origin, seq, hash };
+    if (matchesHash(record, hash)) return record;
+    throw damagedRecord(file, seq, key);
+  });
+}
