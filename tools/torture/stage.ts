@@ -136,22 +136,23 @@ export class Stage implements AsyncDisposable {
 
   /**
    * Runs a fault on these servers when no other fault has any of them, and notes its time. Faults
-   * of the network take no servers: they may meet any other.
+   * of the network take no servers: they may meet any other. One that says 'spared' is not noted.
    */
   async fault(
     name: string,
     victims: readonly Victim[],
-    suffer: () => Promise<void>,
+    suffer: () => Promise<'spared' | void>,
   ): Promise<void> {
     const releases: (() => void)[] = [];
     // In one order always, so that two faults never wait for each other.
     const ordered = [...victims].sort((a, b) => a.place.number - b.place.number);
     for (const victim of ordered) releases.push(await this.mutexOf(victim).take());
     const fromMs = performance.now();
+    let isSpared = false;
     try {
-      await suffer();
+      isSpared = (await suffer()) === 'spared';
     } finally {
-      this.faults.push({ name, fromMs, toMs: performance.now() });
+      if (!isSpared) this.faults.push({ name, fromMs, toMs: performance.now() });
       for (const release of releases) release();
     }
   }
@@ -225,13 +226,23 @@ function patchedNode(patches: readonly SourcePatch[]): NodeShape {
 /** Something that only one may have at a time; the others wait in order. */
 class Mutex {
   #last: Promise<void> = Promise.resolve();
+  #wanted = 0;
+
+  /** Nobody has it, or waits for it. */
+  get isFree(): boolean {
+    return this.#wanted === 0;
+  }
 
   /** Resolves with the function that gives it back. */
   async take(): Promise<() => void> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
+    this.#wanted += 1;
     await before;
-    return resolve;
+    return () => {
+      this.#wanted -= 1;
+      resolve();
+    };
   }
 }

@@ -9,7 +9,7 @@ import { leastOf } from './least-of.ts';
 
 const LOOK_MS = 50;
 /** Of one rollout: then its copies come through, so that moves are finished all the time. */
-const HARMED_MAX = 2;
+const HARMED_MAX = 3;
 /** The joiner has been refused, and a rollout has not given up yet. */
 const NO_ROOM_MS = 3_000;
 /** One joiner in so many is without room, and one in so many until that has happened once. */

@@ -1,13 +1,14 @@
-// Who dies where in a ring change: named places that a source, a joiner or a coordinator passes.
+// Who dies where in a ring change: named places that those who take part in it pass.
 import type { Random } from '@ringwright/base/random';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
+import { holdersOf } from '@ringwright/ring/slots-of';
 import { isUp } from '../nemeses/kill.ts';
 import { lasts, pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
-type Role = 'source' | 'joiner' | 'coordinator';
+type Role = 'giver' | 'source' | 'joiner' | 'coordinator';
 
 const LOOK_MS = 50;
 /** Not every rollout passes every place: so many tries count as one death. */
@@ -25,10 +26,8 @@ const WAL_SHARES = 1_000;
 
 /** Every change passes these, whatever else happens. */
 export const placesOf: Readonly<Record<Role, readonly string[]>> = {
+  giver: ['copy-out.before-snapshot', 'copy-out.opened', 'copy-out.read'],
   source: [
-    'copy-out.before-snapshot',
-    'copy-out.opened',
-    'copy-out.read',
     'ring.file-written',
     'ring.activated',
     'drain.fenced',
@@ -112,9 +111,13 @@ export async function dieAt(
   },
 ): Promise<void> {
   const { random, ring, over, onArmed } = kill;
-  const victim = pick(random, victimsOf(stage, ring, death.role));
+  const victims = victimsOf(stage, ring, death.role);
+  // A place is passed early in a rollout: who waits for another fault to end is late.
+  const free = victims.filter((one) => stage.mutexOf(one).isFree);
+  const victim = pick(random, free.length > 0 ? free : victims);
   const action = random.below(CUT_EVERY) === 0 ? 'cut' : 'kill';
   await stage.fault(nameOf(death), [victim], async () => {
+    if (over.aborted) return 'spared';
     const before = victim.fired().length;
     const walShare = random.below(WAL_SHARES) / WAL_SHARES;
     const isFirst = !firedOf(stage).includes(death.place);
@@ -124,14 +127,19 @@ export async function dieAt(
     while (!over.aborted && victim.fired().length === before) await lasts(LOOK_MS, over);
     victim.set({ failpoint: null });
     await isUp(victim);
+    return undefined;
   });
 }
 
 /** Those that play the role in a move; anybody else's part is to coordinate. */
 function victimsOf(stage: Stage, ring: Ring, role: Role): readonly Victim[] {
   if (role === 'coordinator') return stage.victims;
-  const idsOf = ({ from, to }: Move): number[] =>
-    role === 'joiner' ? [to] : from === null ? [] : [from];
+  const idsOf = ({ partition, from, to }: Move): readonly number[] => {
+    if (role === 'joiner') return [to];
+    // Any holder may give the copy.
+    if (role === 'giver') return holdersOf(ring, partition);
+    return from === null ? [] : [from];
+  };
   const ids = new Set(ring.moves.flatMap(idsOf));
   const found = stage.victims.filter(({ place }) =>
     ring.devices.some((device) => device?.port === place.proxyPort && ids.has(device.id)),
