@@ -5,11 +5,11 @@ import type { Finding } from '@ringwright/base/finding';
 import type Database from 'better-sqlite3';
 import { emptyDigest, formatDigest, toggleRow } from '../file/digest.ts';
 import { readMeta } from '../file/partition-meta.ts';
-import { rowContent } from '../file/partition-statements.ts';
+import type { HashedRow } from '../file/record.ts';
 import { isRowHash, matchesHash } from '../file/record-bytes.ts';
 import type { MetaRow } from '../file/schema.ts';
 import type { Tally } from '../file/tally.ts';
-import { type AuditedRow, auditedRows } from './audited-rows.ts';
+import { auditedRows } from './audited-rows.ts';
 
 /** Findings reported one by one; a file in shreds is not worth a longer list. */
 const FINDINGS_MAX = 20;
@@ -59,8 +59,8 @@ function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
   return [...findings, ...compareCounters(counted, meta)];
 }
 
-function countRow(row: AuditedRow, counted: Tally): Finding | null {
-  const [seq, , ms, , value, hash] = row;
+function countRow(row: HashedRow, counted: Tally): Finding | null {
+  const { seq, ms, value, hash } = row;
   if (value === null) counted.tombstones += 1;
   else {
     counted.rows += 1;
@@ -70,7 +70,7 @@ function countRow(row: AuditedRow, counted: Tally): Finding | null {
   counted.highest_ms = Math.max(counted.highest_ms, ms);
   if (!isRowHash(hash)) return rowFinding(seq, 'has a hash that is none');
   counted.digest = toggleRow(counted.digest, hash);
-  if (!matchesHash(rowContent(row), hash)) return rowFinding(seq, 'does not match its hash');
+  if (!matchesHash(row, hash)) return rowFinding(seq, 'does not match its hash');
   return null;
 }
 

@@ -2,9 +2,7 @@
 // more than what it reads.
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type Database from 'better-sqlite3';
-import type { FullRow } from '../file/partition-statements.ts';
-
-export type AuditedRow = FullRow;
+import type { HashedRow } from '../file/record.ts';
 
 /** Numbers of rows read at once. */
 const ROWS_MAX = 512;
@@ -35,7 +33,7 @@ const BYTES = `SELECT CAST(group_concat(key || hash || coalesce(value, x''), '')
  * In the order of their numbers. Bytes of a row are gone when the next one is asked for. The tables
  * must have passed integrity_check, which looks at the types of all columns.
  */
-export function* auditedRows(db: Database.Database): Generator<AuditedRow> {
+export function* auditedRows(db: Database.Database): Generator<HashedRow> {
   const numbers = db.prepare<[number], NumberRow>(NUMBERS).raw();
   const bytes = db.prepare<[number, number], Buffer>(BYTES).pluck();
   for (let after = 0; ; ) {
@@ -64,12 +62,13 @@ function endOfPiece(rows: readonly NumberRow[], start: number): number {
   return end;
 }
 
-function* rowsOf(rows: readonly NumberRow[], piece: Buffer): Generator<AuditedRow> {
+function* rowsOf(rows: readonly NumberRow[], piece: Buffer): Generator<HashedRow> {
   let at = 0;
   const next = (bytes: number): Buffer => piece.subarray(at, (at += bytes));
   for (const [seq, ms, tie, expiresMs, originMs, originTie, key, hash, value] of rows) {
     const [keyOf, hashOf] = [next(key), next(hash)];
     const valueOf = value === null ? null : next(value);
-    yield [seq, keyOf, ms, tie, valueOf, hashOf, expiresMs, originMs, originTie];
+    const origin = originMs === 0 && originTie === 0 ? null : { ms: originMs, tie: originTie };
+    yield { seq, key: keyOf, value: valueOf, hash: hashOf, ms, tie, expiresMs, origin };
   }
 }

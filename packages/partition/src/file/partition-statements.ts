@@ -5,17 +5,6 @@ import type { PreparedStatements } from './prepared-statements.ts';
 
 /** seq, ms, tie, value length or null for a tombstone, hash. */
 type HeldRow = [seq: number, ms: number, tie: number, valueBytes: number | null, hash: Buffer];
-export type FullRow = [
-  seq: number,
-  key: Buffer,
-  ms: number,
-  tie: number,
-  value: Buffer | null,
-  hash: Buffer,
-  expiresMs: number,
-  originMs: number,
-  originTie: number,
-];
 /** A row whose key, hash and value are one piece of bytes: each piece costs 0.7 us. */
 export type JoinedRow = [
   seq: number,
@@ -60,9 +49,6 @@ type Db = Database.Database;
 const ROWS_OF_INSERT_MANY = 16;
 const ROWS_FOR_INSERT_MANY = 2_048;
 
-const FULL =
-  'SELECT seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie FROM records';
-
 // Of bytes `||` makes text of the same bytes, whatever they are.
 const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
   CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records`;
@@ -79,13 +65,6 @@ const TOGETHER = `SELECT CAST(group_concat(key || hash || coalesce(value, x''), 
 const IN_BOUNDS = 'FROM (SELECT * FROM records WHERE key >= ? AND key < ?';
 const UP = `${IN_BOUNDS} ORDER BY key LIMIT ?)`;
 const DOWN = `${IN_BOUNDS} ORDER BY key DESC LIMIT ?)`;
-
-/** The record of a row, of which nothing has been checked. */
-export function rowContent(row: FullRow) {
-  const [, key, ms, tie, value, , expiresMs, originMs, originTie] = row;
-  const origin = originMs === 0 && originTie === 0 ? null : { ms: originMs, tie: originTie };
-  return { key, value, ms, tie, expiresMs, origin };
-}
 
 /** Raw mode gives arrays, which cost less than objects. */
 export const statements = {
@@ -139,7 +118,7 @@ export const statements = {
       )
       .pluck(),
   remove: (db: Db) => db.prepare('DELETE FROM records WHERE seq = ?'),
-  read: (db: Db) => db.prepare<unknown[], FullRow>(`${FULL} WHERE key = ?`).raw(),
+  read: (db: Db) => db.prepare<unknown[], JoinedRow>(`${JOINED} WHERE key = ?`).raw(),
   since: (db: Db) =>
     db.prepare<unknown[], JoinedRow>(`${JOINED} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
   last: (db: Db) =>

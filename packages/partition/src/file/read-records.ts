@@ -3,13 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { rowHashBytes } from './digest.ts';
 import type { PendingRow } from './memtable.ts';
 import type { PartitionFile } from './partition-file.ts';
-import {
-  type FullRow,
-  type JoinedRow,
-  rowContent,
-  type StampRow,
-  statements,
-} from './partition-statements.ts';
+import { type JoinedRow, type StampRow, statements } from './partition-statements.ts';
 import type { HashedRow, PageBounds, RowsPage, StoredRecord, StoredStamp } from './record.ts';
 import { matchesHash } from './record-bytes.ts';
 
@@ -40,7 +34,7 @@ export function storedSince(
 ): RowsPage<HashedRow> {
   return page(file, bounds, {
     rows: file.stored.of(statements.since).iterate(seq, bounds.rowsMax + 1),
-    read: (row: JoinedRow) => verifiedJoined(file, row),
+    read: (row: JoinedRow) => verified(file, row),
     bytes: bytesOf,
   });
 }
@@ -82,14 +76,7 @@ function page<Raw, Row extends { readonly seq: number }>(
   return { rows, lastSeq: file.seq, more: false };
 }
 
-function verified(file: PartitionFile, row: FullRow): HashedRow {
-  const [seq, , , , , hash] = row;
-  const content = rowContent(row);
-  if (matchesHash(content, hash)) return { ...content, seq, hash };
-  throw damagedRecord(file, seq, content.key);
-}
-
-function verifiedJoined(file: PartitionFile, row: JoinedRow): HashedRow {
+function verified(file: PartitionFile, row: JoinedRow): HashedRow {
   const [seq, keyBytes, ms, tie, isDeletion, expiresMs, originMs, originTie, bytes] = row;
   const key = bytes.subarray(0, keyBytes);
   const hash = bytes.subarray(keyBytes, keyBytes + rowHashBytes);
