@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
 import { sideProcessPriority } from '@ringwright/base/limits-copies';
+import { keepMemory } from '@ringwright/node/keep-memory';
 import type { CopyAnswer, CopyOrder, CopyReport } from './copy-work.ts';
 
 export interface CopyProcessOptions {
@@ -104,7 +105,8 @@ export class CopyProcess {
 
   #start(): ChildProcess {
     const program = this.#options.program ?? PROGRAM;
-    const child = fork(program, { execArgv: [], serialization: 'advanced' });
+    const env = { ...process.env, ...keepMemory };
+    const child = fork(program, { execArgv: [], serialization: 'advanced', env });
     child.on('message', (answer: CopyAnswer) => this.#take(child, answer));
     const gone = (what: string): void => {
       if (this.#child === child) this.#stop(what);

@@ -9,7 +9,7 @@ import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import type { CopyDescription } from './copy-manifest.ts';
-import { touched, withFile } from './held-file.ts';
+import { beginHold, endHold, touched, withFile } from './held-file.ts';
 
 const TICKET_BYTES = 32;
 const KEY_BYTES = 16;
@@ -114,8 +114,7 @@ export class GivenCopy {
   }
 
   #begin(file: PartitionFile): Hold {
-    this.#partition.pins += 1;
-    this.#partition.held += 1;
+    beginHold(this.#partition);
     const timer = setInterval(() => this.#look(), copyHoldLookMs);
     timer.unref();
     return { file, checkpoints: file.wal.checkpoints, sinceMs: performance.now(), timer };
@@ -173,9 +172,7 @@ export class GivenCopy {
     if (hold === null) return;
     this.#hold = null;
     clearInterval(hold.timer);
-    this.#partition.pins -= 1;
-    this.#partition.held -= 1;
-    this.#parts.checkpointer.request(this.#partition);
+    endHold(this.#parts, this.#partition);
   }
 }
 

@@ -23,8 +23,26 @@ export function withFile<Result>(
 }
 
 /**
+ * Its file stays open, and its checkpoints wait until `endHold`; one that can wait no longer comes
+ * all the same.
+ */
+export function beginHold(partition: Partition): void {
+  partition.pins += 1;
+  partition.held += 1;
+}
+
+/** A file that is copied to go elsewhere needs no checkpoint that nobody has asked for. */
+export function endHold(parts: Pick<StoreParts, 'checkpointer'>, partition: Partition): void {
+  partition.pins -= 1;
+  partition.held -= 1;
+  if (!partition.isCheckpointDue) return;
+  partition.isCheckpointDue = false;
+  parts.checkpointer.request(partition);
+}
+
+/**
  * What `read` resolves to; null unless the file itself stayed as it was meanwhile. Nothing but a
- * checkpoint writes it, and one that can wait no longer comes all the same.
+ * checkpoint writes it.
  */
 export async function whileHeld<Result>(
   parts: StoreParts,
@@ -32,16 +50,13 @@ export async function whileHeld<Result>(
   { file, read }: { readonly file: PartitionFile; readonly read: () => Promise<Result> },
 ): Promise<Result | null> {
   const { checkpoints } = file.wal;
-  partition.pins += 1;
-  partition.held += 1;
+  beginHold(partition);
   try {
     const result = await read();
     checkOpen(parts);
     return partition.file === file && file.wal.checkpoints === checkpoints ? result : null;
   } finally {
-    partition.pins -= 1;
-    partition.held -= 1;
-    parts.checkpointer.request(partition);
+    endHold(parts, partition);
   }
 }
 

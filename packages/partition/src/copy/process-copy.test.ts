@@ -6,6 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { copyProxy } from '../../../../test/support/copy-proxy.ts';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import { greetingBytes, packGreeting } from '../carry/copy-greeting.ts';
+import { PartitionWal } from '../file/partition-wal.ts';
 import type { Store } from '../store.ts';
 import type { GivenCopy } from './given-copy.ts';
 import type { TakenCopy } from './taken-copy.ts';
@@ -55,6 +56,11 @@ const nobody = (): void => undefined;
 async function carry(source: GivenCopy, taken: TakenCopy): Promise<string> {
   const door = await source.door(taken.received);
   return taken.fetch({ host, ...door }, nobody);
+}
+
+/** Nobody looks how long the WAL becomes while the next copy is given. */
+function unwatched(): void {
+  vi.spyOn(globalThis, 'setInterval').mockImplementationOnce(() => setTimeout(nobody, 0));
 }
 
 test('a file with what is in its WAL only, and with what was written here meanwhile', async () => {
@@ -111,8 +117,7 @@ test('a large file goes on from where it was cut', async () => {
 test('a checkpoint while it is read: the copy is worth nothing', async () => {
   await using place = await stores(100, 1_000);
   const { source, target } = place;
-  // Nobody looks how long the WAL becomes.
-  vi.spyOn(globalThis, 'setInterval').mockImplementationOnce(() => setTimeout(nobody, 0));
+  unwatched();
   const { given, taken } = await begin(source, target);
   // More than a WAL may hold back.
   for (let at = 0; at < 40; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
@@ -135,6 +140,20 @@ async function answerTo(port: number, bytes: Buffer): Promise<number> {
   await new Promise((resolve) => socket.once('close', resolve));
   return came;
 }
+
+test('a copy brings no checkpoint of its file, but one that is due waits for it', async () => {
+  await using place = await stores(100, 1_000);
+  const { source } = place;
+  const begun = vi.spyOn(PartitionWal.prototype, 'checkpointAside');
+  await source.copies.give(place0, false).release();
+  unwatched();
+  const given = source.copies.give(place0, false);
+  for (let at = 0; at < 6; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
+  expect(begun).not.toHaveBeenCalled();
+  await given.release();
+  await vi.waitFor(() => expect(begun).toHaveBeenCalled());
+  begun.mockRestore();
+});
 
 test('a ticket is good once; others get nothing', async () => {
   await using place = await stores(100, 1_000);

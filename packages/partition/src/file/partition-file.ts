@@ -15,7 +15,7 @@ import {
 } from './memtable.ts';
 import { PageCache } from './page-cache.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
-import { infoOf, marksOf, readMeta } from './partition-meta.ts';
+import { LatestInfo, marksOf, readMeta } from './partition-meta.ts';
 import { statements, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { PreparedBallots } from './prepared-ballots.ts';
@@ -49,6 +49,7 @@ export class PartitionFile {
   #marksChanged = false;
   /** Its counters with the pending rows. */
   #tally: Tally;
+  readonly #info = new LatestInfo();
 
   /** `isWalNew`: there was no WAL when the file was opened. */
   constructor(db: Database.Database, isWalNew = false) {
@@ -98,7 +99,7 @@ export class PartitionFile {
   }
 
   info(): PartitionInfo {
-    return infoOf(this.#meta, this.#tally);
+    return this.#info.of(this.#meta, this.#tally);
   }
 
   /** The row of a key that waits to be stored. */

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';
 import type Database from 'better-sqlite3';
 import { isIncarnation, isKeyspace } from './data-paths.ts';
-import { formatDigest, parseDigest } from './digest.ts';
+import { type Digest, formatDigest, parseDigest } from './digest.ts';
 import {
   type PartitionInfo,
   type PartitionMarks,
@@ -65,6 +65,21 @@ export function infoOf(meta: MetaRow, tally: Tally): PartitionInfo {
   const digest = formatDigest(tally.digest);
   const counts = { seq, rows, tombstones, bytes, digest };
   return { keyspace, partition, incarnation, ...marksOf(meta), ...counts };
+}
+
+/** As infoOf, which is asked for often of files that seldom change. */
+export class LatestInfo {
+  #of: { readonly meta: MetaRow; readonly digest: Digest; readonly info: PartitionInfo } | null =
+    null;
+
+  of(meta: MetaRow, tally: Tally): PartitionInfo {
+    const { digest } = tally; // another object after each row
+    const latest = this.#of;
+    if (latest?.meta === meta && latest.digest === digest) return latest.info;
+    const info = infoOf(meta, tally);
+    this.#of = { meta, digest, info };
+    return info;
+  }
 }
 
 function metaProblem(meta: MetaRow): string | null {

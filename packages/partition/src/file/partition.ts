@@ -26,6 +26,8 @@ export interface Partition {
   pins: number;
   /** While above 0 another process reads the file: it is not checkpointed before it must be. */
   held: number;
+  /** A checkpoint was due meanwhile: it comes when nobody holds the file any more. */
+  isCheckpointDue: boolean;
   /** Turn counter of the last use, for closing the least recently used. */
   usedAt: number;
   /** Number of the oldest log segment with writes that no checkpoint has synced; or `clean`. */
@@ -68,6 +70,7 @@ export function newPartition(place: {
     infoWhenClosed: null,
     pins: 0,
     held: 0,
+    isCheckpointDue: false,
     usedAt: 0,
     dirtySince: clean,
     keptSince: clean,

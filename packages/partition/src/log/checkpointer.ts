@@ -74,7 +74,7 @@ export class Checkpointer {
       this.#queue.delete(partition);
       await setImmediate();
       if (this.#stopped) return;
-      if (isHeldBack(partition)) continue;
+      if (holdBack(partition)) continue;
       // failpoint: checkpoint.before
       await this.#checkpoint(partition);
     }
@@ -101,7 +101,7 @@ export class Checkpointer {
       } else if (done) {
         const since = file.isFlushed ? clean : oldestNeeded;
         noteSynced(partition, since);
-      } else if (!isHeldBack(partition)) checkpointPartition(partition);
+      } else if (!holdBack(partition)) checkpointPartition(partition);
     } catch (error) {
       if (!isDamage(error)) throw error;
       partition.damage ??= damageError(error, partition);
@@ -140,9 +140,12 @@ export class Checkpointer {
   }
 }
 
-/** Who holds a file asks for its checkpoint afterwards. */
-function isHeldBack({ held, file }: Partition): boolean {
-  return held > 0 && file?.wal.exceeds(heldWalBytesMax) === false;
+/** True: somebody holds the file, and asks for its checkpoint afterwards. */
+function holdBack(partition: Partition): boolean {
+  const { held, file } = partition;
+  if (held === 0 || file?.wal.exceeds(heldWalBytesMax) !== false) return false;
+  partition.isCheckpointDue = true;
+  return true;
 }
 
 /** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */

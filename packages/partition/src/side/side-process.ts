@@ -4,6 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
 import { sideProcessPriority } from '@ringwright/base/limits-copies';
+import { keepMemory } from '@ringwright/node/keep-memory';
 import type { PartitionAudit } from '../audit/audit-partition-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
 import type { FilesToMerge } from './merge-file.ts';
@@ -169,6 +170,7 @@ export class SideProcess {
     const child = fork(this.#options.program ?? PROGRAM, {
       execArgv: [],
       serialization: 'advanced',
+      env: { ...process.env, ...keepMemory },
     });
     child.on('message', (answer: SideAnswer) => {
       const job = this.#job;
