@@ -140,7 +140,7 @@ export const repairBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/partition/src/file/read-records.ts',
-        find: 'if (matchesHash(content, hash)) return',
+        find: 'if (matchesHash(record, hash)) return',
         replace: 'if (matchesHash !== undefined) return',
       },
     ],
