@@ -53,6 +53,18 @@ export const splitBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: 'promise-not-carried',
+    about: 'a child has the floor of its parents, but not what they promised for it',
+    nemeses: [splitsAndMerges],
+    patches: [
+      {
+        file: fillChild,
+        find: 'carryMarks(child, { floorMs, barrierMs })',
+        replace: 'carryMarks(child, { floorMs, barrierMs: 0 })',
+      },
+    ],
+  },
+  {
     name: 'merged-from-one',
     about: 'of partitions that are merged only the first gives its rows',
     nemeses: [splitsAndMerges],
