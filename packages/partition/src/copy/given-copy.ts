@@ -123,7 +123,7 @@ export class GivenCopy {
   #hear(report: CopyReport): void {
     if (report.kind === 'sent') this.#sentBytes = report.bytes;
     else if (report.kind === 'given') {
-      // Who was cut off before the end came asks for the rest, and nobody for the checksum.
+      // All was sent. A joiner that was cut off before the end came may still ask for the rest.
       this.#checksum.resolve(report.checksum);
     } else if (report.kind === 'detached') {
       if (!this.#isUntouched()) this.#fail(touched(this.#partition));
