@@ -38,7 +38,8 @@ export function parseOptions(
     .option('nemesis', {
       type: 'string',
       default: letters.join(','),
-      describe: 'kinds of faults, all at once: k kill, s pause, p network, c clock, d disk, rings',
+      describe:
+        'kinds of faults, all at once: k kill, s pause, p network, c clock, d disk, rings, a archives',
     })
     .option('servers', { type: 'number', default: 0, describe: '3 to 5 (default: by the seed)' })
     .option('secure', {

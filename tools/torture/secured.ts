@@ -46,7 +46,8 @@ export class Secured {
     const tool = await ringBuilderProgramIn(folder, { options: [], environment });
     const secured = new Secured(folder, tool, environment);
     secured.#ca = await fs.readFile(environment.RINGWRIGHT_CA, 'utf8');
-    await secured.#grant(first, 'operator', ['--operator', '--metrics', '--peer']);
+    const every = ['--read', '*', '--write', '*'];
+    await secured.#grant(first, 'operator', ['--operator', '--metrics', '--peer', ...every]);
     const data = ['--read', keyspace, '--write', keyspace];
     await secured.#grant(first, 'lasting', data);
     await secured.#grant(first, 'workers-0', data);

@@ -57,7 +57,9 @@ export function checkPatches(patches: readonly SourcePatch[]): void {
 }
 
 export function failpointNames(): string[] {
-  const files = fs.globSync('packages/*/src/**/*.ts', { cwd: root });
+  const files = fs.globSync(['packages/*/src/**/*.ts', 'tools/ring-builder/**/*.ts'], {
+    cwd: root,
+  });
   const names = files.flatMap((file) => {
     const source = fs.readFileSync(path.join(root, file), 'utf8');
     return [...source.matchAll(FAILPOINT)].map((match) => match[1] ?? '');

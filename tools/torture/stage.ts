@@ -41,40 +41,44 @@ export interface FaultWindow {
   readonly toMs: number;
 }
 
+/** A ring besides the one under torture. */
+export interface OtherRing {
+  readonly keyspace: string;
+  readonly members: readonly Victim[];
+  /** Of each key that must be there, the values it may have. */
+  readonly values: Map<string, readonly string[]>;
+}
+
 export class Stage implements AsyncDisposable {
   readonly shape: StageShape;
   /** Null: nothing is proved, and nothing shown. */
   readonly secured: Secured | null;
-  /** How commands of the operator are started. */
-  readonly operatorNode: NodeShape;
   readonly builder: RingBuilder;
   readonly victims: Victim[] = [];
   readonly network = new Network();
   readonly faults: FaultWindow[] = [];
   /** All that clients asked, in the order in which they began. */
   readonly history: Operation[] = [];
+  /** What archives hold, each record a read at quorum for which nobody waited. */
+  readonly archived: Operation[] = [];
+  /** Rings besides the one under torture. */
+  readonly others: OtherRing[] = [];
   /** One device at a time may lose data: more would be more than is promised. */
   readonly losses = new Mutex();
   readonly #mutexes = new Map<Victim, Mutex>();
 
-  private constructor(
-    shape: StageShape,
-    { builder, secured, operatorNode }: Pick<Stage, 'builder' | 'secured' | 'operatorNode'>,
-  ) {
+  private constructor(shape: StageShape, { builder, secured }: Pick<Stage, 'builder' | 'secured'>) {
     this.shape = shape;
     this.builder = builder;
     this.secured = secured;
-    this.operatorNode = operatorNode;
   }
 
   /** Servers that run and serve version 1 of a ring. */
   static async open(shape: StageShape): Promise<Stage> {
     const { folder, bug, isSecured } = shape;
     const secured = isSecured ? await Secured.open(folder, keyspace) : null;
-    const { options, environment: patched } = patchedNode(bug);
-    const operatorNode = { options, environment: { ...patched, ...secured?.environment } };
-    const builder = await ringBuilderProgramIn(folder, operatorNode);
-    const stage = new Stage(shape, { builder, secured, operatorNode });
+    const builder = await ringBuilderProgramIn(folder, operatorNode(bug, secured));
+    const stage = new Stage(shape, { builder, secured });
     try {
       for (let count = 0; count < shape.servers; count += 1) await stage.#newVictim();
       await Promise.all(stage.victims.map((victim) => victim.start()));
@@ -105,6 +109,11 @@ export class Stage implements AsyncDisposable {
     await this.builder.json(['commit', keyspace, '-m', 'the first version']);
   }
 
+  /** How commands of the operator are started, with these patches besides the seeded bug. */
+  operatorNode(patches: readonly SourcePatch[] = []): NodeShape {
+    return operatorNode([...this.shape.bug, ...patches], this.secured);
+  }
+
   /** On a stage that is secured rings name the keys of their devices. */
   get addOptions(): readonly string[] {
     return this.secured === null ? [] : ['--ask-key'];
@@ -122,7 +131,8 @@ export class Stage implements AsyncDisposable {
     const { folder, patches } = this.shape;
     const [port = 0, proxyPort = 0, redisPort = 0, copyPort = 0] = await freePorts(4);
     const ports = { port, proxyPort, redisPort, copyPort };
-    const victim = new Victim({ number, folder, ...ports, patches, secured: this.secured });
+    const { secured } = this;
+    const victim = new Victim({ number, folder, keyspace, ...ports, patches, secured });
     this.victims.push(victim);
     this.#mutexes.set(victim, new Mutex());
     await this.network.listen(number, { proxy: proxyPort, host: '127.0.0.1', target: port });
@@ -130,8 +140,8 @@ export class Stage implements AsyncDisposable {
     return victim;
   }
 
-  async head(): Promise<Ring> {
-    return (await readVersion(path.join(this.shape.folder, 'rings'), keyspace, 'head')).ring;
+  async head(name = keyspace): Promise<Ring> {
+    return (await readVersion(path.join(this.shape.folder, 'rings'), name, 'head')).ring;
   }
 
   /**
@@ -174,10 +184,10 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Resolves when nobody writes and all replicas are equal. Throws when that takes longer. */
-  async converge(withinMs: number): Promise<void> {
-    const ring = await this.head();
+  async converge(withinMs: number, name = keyspace): Promise<void> {
+    const ring = await this.head(name);
     const trusted = await this.#trustedIn(ring);
-    await waitFor('all replicas to be equal after the faults', {
+    await waitFor(`all replicas of ${name} to be equal after the faults`, {
       ask: () => unequalReplicas(ring, trusted),
       until: (unequal) => unequal.length === 0,
       deadlineMs: withinMs,
@@ -213,13 +223,13 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** How Node is started so that a program has these patches. */
-function patchedNode(patches: readonly SourcePatch[]): NodeShape {
-  if (patches.length === 0) return { options: [], environment: {} };
+function operatorNode(patches: readonly SourcePatch[], secured: Secured | null): NodeShape {
+  const proofs = secured?.environment ?? {};
+  if (patches.length === 0) return { options: [], environment: proofs };
   const preload = new URL('./preload.ts', import.meta.url).href;
   return {
     options: ['--no-warnings', '--import', preload],
-    environment: { [environment.patches]: JSON.stringify(patches) },
+    environment: { [environment.patches]: JSON.stringify(patches), ...proofs },
   };
 }
 

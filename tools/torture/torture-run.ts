@@ -69,12 +69,12 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const workload = await begin(stage, shape);
   const operations = stage.history;
   const troubles = await torment(stage, workload, shape);
-  const isOver = shape.endsEarly && (troubles.length > 0 || violationsOf(operations).length > 0);
+  const isOver = shape.endsEarly && (troubles.length > 0 || brokenIn(stage).length > 0);
   const notes: string[] = [];
   if (!isOver) troubles.push(...(await aftermath(stage, workload, { ...shape, notes })));
   await workload.stop();
   const crashes = stage.victims.flatMap((victim) => victim.crashes);
-  const violations = [...troubles, ...crashes, ...violationsOf(operations)];
+  const violations = [...troubles, ...crashes, ...brokenIn(stage)];
   const fired = stage.victims.flatMap((victim) => victim.fired());
   const isAlone = shape.nemeses.some((nemesis) => nemesis.isAlone);
   const happened = [...stage.faults.map(({ name }) => name), ...fired];
@@ -96,6 +96,10 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   };
 }
 
+function brokenIn({ history, archived }: Stage): string[] {
+  return violationsOf([...history, ...archived]);
+}
+
 /** Scenarios would be spoiled by others: then nobody works. */
 function begin(stage: Stage, { seed, nemeses }: RunShape): Promise<Workload> {
   const isAlone = nemeses.some((nemesis) => nemesis.isAlone);
@@ -114,7 +118,7 @@ async function torment(stage: Stage, workload: Workload, shape: RunShape): Promi
     shape.onProgress(`${length} operations, ${stage.faults.length} faults`);
   }, PROGRESS_MS);
   const look = setInterval(() => {
-    if (shape.endsEarly && violationsOf(stage.history).length > 0) found.abort();
+    if (shape.endsEarly && brokenIn(stage).length > 0) found.abort();
   }, LOOK_MS);
   await lasts(QUIET_MS, signal);
   const troubles = await Promise.all(

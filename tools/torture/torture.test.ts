@@ -51,6 +51,7 @@ test('with kills, cuts and new certificates no promise is broken', {
 test.each([
   ['replay-skips-last-frame', 'lost ack'],
   ['bootstrap-from-any', 'receipt of partition'],
+  ['restore-over-newer', 'restored: '],
 ])(
   'finds %s',
   async (name, expected) => {

@@ -26,3 +26,12 @@ export const tuning: readonly SourcePatch[] = [
   small(storeLimits, 'limits.diskReserveBytes', '8_192'),
   small(storeLimits, '    copyHeldBytesMax,', '    copyHeldBytesMax: 32 * 1024,'),
 ];
+
+const limitsOfCommands = 'packages/base/src/limits-commands.ts';
+
+/** For the commands of archives: they read and write in many small steps, and may die between them. */
+export const archiveTuning: readonly SourcePatch[] = [
+  small(limitsOfCommands, 'archiveFrameRecordsMax = 1_000', 'archiveFrameRecordsMax = 16'),
+  small(limitsOfCommands, 'archiveProgressBytes = 16 * 1_048_576', 'archiveProgressBytes = 1'),
+  small(limitsOfCommands, 'restoredAtOnce = 64', 'restoredAtOnce = 8'),
+];

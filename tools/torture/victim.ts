@@ -18,6 +18,8 @@ const preload = new URL('./preload.ts', import.meta.url).href;
 export interface VictimPlace {
   readonly number: number;
   readonly folder: string;
+  /** Of clients of the Redis protocol. */
+  readonly keyspace: string;
   /** Where it listens. */
   readonly port: number;
   /** What the ring names: the proxy before it. */
@@ -89,9 +91,9 @@ export class Victim {
   }
 
   async #launch(): Promise<void> {
-    const { proxyPort, redisPort, copyPort, secured } = this.place;
+    const { keyspace, proxyPort, redisPort, copyPort, secured } = this.place;
     const copies = ['--copy-listen', `${copyHost}:${copyPort}`];
-    const redis = ['--redis-port', String(redisPort)];
+    const redis = ['--redis-port', String(redisPort), '--redis-keyspace', keyspace];
     const given = [...redis, ...copies, ...(secured?.serverArgs ?? [])];
     const args = ['--advertise', `127.0.0.1:${proxyPort}`, ...given];
     for (;;) {

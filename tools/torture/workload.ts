@@ -10,6 +10,7 @@ import { packageClient } from './clients/package-client.ts';
 import { redisClient } from './clients/redis-client.ts';
 import { scanPrefix } from './clients/scan-prefix.ts';
 import type { WorkerClient } from './clients/worker-client.ts';
+import { filledValue, withoutFiller } from './filled-value.ts';
 import { pick } from './nemesis.ts';
 import { noted } from './noted.ts';
 import { keyspace, type Stage } from './stage.ts';
@@ -25,7 +26,6 @@ const WARM_KEYS = 150;
 const DOUBTFUL_KEYS = 4;
 /** One value in so many is large: the log and the WALs turn over. */
 const LARGE_EVERY = 16;
-const LARGE_CHARACTERS = 24_000;
 /** Scans of the hot keys, one after the other: a page asks every partition. */
 const SCAN_PAUSE_MS = 400;
 /** After it, the hot keys are others: histories of one key stay short. */
@@ -121,13 +121,12 @@ export class Workload {
     drawn: Pick<Operation, 'kind' | 'key' | 'level'> & { readonly large: boolean },
   ) {
     const { kind, key, level, large } = drawn;
-    const filler = '.'.repeat(large ? LARGE_CHARACTERS : 60);
     const name = `v${(this.#values += 1)} of ${key} `;
     const value = kind === 'write' ? name : null;
     const question = {
       kind,
       key,
-      value: value === null ? null : value + filler,
+      value: value === null ? null : filledValue(name, large),
       ...(level && { level }),
       ...(client.session && { session: client.session }),
     };
@@ -172,13 +171,6 @@ export class Workload {
 function scanned(found: Told | undefined): Told {
   if (found === undefined) return { outcome: 'acked', stamp: null, value: null };
   return { ...found, value: withoutFiller(found.value ?? null) };
-}
-
-/** The name of a value whose filler is whole; otherwise all of it, which nobody has written. */
-function withoutFiller(value: string | null): string | null {
-  if (value === null) return null;
-  const [, name = value, filler = ''] = /^(v\d+ of \S+ )(\.*)$/.exec(value) ?? [];
-  return [60, LARGE_CHARACTERS].includes(filler.length) ? name : value;
 }
 
 /** A worker's client over HTTP: any server, a connection kept to each. */

@@ -1,4 +1,5 @@
 // All seeded bugs. Pure.
+import { archiveBugs } from './archive-bugs.ts';
 import { durabilityBugs } from './durability-bugs.ts';
 import { orderBugs } from './order-bugs.ts';
 import { quorumBugs } from './quorum-bugs.ts';
@@ -14,4 +15,5 @@ export const seededBugs: readonly SeededBug[] = [
   ...repairBugs,
   ...ringBugs,
   ...splitBugs,
+  ...archiveBugs,
 ];

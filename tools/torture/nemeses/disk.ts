@@ -88,11 +88,11 @@ async function wipe({ stage, victim, signal }: Strike): Promise<void> {
     fs.writeFileSync(deviceKeyFile(data), key, { mode: 0o600 });
   }
   await victim.start();
-  await isWhole(victim, signal);
+  await isWhole(stage, victim, signal);
 }
 
 /** Bits in the values of a partition file: what is damaged was a record. */
-async function flipBits({ victim, random, signal }: Strike): Promise<void> {
+async function flipBits({ stage, victim, random, signal }: Strike): Promise<void> {
   // Not killed: pages of a WAL that is left behind would cover those that are hit.
   await victim.end('stop');
   const home = path.join(victim.server.place.data, 'partitions', keyspace);
@@ -105,7 +105,7 @@ async function flipBits({ victim, random, signal }: Strike): Promise<void> {
   const isHit = flip(path.join(partition, current.trim(), 'data.db'), random);
   await victim.start();
   if (isHit) await until(signal, () => currentOf(partition) !== current, REPAIR_MS_MAX);
-  await isWhole(victim, signal);
+  await isWhole(stage, victim, signal);
 }
 
 function currentOf(partition: string): string {
@@ -124,11 +124,14 @@ function flip(file: string, random: Random): boolean {
   return first !== -1;
 }
 
-/** Every partition that the ring gives it has all its records again. */
-async function isWhole({ server }: Victim, signal: AbortSignal): Promise<void> {
+/** Every partition that a ring gives it has all its records again. */
+async function isWhole(stage: Stage, victim: Victim, signal: AbortSignal): Promise<void> {
   const isReady = async (): Promise<boolean> => {
-    const status = await server.status().catch(() => null);
-    return status !== null && status.ready && status.rings.length > 0;
+    const status = await victim.server.status().catch(() => null);
+    const names = status?.rings.map(({ ring }) => ring) ?? [];
+    const others = stage.others.filter(({ members }) => members.includes(victim));
+    const isTold = others.every(({ keyspace: name }) => names.includes(name));
+    return status !== null && status.ready && names.length > others.length && isTold;
   };
   await until(signal, isReady);
 }

@@ -4,7 +4,7 @@ import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { plannedCopyTroubles, troubleCopies } from '../rings/copy-troubles.ts';
 import { buryOne, DEAD } from '../rings/dead-device.ts';
 import { leastOf } from '../rings/least-of.ts';
-import { headOf, isRolledOut, type Rollout, startRollout } from '../rings/operator.ts';
+import { type Command, headOf, isRolledOut, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
 import { readReceipts } from '../rings/read-receipts.ts';
 import { receiptFaults } from '../rings/receipt-faults.ts';
@@ -94,7 +94,7 @@ async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
   }
 }
 
-async function killInTime({ stage, random }: RingScenario, rollout: Rollout, until: AbortSignal) {
+async function killInTime({ stage, random }: RingScenario, rollout: Command, until: AbortSignal) {
   await lasts(random.below(ROLLOUT_LIFE_MS_MAX), until);
   if (until.aborted) return;
   await stage.fault('rings: rollout killed', [], async () => rollout.kill());

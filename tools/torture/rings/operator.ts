@@ -13,7 +13,7 @@ const STALL_SECONDS = 5;
 /** Nearly everything here is a large change: a device is a fourth of the ring. */
 export const override = ['--override', 'the torture wants it'];
 /** Only partly done: servers were away, or nothing went on. To be typed again. */
-const AGAIN_EXIT = 4;
+export const AGAIN_EXIT = 4;
 /** Moves that were paused, and are resumed by whoever paused them. */
 const PAUSED_EXIT = 6;
 /** Faults of one server end sooner. */
@@ -22,7 +22,8 @@ const AGAIN_MS = 250;
 /** Whatever the machine does besides; a rollout without faults takes a few seconds. */
 const ROLLOUT_MS_MAX = 180_000;
 
-export interface Rollout {
+/** A command of ring-builder that runs. */
+export interface Command {
   readonly ended: Promise<Ended>;
   /** The way a machine dies. Safe to repeat. */
   readonly kill: () => void;
@@ -36,11 +37,20 @@ export function headOf(stage: Stage): Promise<StoredVersion> {
   return readVersion(ringsOf(stage), keyspace, 'head');
 }
 
-/** A command that must end well. Throws with what it said otherwise. */
-export async function type(stage: Stage, verb: string, ...args: string[]): Promise<void> {
+/** A command for the ring under torture that must end well. Throws with what it said otherwise. */
+export function type(stage: Stage, verb: string, ...args: string[]): Promise<void> {
+  return typeFor(stage, keyspace, [verb, ...args]);
+}
+
+/** The same for any ring. */
+export async function typeFor(
+  stage: Stage,
+  ring: string,
+  [verb = '', ...args]: readonly string[],
+): Promise<void> {
   // Wrong clocks are among the faults.
   const added = verb === 'add' ? [...stage.addOptions, '--yes'] : [];
-  const words = [verb, keyspace, ...args, ...added, '--json'];
+  const words = [verb, ring, ...args, ...added, '--json'];
   const { exit, stderr } = await endedOnceReached(stage, words);
   if (exit !== 0) throw new Error(`${verb} ${args.join(' ')} ended with ${exit}: ${stderr}`);
 }
@@ -56,11 +66,17 @@ async function endedOnceReached(stage: Stage, words: readonly string[]): Promise
   }
 }
 
-export function startRollout(stage: Stage, options: readonly string[] = []): Rollout {
+export function startRollout(stage: Stage, options: readonly string[] = []): Command {
   const stall = ['--stall-timeout', String(STALL_SECONDS)];
-  const args = ['rollout', keyspace, '--json', ...stall, ...override, ...options];
-  const { options: nodeOptions, environment } = stage.operatorNode;
-  const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
+  return startCommand(stage, ['rollout', keyspace, '--json', ...stall, ...override, ...options]);
+}
+
+export function startCommand(
+  stage: Stage,
+  args: readonly string[],
+  { options, environment } = stage.operatorNode(),
+): Command {
+  const child = spawn(process.execPath, [...options, program, ...args], {
     cwd: stage.shape.folder,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -98,6 +98,7 @@ async function writeAll(
     const cursor = must(scan.cursor, 'a record was given');
     await saveProgress(folder, { ...begun, cursor, records, bytes });
     savedBytes = bytes;
+    // failpoint: archive.part-saved
   }
 }
 

@@ -40,6 +40,7 @@ export const verb: Verb = {
         restore(client, record, context.nowMs()),
       );
       for (const end of ends) counts[end] += 1;
+      // failpoint: restore.frame-written
     }
     const { written, kept, expired } = counts;
     return {

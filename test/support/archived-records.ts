@@ -1,0 +1,11 @@
+// All records of an archive that ring-builder made.
+import { type ArchivedRecord, framesOf } from '../../tools/ring-builder/records/record-file.ts';
+
+export type { ArchivedRecord };
+
+/** Throws ARCHIVE_INVALID. */
+export async function archivedRecords(folder: string): Promise<ArchivedRecord[]> {
+  const records: ArchivedRecord[] = [];
+  for await (const frame of framesOf(folder)) records.push(...frame);
+  return records;
+}

@@ -1,0 +1,148 @@
+// A ring of another shape that gets the records of an archive, while somebody writes to it.
+import http from 'node:http';
+import https from 'node:https';
+import { inWaves } from '@ringwright/base/in-waves';
+import type { Random } from '@ringwright/base/random';
+import { compareStamps } from '@ringwright/base/stamp';
+import { type ArchivedRecord, archivedRecords } from '../../../test/support/archived-records.ts';
+import { askRecord, type Told } from '../../../test/support/ask-record.ts';
+import { lasts, pick } from '../nemesis.ts';
+import { startCommand, typeFor } from '../rings/operator.ts';
+import type { OtherRing, Stage } from '../stage.ts';
+import { typeUntilDone } from './type-until-done.ts';
+
+/** Each restore makes a ring: partitioners and numbers of replicas that the one under torture lacks. */
+const shapes: readonly (readonly string[])[] = [
+  ['--partitioner', 'murmur3-mod', '--partitions', '5', '--replicas', '2'],
+  ['--partitioner', 'ranges', '--boundaries', 'hot/2,warm/5', '--replicas', '3'],
+  ['--partitioner', 'md5-shift', '--partitions', '8', '--replicas', '3'],
+];
+export const restoredMax = shapes.length;
+
+/** One key in so many is written while it is restored. */
+const WRITTEN_EVERY = 5;
+const WRITE_PAUSE_MS_MAX = 60;
+const ASKED_AT_ONCE = 8;
+const PUSH_AGAIN_MS = 250;
+/** Of one record, whatever faults there are. */
+const READ_MS_MAX = 60_000;
+const READ_AGAIN_MS = 100;
+/** The first frames of a restore: it dies behind one of them. */
+const PASSES_MAX = 4;
+
+interface Work {
+  readonly random: Random;
+  readonly signal: AbortSignal;
+}
+
+/** The ring, with what must be in it; null: time was up. */
+export async function restoreElsewhere(
+  stage: Stage,
+  folder: string,
+  { random, signal }: Work,
+): Promise<OtherRing | null> {
+  const ring = await createRing(stage, signal);
+  if (ring === null) return null;
+  // From here on a server that was wiped is whole only when it has this ring too.
+  stage.others.push(ring);
+  const records = await archivedRecords(folder);
+  const passes = random.below(PASSES_MAX);
+  const [isRestored, written] = await Promise.all([
+    typeUntilDone(stage, ['restore-data', ring.keyspace, '--from', folder], {
+      ...{ place: 'restore.frame-written', passes, signal },
+    }),
+    writeSome(stage, ring, { records, random }),
+  ]);
+  if (!isRestored) return null;
+  for (const record of records) {
+    const key = Buffer.from(record.key).toString();
+    ring.values.set(key, allowedValues(record, key, written.get(key)));
+  }
+  return ring;
+}
+
+async function createRing(stage: Stage, signal: AbortSignal): Promise<OtherRing | null> {
+  const number = stage.others.length;
+  const keyspace = `restored-${number + 1}`;
+  const members = [...stage.victims];
+  const devices = members.flatMap(({ text }) => [text, '1']);
+  const signed = stage.secured === null ? ['--unsigned'] : [];
+  await typeFor(stage, keyspace, ['create', ...(shapes[number] ?? []), ...signed]);
+  await typeFor(stage, keyspace, ['add', ...devices]);
+  await typeFor(stage, keyspace, ['commit', '-m', 'for an archive']);
+  while (!signal.aborted) {
+    const { exit } = await startCommand(stage, ['push', keyspace]).ended;
+    if (exit === 0) return { keyspace, members, values: new Map() };
+    await lasts(PUSH_AGAIN_MS, signal);
+  }
+  return null;
+}
+
+const newerValue = (key: string): string => `newer of ${key}`;
+
+/** What was told of each write. */
+async function writeSome(
+  stage: Stage,
+  ring: OtherRing,
+  { records, random }: { readonly records: readonly ArchivedRecord[]; readonly random: Random },
+): Promise<ReadonlyMap<string, Told>> {
+  const told = new Map<string, Told>();
+  await using asker = askerOf(stage, ring, random);
+  for (const [index, { key: bytes }] of records.entries()) {
+    if (index % WRITTEN_EVERY !== 0) continue;
+    const key = Buffer.from(bytes).toString();
+    told.set(key, await asker.ask('write', key, newerValue(key)));
+    await new Promise((resolve) => setTimeout(resolve, random.below(WRITE_PAUSE_MS_MAX)));
+  }
+  return told;
+}
+
+/** A write wins over a record of the archive that is older. */
+function allowedValues(record: ArchivedRecord, key: string, write: Told | undefined): string[] {
+  const archived = Buffer.from(record.value).toString();
+  if (write === undefined || write.outcome === 'rejected') return [archived];
+  const isNewer = write.stamp !== null && compareStamps(write.stamp, record) > 0;
+  if (write.outcome === 'acked' && isNewer) return [newerValue(key)];
+  return [archived, newerValue(key)];
+}
+
+/** Keys that do not have what they must have, as sentences. */
+export async function restoredFaults(
+  stage: Stage,
+  ring: OtherRing,
+  random: Random,
+): Promise<string[]> {
+  await using asker = askerOf(stage, ring, random);
+  const faults = await inWaves([...ring.values], ASKED_AT_ONCE, async ([key, allowed]) => {
+    const { outcome, value = null, reason } = await asker.untilRead(key);
+    if (outcome !== 'acked') return [`restored: ${key} of ${ring.keyspace} not read: ${reason}`];
+    if (value !== null && allowed.includes(value)) return [];
+    const [is, must] = [value ?? 'nothing', allowed.join(' or ')].map((one) => one.slice(0, 60));
+    return [`restored: ${key} of ${ring.keyspace} is ${is}, not ${must}`];
+  });
+  return faults.flat();
+}
+
+/** Asks any member at quorum. */
+function askerOf(stage: Stage, { keyspace, members }: OtherRing, random: Random) {
+  const { secured } = stage;
+  const agent = new (secured === null ? http : https).Agent({ keepAlive: true });
+  const ask = (kind: 'read' | 'write', key: string, value: string | null): Promise<Told> => {
+    const { port } = pick(random, members).place;
+    const shown = secured?.operator ?? null;
+    return askRecord({ kind, key, value, level: 'quorum', port, keyspace, agent, shown });
+  };
+  return {
+    ask,
+    /** The last answer, when none was good in time. */
+    async untilRead(key: string): Promise<Told> {
+      const deadline = performance.now() + READ_MS_MAX;
+      for (;;) {
+        const told = await ask('read', key, null);
+        if (told.outcome === 'acked' || performance.now() > deadline) return told;
+        await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
+      }
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(agent.destroy()),
+  };
+}

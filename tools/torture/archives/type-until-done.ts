@@ -1,0 +1,47 @@
+// archive-data and restore-data, typed until they are done; at first they die half way.
+import path from 'node:path';
+import { calm, environment, writeControl } from '../control.ts';
+import { Broken, lasts } from '../nemesis.ts';
+import { AGAIN_EXIT, startCommand } from '../rings/operator.ts';
+import type { Stage } from '../stage.ts';
+import { archiveTuning } from '../tuning.ts';
+
+/** Where they die, with a part of their work done. */
+export type ArchivePlace = 'archive.part-saved' | 'restore.frame-written';
+
+export const archiveDeath = (place: ArchivePlace): string => `archives: dies at ${place}`;
+
+const AGAIN_MS = 250;
+
+/**
+ * Typed again after its death, and whenever servers were not reached. False: time was up. Throws
+ * Broken when it ends otherwise.
+ */
+export async function typeUntilDone(
+  stage: Stage,
+  words: readonly string[],
+  death: { readonly place: ArchivePlace; readonly passes: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const { place, passes, signal } = death;
+  const control = path.join(stage.shape.folder, `${place}.control`);
+  writeControl(control, { ...calm, failpoint: { name: place, action: 'kill', passes } });
+  const { options, environment: patched } = stage.operatorNode(archiveTuning);
+  const node = { options, environment: { ...patched, [environment.control]: control } };
+  while (!signal.aborted) {
+    const command = startCommand(stage, [...words, '--json'], node);
+    // With the end of the run it ends in any case.
+    signal.addEventListener('abort', command.kill);
+    const { exit, stderr } = await command.ended;
+    signal.removeEventListener('abort', command.kill);
+    if (exit === 0) return true;
+    if (exit !== null && exit !== AGAIN_EXIT) {
+      throw new Broken(`${words.join(' ')} ended with ${exit}: ${stderr}`);
+    }
+    if (exit === null && !signal.aborted) {
+      await stage.fault(archiveDeath(place), [], () => Promise.resolve());
+      writeControl(control, calm);
+    }
+    await lasts(AGAIN_MS, signal);
+  }
+  return false;
+}
