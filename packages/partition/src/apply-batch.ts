@@ -7,7 +7,7 @@ import type { StoreParts } from './parts/store-parts.ts';
 
 /** Batches come in the order of the log. */
 export function applyBatch(parts: StoreParts, batch: LogBatch): void {
-  const { files, limits, memtables, checkpointer, fail } = parts;
+  const { files, limits, memtables, registry, checkpointer, fail } = parts;
   // Told at the end: a caller may do anything, and fail, without the store being in the middle.
   const done: WriteCall[] = [];
   try {
@@ -21,6 +21,7 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
       },
       refuse: ({ call }, error) => call.reject(error),
     });
+    for (const partition of touched) registry.touch(partition);
     for (const partition of memtables.afterWrites(touched)) {
       if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
       // The disk does not keep up: who writes waits for it.

@@ -35,6 +35,7 @@ async function changeEmpty(
   // A write has made its file meanwhile, with the state of before.
   if (partition.hasFile || partition.gone || infoWhenClosed === null) return false;
   partition.infoWhenClosed = { ...infoWhenClosed, state };
+  parts.registry.touch(partition);
   return true;
 }
 

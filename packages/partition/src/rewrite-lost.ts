@@ -100,6 +100,7 @@ async function adopt(
   partition.isNew = false;
   partition.damage = null;
   parts.files.replace(partition, copy);
+  parts.registry.touch(partition);
   present.wal.discard();
   await removeFiles(old);
 }

@@ -185,6 +185,14 @@ export class Store {
     return this.#parts.registry.get(keyspace, partition)?.file?.recent.view() ?? null;
   }
 
+  /**
+   * Partitions of a keyspace that got records, another state or another file since this was asked
+   * the last time. For one asker: the replication.
+   */
+  takeTouched(keyspace: string): ReadonlySet<number> {
+    return this.#parts.registry.takeTouched(keyspace);
+  }
+
   /** All usable partitions. */
   list(): PartitionInfo[] {
     checkOpen(this.#parts);

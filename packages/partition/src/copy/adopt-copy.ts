@@ -226,6 +226,7 @@ function switchHere(
   partition.isNew = false;
   partition.dirtySince = partition.keptSince;
   parts.files.replace(partition, copy);
+  parts.registry.touch(partition);
   // A lost segment stands for nothing any more.
   if (partition.dirtySince < parts.checkpointer.leftSegments) parts.checkpointer.request(partition);
   return present;

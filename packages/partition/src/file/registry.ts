@@ -1,26 +1,45 @@
-// The partitions a store holds, found by keyspace and number.
+// The partitions a store holds, found by keyspace and number, and which of them have changed.
 import type { Partition } from './partition.ts';
 
+interface Keyspace {
+  readonly partitions: Map<number, Partition>;
+  /** Numbers of those that got records, another state or another file. */
+  touched: Set<number>;
+}
+
 export class Registry {
-  readonly #keyspaces = new Map<string, Map<number, Partition>>();
+  readonly #keyspaces = new Map<string, Keyspace>();
 
   get(keyspace: string, partition: number): Partition | undefined {
-    return this.#keyspaces.get(keyspace)?.get(partition);
+    return this.#keyspaces.get(keyspace)?.partitions.get(partition);
   }
 
   add(partition: Partition): void {
-    const existing = this.#keyspaces.get(partition.keyspace);
-    if (existing !== undefined) existing.set(partition.partition, partition);
-    else {
-      this.#keyspaces.set(partition.keyspace, new Map([[partition.partition, partition]]));
-    }
+    const { keyspace } = partition;
+    const existing = this.#keyspaces.get(keyspace) ?? { partitions: new Map(), touched: new Set() };
+    this.#keyspaces.set(keyspace, existing);
+    existing.partitions.set(partition.partition, partition);
+    this.touch(partition);
   }
 
   remove(partition: Partition): void {
-    this.#keyspaces.get(partition.keyspace)?.delete(partition.partition);
+    this.#keyspaces.get(partition.keyspace)?.partitions.delete(partition.partition);
+  }
+
+  /** It has other records, another state or another file than before. */
+  touch({ keyspace, partition }: Partition): void {
+    this.#keyspaces.get(keyspace)?.touched.add(partition);
+  }
+
+  /** Those that were touched since this was asked the last time. */
+  takeTouched(keyspace: string): ReadonlySet<number> {
+    const found = this.#keyspaces.get(keyspace);
+    const touched = found?.touched ?? new Set<number>();
+    if (found !== undefined) found.touched = new Set();
+    return touched;
   }
 
   *all(): IterableIterator<Partition> {
-    for (const partitions of this.#keyspaces.values()) yield* partitions.values();
+    for (const { partitions } of this.#keyspaces.values()) yield* partitions.values();
   }
 }

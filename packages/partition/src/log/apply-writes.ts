@@ -28,7 +28,7 @@ export interface ApplyOptions {
 export function applyWrites<W extends LoggedEntry & { readonly partition: Partition }>(
   entries: readonly W[],
   options: ApplyOptions & ApplyAnswers<W>,
-): Iterable<Partition> {
+): readonly Partition[] {
   const groups = new Map<Partition, W[]>();
   for (const entry of entries) {
     const group = groups.get(entry.partition);
@@ -36,7 +36,7 @@ export function applyWrites<W extends LoggedEntry & { readonly partition: Partit
     else group.push(entry);
   }
   for (const [partition, group] of groups) applyGroup(partition, group, options);
-  return groups.keys();
+  return [...groups.keys()];
 }
 
 /**

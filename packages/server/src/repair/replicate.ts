@@ -21,6 +21,8 @@ interface ReplicatePorts extends PushPorts {
   readonly onError: (device: number, error: unknown) => void;
 }
 
+/** Every partition is looked at once in so many rounds, though nobody has touched it. */
+const SWEEP_ROUNDS = 64;
 /** Their sums take some 10 ms of a turn to check; 4,096 took up to 190. */
 const PARTITIONS_AT_ONCE = 512;
 
@@ -31,6 +33,13 @@ interface PushTask {
   readonly mine: PartitionInfo;
   readonly recent: RecentView | null;
   readonly holding: Holding;
+}
+
+/** Partitions shared with a peer under one ring. */
+interface Share {
+  readonly partitions: ReadonlySet<number>;
+  /** Those of which it may lack records: only they are looked at. */
+  readonly open: Set<number>;
 }
 
 /**
@@ -54,7 +63,8 @@ interface Confirmed {
 export class Replicator {
   readonly #ports: ReplicatePorts;
   readonly #confirmed = new Map<string, Confirmed>();
-  #shares = new WeakMap<ActiveRing, ReadonlyMap<number, readonly number[]>>();
+  #shares = new WeakMap<ActiveRing, ReadonlyMap<number, Share>>();
+  #rounds = 0;
 
   constructor(ports: ReplicatePorts) {
     this.#ports = ports;
@@ -63,14 +73,17 @@ export class Replicator {
   /** Forgets what a peer confirmed: it may have restarted, been wiped or restored. */
   forget(): void {
     this.#confirmed.clear();
+    this.#shares = new WeakMap();
   }
 
   /** One round with every peer of a ring, the peers at the same time. */
   async round(active: ActiveRing): Promise<void> {
+    const shares = this.#sharesOf(active);
+    this.#reopen(active.ring.keyspace, [...shares.values()]);
     await Promise.all(
-      [...this.#sharesOf(active)].map(async ([device, partitions]) => {
+      [...shares].map(async ([device, { open }]) => {
         try {
-          await this.#roundWith(active, device, partitions);
+          await this.#roundWith(active, device, open);
         } catch (error) {
           if (!(error instanceof CodedError)) throw error;
           this.#ports.onError(device, error);
@@ -79,13 +92,11 @@ export class Replicator {
     );
   }
 
-  async #roundWith(
-    active: ActiveRing,
-    device: number,
-    partitions: readonly number[],
-  ): Promise<void> {
+  async #roundWith(active: ActiveRing, device: number, among: Set<number>): Promise<void> {
     const { keyspace, version } = active.ring;
-    const open = partitions.filter((partition) => this.#isOpen(active, device, partition));
+    const open = [...among].filter((partition) => this.#isOpen(active, device, partition));
+    among.clear();
+    for (const partition of open) among.add(partition);
     for (let start = 0; start < open.length; start += PARTITIONS_AT_ONCE) {
       const asked = open.slice(start, start + PARTITIONS_AT_ONCE);
       const request = { keyspace, ringVersion: version, partitions: asked, recent: true };
@@ -202,23 +213,39 @@ export class Replicator {
     return known === undefined || known.own !== info.incarnation || known.seq < info.seq;
   }
 
-  /** Partitions shared with each peer under this ring, computed once per ring. */
-  #sharesOf(active: ActiveRing): ReadonlyMap<number, readonly number[]> {
+  /** What was touched, and a part of all: so that each is looked at now and then, come what may. */
+  #reopen(keyspace: string, shares: readonly Share[]): void {
+    const touched = this.#ports.store.takeTouched(keyspace);
+    this.#rounds += 1;
+    const part = this.#rounds % SWEEP_ROUNDS;
+    for (const { partitions, open } of shares) {
+      for (const partition of partitions) {
+        if (partition % SWEEP_ROUNDS === part) open.add(partition);
+      }
+      for (const partition of touched) if (partitions.has(partition)) open.add(partition);
+    }
+  }
+
+  /** Partitions shared with each peer under this ring, computed once per ring; at first all are open. */
+  #sharesOf(active: ActiveRing): ReadonlyMap<number, Share> {
     const known = this.#shares.get(active);
     if (known !== undefined) return known;
-    const shares = new Map<number, number[]>();
+    const shares = new Map<number, Set<number>>();
     const { serve } = activeDuties(active);
     for (const partition of serve) {
       // Not the joiners: their loads bring them everything, and by the file.
       for (const { device } of slotsOf(active.ring, partition)) {
         if (device === active.self) continue;
-        const list = shares.get(device) ?? [];
-        shares.set(device, list);
-        list.push(partition);
+        const shared = shares.get(device) ?? new Set();
+        shares.set(device, shared.add(partition));
       }
     }
-    this.#shares.set(active, shares);
-    return shares;
+    const all = [...shares].map(
+      ([device, partitions]) => [device, { partitions, open: new Set(partitions) }] as const,
+    );
+    const made = new Map(all);
+    this.#shares.set(active, made);
+    return made;
   }
 }
 

@@ -1,0 +1,22 @@
+// Which partitions have changed: whoever follows them must hear of every change.
+import { expect, test } from 'vitest';
+import { scratch, write } from '../../test/support/scratch-store.ts';
+
+test('records, states and files are told once', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  const touched = (): number[] => [...store.takeTouched('test')].sort((a, b) => a - b);
+  expect(touched()).toEqual([]);
+  for (const partition of [0, 1, 2]) await store.create('test', partition, 'filling');
+  expect(touched()).toEqual([0, 1, 2]);
+  await store.write([write('a', 'x', 1, 1)]);
+  expect(touched()).toEqual([1]);
+  await store.setState('test', 1, 'ready');
+  await store.setState('test', 2, 'ready');
+  expect(touched()).toEqual([1, 2]);
+  await store.drop('test', 1, 1_000);
+  const [item] = await store.trash.list();
+  await store.trash.restore(item!.name);
+  expect(touched()).toEqual([1]);
+  expect(touched()).toEqual([]);
+});
