@@ -9,8 +9,37 @@ import { makeDirectories } from './make-directories.ts';
 /** Names of files that a crash leaves behind begin so; nobody reads them. */
 export const temporaryPrefix = '.tmp-';
 
-/** Makes the entries of a directory durable. */
-export async function syncDirectory(directory: string): Promise<void> {
+/** A sync that runs, and the one after it, for all who came meanwhile. */
+interface DirectorySyncs {
+  readonly running: Promise<void>;
+  next: Promise<void> | null;
+}
+
+const directorySyncs = new Map<string, DirectorySyncs>();
+
+/** Makes the entries of a directory durable. Who comes while a sync runs shares the next one. */
+export function syncDirectory(directory: string): Promise<void> {
+  const syncs = directorySyncs.get(directory);
+  if (syncs === undefined) return beginSync(directory);
+  syncs.next ??= syncs.running.then(
+    () => beginSync(directory),
+    () => beginSync(directory),
+  );
+  return syncs.next;
+}
+
+function beginSync(directory: string): Promise<void> {
+  const running = syncEntries(directory);
+  const syncs: DirectorySyncs = { running, next: null };
+  directorySyncs.set(directory, syncs);
+  const end = (): void => {
+    if (syncs.next === null) directorySyncs.delete(directory);
+  };
+  running.then(end, end);
+  return running;
+}
+
+async function syncEntries(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
     await handle.sync();

@@ -1,0 +1,21 @@
+// Syncs of one directory: who comes while one runs may have changed it since.
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { syncDirectory } from './durable-files.ts';
+
+test('all who come while a directory is synced share the sync after that', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'durable-'));
+  const [first, second, third] = [1, 2, 3].map(() => syncDirectory(directory));
+  expect(second).not.toBe(first);
+  expect(third).toBe(second);
+  await first;
+  const fourth = syncDirectory(directory);
+  expect(fourth).not.toBe(second);
+  await Promise.all([second, fourth]);
+  await rm(directory, { recursive: true });
+  const failed = [1, 2].map(() => syncDirectory(directory));
+  for (const one of failed) await expect(one).rejects.toThrow('ENOENT');
+});
