@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { cutUnfinished, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
 
 test('a partition that is dropped and made again gets nothing of its former life', async () => {
   await using place = scratch();
@@ -62,4 +62,48 @@ test('the trash keeps what was dropped until it is old enough', async () => {
   expect(readdirSync(trash)[0]).toMatch(/^2000\.test\.0\./);
   expect(await gone(2_001)).toEqual([2_000]);
   expect(readdirSync(trash)).toEqual([]);
+});
+
+test.each([
+  ['new, all of it in the log', false],
+  ['finished, with records in the log', true],
+])('a power loss at any moment of a drop: %s', async (_, isFinished) => {
+  await using place = scratch();
+  let store = await place.open();
+  await store.create('test', 0, 'ready');
+  await store.write([write('a', 'x', 1)]);
+  if (isFinished) {
+    await store.close();
+    store = await place.open();
+  }
+  await store.write([write('b', 'y', 2)]);
+  let isDropped = false;
+  const dropped = store.drop('test', 0).then(() => (isDropped = true));
+  const found: string[] = [];
+  for (;;) {
+    const isOver = isDropped;
+    await using image = place.image();
+    cutWals(image.directory, () => 0);
+    cutUnfinished(image.directory);
+    const again = await image.open();
+    const isGone = again.info('test', 0) === null;
+    found.push(isGone ? 'gone' : `${textOf(again, 'a')}${textOf(again, 'b')}`);
+    await again.close();
+    if (isOver) break;
+    await new Promise(setImmediate);
+  }
+  await dropped;
+  expect(new Set(found)).toEqual(new Set(['xy', 'gone']));
+  expect(found.indexOf('gone')).toBeGreaterThan(found.lastIndexOf('xy'));
+});
+
+test('the trash gives back what no checkpoint had moved into the file', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  await store.write([write('a', 'x', 1), write('b', 'y', 1)]);
+  await store.drop('test', 0, 1_000);
+  const [item] = await store.trash.list();
+  await store.trash.restore(item!.name);
+  expect([textOf(store, 'a'), textOf(store, 'b')]).toEqual(['x', 'y']);
 });

@@ -115,7 +115,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
   const checkpointer = new Checkpointer({
     logDirectory: dataPaths.log(root),
     log,
-    partitions: () => registry.all(),
+    partitions: () => registry.needingLog(),
     segmentsBehindMax: limits.logSegmentsBehindMax,
     onFailure: fail,
     finish: (partition) => finishFile(ready, partition),

@@ -1,5 +1,6 @@
 // The second name of a WAL that SQLite takes for done, while its file may need it still.
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { CodedError } from '@ringwright/base/coded-error';
 
 /** Throws an Error of the file system, also where there is one already. */
 export function keepWal(file: string): void {
@@ -16,4 +17,10 @@ export function restoreWal(file: string): void {
 
 function keptWal(file: string): string {
   return `${file}-wal.kept`;
+}
+
+/** After a sync that failed. */
+export function notSynced(file: string, cause?: unknown): CodedError {
+  const hint = 'check the disk, then restart: its WAL is kept and used again';
+  return new CodedError('STORE_FAILED', `${file} could not be synced`, { hint, cause });
 }

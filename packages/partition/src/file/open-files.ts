@@ -149,6 +149,14 @@ export class OpenFiles {
     }
   }
 
+  /** Closes a file whose folder was moved: SQLite then leaves it and its WAL as they are. */
+  letGo(partition: Partition): void {
+    const { file } = partition;
+    this.#open.delete(partition);
+    partition.file = null;
+    file?.wal.discard();
+  }
+
   *all(): IterableIterator<Partition> {
     yield* this.#open;
   }

@@ -2,10 +2,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
+import type { CodedError } from '@ringwright/base/coded-error';
 import type Database from 'better-sqlite3';
 import { type ChangedPages, walFrameBytes, walHeaderBytes } from './changed-pages.ts';
-import { keepWal } from './kept-wal.ts';
+import { keepWal, notSynced } from './kept-wal.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 import { pageBytes } from './schema.ts';
 import { syncsOfSystem } from './syncs.ts';
@@ -45,6 +45,7 @@ export class PartitionWal {
   #isLost = false;
   /** The WAL has a second name, so SQLite may remove the first. */
   #isKept = false;
+  #isGivenUp = false;
   /**
    * For syncs in the pool and here: Linux tells each descriptor of an error once. Open before the
    * file is written, and until SQLite has closed it: closing any descriptor drops SQLite's locks.
@@ -117,8 +118,8 @@ export class PartitionWal {
    * it is new; moved into the file; the file is synced; the WAL's header goes, and that is synced.
    */
   async checkpointAside(): Promise<boolean> {
-    // Another one runs.
-    if (this.#aside !== null) return false;
+    // Another one runs, or none is wanted.
+    if (this.#aside !== null || this.#isGivenUp) return false;
     this.#checkKept();
     if (this.#isVoid) return true;
     const [, frames] = this.#run('NOOP');
@@ -163,14 +164,14 @@ export class PartitionWal {
     }
   }
 
-  /** Who has closed the file may have moved its folder away. */
+  /** Who has given it up may have moved its folder away. */
   async #syncFolder(): Promise<void> {
     const { db } = this.#sql;
     try {
       await this.#syncs.folder(dirname(db.name));
       this.#isNamed = true;
     } catch (error) {
-      if (db.open) throw error;
+      if (db.open && !this.#isGivenUp) throw error;
     }
   }
 
@@ -246,9 +247,15 @@ export class PartitionWal {
     }
   }
 
-  /** Closes a file that goes: nothing of it need reach the disk. */
-  discard(): void {
+  /** Nothing of it need reach the disk any more, and its folder may be moved. */
+  giveUp(): void {
+    this.#isGivenUp = true;
     if (this.#aside !== null) this.#aside.overtaken = true;
+  }
+
+  /** Closes a file that goes. */
+  discard(): void {
+    this.giveUp();
     this.#sql.db.exec('PRAGMA synchronous = OFF');
     this.#closeDb();
   }
@@ -280,11 +287,6 @@ export class PartitionWal {
   #run(mode: keyof typeof checkpoints): CheckpointRow {
     return this.#sql.of(checkpoints[mode]).get() ?? [1, 0, 0];
   }
-}
-
-function notSynced(file: string, cause?: unknown): CodedError {
-  const hint = 'check the disk, then restart: its WAL is kept and used again';
-  return new CodedError('STORE_FAILED', `${file} could not be synced`, { hint, cause });
 }
 
 const checkpointIn = (mode: string) => (db: Database.Database) =>

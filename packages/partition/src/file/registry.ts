@@ -9,6 +9,7 @@ interface Keyspace {
 
 export class Registry {
   readonly #keyspaces = new Map<string, Keyspace>();
+  readonly #leaving = new Set<Partition>();
 
   get(keyspace: string, partition: number): Partition | undefined {
     return this.#keyspaces.get(keyspace)?.partitions.get(partition);
@@ -22,8 +23,15 @@ export class Registry {
     this.touch(partition);
   }
 
-  remove(partition: Partition): void {
+  /** It is not found from here on. A crash may still find its file, so the log stays. */
+  leave(partition: Partition): void {
     this.#keyspaces.get(partition.keyspace)?.partitions.delete(partition.partition);
+    this.#leaving.add(partition);
+  }
+
+  /** No crash finds its file any more. */
+  left(partition: Partition): void {
+    this.#leaving.delete(partition);
   }
 
   /** It has other records, another state or another file than before. */
@@ -41,5 +49,11 @@ export class Registry {
 
   *all(): IterableIterator<Partition> {
     for (const { partitions } of this.#keyspaces.values()) yield* partitions.values();
+  }
+
+  /** Those whose writes the log must keep until they are in synced files. */
+  *needingLog(): IterableIterator<Partition> {
+    yield* this.all();
+    yield* this.#leaving;
   }
 }

@@ -85,7 +85,7 @@ export class Checkpointer {
 
   async #checkpoint(partition: Partition): Promise<void> {
     const { file } = partition;
-    if (partition.damage !== null) return;
+    if (partition.damage !== null || partition.gone) return;
     // Who closed it has synced it.
     if (file === null) return this.#finishClosed(partition);
     // What is applied from now on comes from this segment or a later one.
@@ -93,7 +93,7 @@ export class Checkpointer {
     partition.pins += 1;
     try {
       const done = await file.checkpointAside();
-      if (partition.file !== file || partition.damage !== null) return;
+      if (partition.file !== file || partition.damage !== null || partition.gone) return;
       if (done && partition.isNew) {
         await this.#options.finish(partition);
         // What came meanwhile may have been flushed, and is not synced.

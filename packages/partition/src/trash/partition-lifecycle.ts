@@ -6,8 +6,8 @@ import { dataPaths } from '../file/data-paths.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { emptyPartition } from '../file/read-partitions.ts';
-import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
-import { currentTurn, finishFile } from '../parts/finish-file.ts';
+import { damageError, isDamage } from '../file/sqlite-errors.ts';
+import { currentTurn } from '../parts/finish-file.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
@@ -54,6 +54,10 @@ export function openNew(parts: StoreParts, entry: Partition): PartitionInfo {
   }
 }
 
+/**
+ * Durable when it resolves. The folder is moved as it is, with a WAL that no checkpoint has moved
+ * into its file: nothing is synced for the trash but the names of its folders.
+ */
 export function dropPartition(
   parts: StoreParts,
   partition: Partition,
@@ -62,50 +66,47 @@ export function dropPartition(
   return parts.mutex.run(turnName(partition), async () => {
     checkOpen(parts);
     if (partition.gone) return;
-    await syncFile(parts, partition);
-    checkOpen(parts);
+    flushFile(partition);
     // From here on writes find nothing, also those that are in the log but not yet applied.
     partition.gone = true;
-    parts.registry.remove(partition);
+    parts.registry.leave(partition);
+    // Open until its folder is moved: SQLite would sync a file that it closes in its place.
+    partition.pins += 1;
+    partition.file?.wal.giveUp();
     try {
-      parts.files.close(partition);
-    } catch (error) {
-      // The file goes to the trash as it is; its content is wanted no more.
-      if (isStoreFailure(error)) parts.fail(error);
-      partition.damage ??= damageError(error, partition);
-      parts.files.abandon(partition);
-    }
-    const { keyspace, partition: number, incarnation } = partition;
-    const directory = dataPaths.partition(parts.root, keyspace, number);
-    const named = { atMs, keyspace, partition: number, incarnation };
-    try {
-      await parts.mutex.run(currentTurn(partition), async () => {
-        await parts.empties.remove(partition);
-        // failpoint: drop.before-trash
-        await moveToTrash(parts.root, directory, named).catch((error: unknown) => {
-          // It never was, or somebody has deleted it: there is nothing to keep.
-          if (existsSync(directory)) throw error;
-        });
-      });
-      // failpoint: drop.in-trash
+      await parts.mutex.run(currentTurn(partition), () => moveAway(parts, partition, atMs));
+      parts.files.letGo(partition);
     } catch (error) {
       parts.fail(error);
       throw parts.failure ?? error;
     }
+    parts.registry.left(partition);
   });
 }
 
-/** So that closing it has nothing to sync on this thread. */
-async function syncFile(parts: StoreParts, partition: Partition): Promise<void> {
+/** So that the trash has what waits in memory; what is damaged goes there as it is. */
+function flushFile(partition: Partition): void {
   const { file, damage } = partition;
   if (file === null || damage !== null) return;
-  partition.pins += 1;
   try {
-    if (await file.checkpointAside()) await finishFile(parts, partition);
+    file.flush();
   } catch (error) {
     if (!isDamage(error)) throw error;
     partition.damage ??= damageError(error, partition);
-  } finally {
-    partition.pins -= 1;
   }
+}
+
+/** The line of one that is new goes last: until then a start finds a partition, and its log. */
+async function moveAway(parts: StoreParts, partition: Partition, atMs: number): Promise<void> {
+  const { keyspace, partition: number, incarnation } = partition;
+  const directory = dataPaths.partition(parts.root, keyspace, number);
+  // failpoint: drop.before-trash
+  await moveToTrash(parts.root, directory, {
+    ...{ atMs, keyspace, partition: number, incarnation },
+  }).catch((error: unknown) => {
+    // It never was, or somebody has deleted it: there is nothing to keep.
+    if (existsSync(directory)) throw error;
+  });
+  // failpoint: drop.in-trash
+  await parts.empties.remove(partition);
 }
