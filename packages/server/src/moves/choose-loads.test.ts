@@ -124,6 +124,12 @@ test('any queue: no limit is passed, and whoever waits for one would pass it', (
         nowMs: 1_000,
       });
       expect(start.length + wait.length).toBe(all.length);
+      const short = chooseLoads(all, {
+        ...{ running: [], limits, nowMs: 1_000, isShort: true },
+        rule: { ...noRule, loads },
+      });
+      expect(short.start).toEqual(start);
+      expect(short.wait).toEqual(wait.slice(0, short.wait.length));
       const sources = start.map(({ source }) => source);
       const count = (name: keyof Locality, like: Locality | null): number =>
         sources.filter((source) => source !== null && source[name] === like?.[name]).length;

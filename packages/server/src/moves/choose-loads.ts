@@ -59,20 +59,29 @@ interface Conditions {
   readonly nowMs: number;
 }
 
+interface Asked extends Conditions {
+  /** The sources of the loads under way. */
+  readonly running: readonly (Locality | null)[];
+  /** Those behind the last that may start are left out of the answer: there may be thousands. */
+  readonly isShort?: boolean;
+}
+
 /**
  * In order of urgency; one that must wait does not keep back those behind it whose source has room.
- * `running`: the sources of the loads under way.
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
   candidates: readonly Candidate[],
-  { running, ...conditions }: Conditions & { readonly running: readonly (Locality | null)[] },
+  { running, isShort = false, ...conditions }: Asked,
 ): LoadChoice<Candidate> {
   const taken = [...running];
   const start: Candidate[] = [];
   const wait: { candidate: Candidate; why: WaitReason }[] = [];
   const wakes: number[] = [];
-  const { rule, nowMs } = conditions;
+  const { rule, nowMs, limits } = conditions;
+  const most = Math.min(limits.device, rule.loads ?? limits.device);
   for (const candidate of candidates.toSorted(byUrgency)) {
+    // The end of one is waited for.
+    if (isShort && taken.length >= most) break;
     const why = whyWait(candidate, { ...conditions, taken });
     if (why === null) {
       start.push(candidate);

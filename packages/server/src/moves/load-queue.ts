@@ -67,7 +67,7 @@ export class LoadQueue {
     );
     // Once for all: what is in order is sorted again in no time, whenever a load ends.
     this.#waiting.set(active.ring.keyspace, waiting.sort(byUrgency));
-    this.#fill();
+    this.#fill({ saysWhy: true });
   }
 
   /** Loads under way for these assignments end where they are, which is no failure. */
@@ -116,7 +116,8 @@ export class LoadQueue {
     return notes;
   }
 
-  #fill(): void {
+  /** `saysWhy`: also of those that nobody has a place for. */
+  #fill({ saysWhy = false } = {}): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
     const nowMs = this.#ports.monotonicMs();
@@ -128,7 +129,8 @@ export class LoadQueue {
     const candidates = this.#busy.withhold(waiting, this.#running, nowMs);
     const running = [...this.#running].map(({ source }) => source);
     const rule = { loads: this.#ports.loadThrottle().loads, startAtMs: this.#cooldown.untilMs };
-    const choice = chooseLoads(candidates, { running, limits: loadLimits, rule, nowMs });
+    const state = { running, limits: loadLimits, rule, nowMs, isShort: !saysWhy };
+    const choice = chooseLoads(candidates, state);
     for (const { candidate, why } of choice.wait) showWaiting(candidate, why);
     for (const chosen of choice.start) void this.#run(chosen);
     if (choice.wakeAtMs === null) return;
