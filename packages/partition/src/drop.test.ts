@@ -1,7 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import module from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { cutUnfinished, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  cutUnfinished,
+  cutWals,
+  logFiles,
+  scratch,
+  textOf,
+  write,
+} from '../test/support/scratch-store.ts';
+import { openStore } from './open-store.ts';
 
 test('a partition that is dropped and made again gets nothing of its former life', async () => {
   await using place = scratch();
@@ -106,4 +117,25 @@ test('the trash gives back what no checkpoint had moved into the file', async ()
   const [item] = await store.trash.list();
   await store.trash.restore(item!.name);
   expect([textOf(store, 'a'), textOf(store, 'b')]).toEqual(['x', 'y']);
+});
+
+test('a drop whose names cannot be synced fails the store, and the log stays', async () => {
+  await using place = scratch();
+  const { directory } = place;
+  const store = await openStore({ directory, newIncarnation: randomUUID });
+  await store.create('test', 0, 'ready');
+  await store.write([write('a', 'x', 1)]);
+  const { open } = fs;
+  onTestFinished(() => {
+    fs.open = open;
+    module.syncBuiltinESMExports();
+  });
+  fs.open = (file, ...rest) =>
+    String(file).endsWith('/trash')
+      ? Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }))
+      : open(file, ...rest);
+  module.syncBuiltinESMExports();
+  await expect(store.drop('test', 0)).rejects.toMatchObject({ code: 'STORE_FAILED' });
+  await expect(store.close()).rejects.toMatchObject({ code: 'STORE_FAILED' });
+  expect(logFiles(directory)).not.toEqual([]);
 });

@@ -253,10 +253,10 @@ export class PartitionWal {
     if (this.#aside !== null) this.#aside.overtaken = true;
   }
 
-  /** Closes a file that goes. */
+  /** Closes a file that goes. SQLite syncs nothing of one that was given up and moved. */
   discard(): void {
+    if (!this.#isGivenUp) this.#sql.db.exec('PRAGMA synchronous = OFF');
     this.giveUp();
-    this.#sql.db.exec('PRAGMA synchronous = OFF');
     this.#closeDb();
   }
 

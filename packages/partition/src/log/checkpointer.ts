@@ -150,7 +150,7 @@ function holdBack(partition: Partition): boolean {
 
 /** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */
 export function checkpointPartition(partition: Partition): void {
-  if (partition.damage !== null) return;
+  if (partition.damage !== null || partition.gone) return;
   try {
     if (partition.file?.checkpoint('PASSIVE') === true) noteSynced(partition);
   } catch (error) {

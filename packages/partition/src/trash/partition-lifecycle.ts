@@ -1,5 +1,4 @@
 // The beginning and the end of a partition on this device: a line, and one rename. Never half done.
-import { existsSync } from 'node:fs';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from '../file/data-paths.ts';
@@ -101,12 +100,7 @@ async function moveAway(parts: StoreParts, partition: Partition, atMs: number): 
   const { keyspace, partition: number, incarnation } = partition;
   const directory = dataPaths.partition(parts.root, keyspace, number);
   // failpoint: drop.before-trash
-  await moveToTrash(parts.root, directory, {
-    ...{ atMs, keyspace, partition: number, incarnation },
-  }).catch((error: unknown) => {
-    // It never was, or somebody has deleted it: there is nothing to keep.
-    if (existsSync(directory)) throw error;
-  });
+  await moveToTrash(parts.root, directory, { atMs, keyspace, partition: number, incarnation });
   // failpoint: drop.in-trash
   await parts.empties.remove(partition);
 }

@@ -29,8 +29,8 @@ import { parseTrashName, removeTrash } from './trash.ts';
 export async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionInfo> {
   const named = parseTrashName(name);
   const from = join(dataPaths.trash(parts.root), name, named?.incarnation ?? '');
-  const length = named === null ? null : await stat(join(from, 'data.db')).catch(() => null);
-  if (named === null || length === null) {
+  const bytes = named === null ? null : await bytesOf(from);
+  if (named === null || bytes === null) {
     throw new CodedError('TRASH_UNKNOWN', `no dropped partition ${JSON.stringify(name)} is here`, {
       hint: 'ring-builder trash RING list',
     });
@@ -40,11 +40,11 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
     checkOpen(parts);
     if (parts.registry.get(keyspace, partition) !== undefined) {
       throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
-        hint: 'a copy of the dropped file can be read with sqlite3: it stays in the trash',
+        hint: 'a copy of the dropped file, with its WAL, can be read with sqlite3: both stay there',
         details: { keyspace, partition, trash: from },
       });
     }
-    const room = await parts.disk.promise(2 * length.size);
+    const room = await parts.disk.promise(2 * bytes);
     const staged = parts.stagingPath('restore');
     try {
       const incarnation = parts.newIncarnation();
@@ -63,6 +63,14 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       await removeFiles(staged);
     }
   });
+}
+
+/** Of the file and its WAL; null without a file. */
+async function bytesOf(folder: string): Promise<number | null> {
+  const sizeOf = async (name: string): Promise<number | null> =>
+    (await stat(join(folder, name)).catch(() => null))?.size ?? null;
+  const file = await sizeOf('data.db');
+  return file === null ? null : file + ((await sizeOf('data.db-wal')) ?? 0);
 }
 
 /** A copy, so that whatever goes wrong leaves the trash as it was; a WAL comes along. */

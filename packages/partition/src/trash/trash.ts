@@ -1,7 +1,8 @@
 // Dropped partitions: folders kept for a while, named by the time of the drop and what they were.
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { renameDurably, syncDirectory } from '@ringwright/node/durable-files';
+import { readdir, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncDirectory } from '@ringwright/node/durable-files';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import { chooseTrash, type TrashLimits } from './choose-trash.ts';
@@ -23,10 +24,20 @@ type Named = Omit<TrashItem, 'name' | 'bytes'>;
 /** None of the parts can hold a dot. */
 const NAME = /^(\d{1,16})\.([a-z0-9][a-z0-9-]{0,62})\.(\d{1,9})\.([A-Za-z0-9_-]{1,64})$/;
 
+/** One that never was, or that somebody has deleted, needs no moving. */
 export async function moveToTrash(root: string, directory: string, named: Named): Promise<void> {
   const { atMs, keyspace, partition, incarnation } = named;
+  const trash = dataPaths.trash(root);
   const name = `${atMs}.${keyspace}.${partition}.${incarnation}`;
-  await renameDurably(directory, join(dataPaths.trash(root), name));
+  try {
+    await rename(directory, join(trash, name));
+  } catch (error) {
+    onlyMissing(error);
+    if (await exists(directory)) throw error;
+    return;
+  }
+  await syncDirectory(trash);
+  await syncDirectory(dirname(directory));
 }
 
 /** What the name of a folder says; null when no drop has made it. */
