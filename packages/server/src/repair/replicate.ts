@@ -64,7 +64,8 @@ export class Replicator {
   readonly #ports: ReplicatePorts;
   readonly #confirmed = new Map<string, Confirmed>();
   #shares = new WeakMap<ActiveRing, ReadonlyMap<number, Share>>();
-  #rounds = 0;
+  /** By keyspace. */
+  readonly #rounds = new Map<string, number>();
 
   constructor(ports: ReplicatePorts) {
     this.#ports = ports;
@@ -216,11 +217,11 @@ export class Replicator {
   /** What was touched, and a part of all: so that each is looked at now and then, come what may. */
   #reopen(keyspace: string, shares: readonly Share[]): void {
     const touched = this.#ports.store.takeTouched(keyspace);
-    this.#rounds += 1;
-    const part = this.#rounds % SWEEP_ROUNDS;
+    const round = (this.#rounds.get(keyspace) ?? 0) + 1;
+    this.#rounds.set(keyspace, round);
     for (const { partitions, open } of shares) {
       for (const partition of partitions) {
-        if (partition % SWEEP_ROUNDS === part) open.add(partition);
+        if (partition % SWEEP_ROUNDS === round % SWEEP_ROUNDS) open.add(partition);
       }
       for (const partition of touched) if (partitions.has(partition)) open.add(partition);
     }
