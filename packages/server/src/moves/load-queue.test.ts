@@ -34,6 +34,8 @@ interface Joining extends AsyncDisposable {
   /** Offers what is not loaded yet, as passes do, until all is. */
   readonly loaded: () => Promise<void>;
   readonly stages: () => string[];
+  /** Offers all and stops them in the same turn; resolves to how many began, when they have ended. */
+  readonly stopped: (reason: CodedError) => Promise<number>;
 }
 
 async function joining(
@@ -52,6 +54,7 @@ async function joining(
   const [source, , , joiner] = cluster.devices;
   const { store, devices: caller, decide, throttle, active } = joiner!;
   const errors: unknown[] = [];
+  let [isStopped, ended] = [false, 0];
   const offer = (): void => {
     const steps = active.ring.moves.flatMap((move): LoadStep[] => {
       const { partition, assignment } = move;
@@ -74,7 +77,10 @@ async function joining(
     monotonicMs,
     onError: (_step, error) => errors.push(error),
     onRepair: () => undefined,
-    onEnded: offer,
+    onEnded: () => {
+      ended += 1;
+      if (!isStopped) offer();
+    },
   });
   const seen = queue.seen('cities');
   return {
@@ -89,6 +95,15 @@ async function joining(
         ask: () => seen.loaded.size,
         until: (size) => size === wanted,
       });
+    },
+    stopped: async (reason) => {
+      isStopped = true;
+      offer();
+      queue.stop('cities', new Set(active.ring.moves.map(({ assignment }) => assignment)), reason);
+      const ask = (): number => seen.running.size;
+      await waitFor('the end of all', { ask, until: (size) => size === 0 });
+      isStopped = false;
+      return ended;
     },
     stages: () => [...seen.progress.values()].map(({ stage, reason }) => `${stage} ${reason}`),
     [Symbol.asyncDispose]: async () => {
@@ -115,6 +130,15 @@ function equal({ source, joiner }: Joining): void {
   const digests = (device: StoreDevice) => all.map((partition) => device.info(partition)?.digest);
   expect(digests(joiner)).toEqual(digests(source));
 }
+
+test('those that wait when all are stopped do not begin before the next offer', async () => {
+  await using place = await joining();
+  const reason = new CodedError('MOVE_STOPPED', 'an operator has stopped it');
+  expect(await place.stopped(reason)).toBe(copiesFromServerMax);
+  expect(new Set(place.stages())).toEqual(new Set([`queued ${reason.message}`]));
+  await place.loaded();
+  equal(place);
+});
 
 test('as many at once as may come from one server, and all in the end', async () => {
   await using place = await joining();

@@ -70,13 +70,20 @@ export class LoadQueue {
     this.#fill({ saysWhy: true });
   }
 
-  /** Loads under way for these assignments end where they are, which is no failure. */
+  /**
+   * Loads under way for these assignments end where they are, which is no failure. Those that wait
+   * do so no longer, until a pass offers them again.
+   */
   stop(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
-    for (const { stop, assignment, keyspace: of, notes, partition } of [
-      ...this.#running,
-      ...(this.#waiting.get(keyspace) ?? []),
-    ]) {
-      if (of !== keyspace || assignment === null || !assignments.has(assignment)) continue;
+    const isMeant = ({ assignment, keyspace: of }: WaitingLoad): boolean =>
+      of === keyspace && assignment !== null && assignments.has(assignment);
+    const waiting = Map.groupBy(this.#waiting.get(keyspace) ?? [], isMeant);
+    this.#waiting.set(keyspace, waiting.get(false) ?? []);
+    for (const load of waiting.get(true) ?? []) {
+      load.notes.attempts.delete(load.partition);
+      showStopped(load, reason);
+    }
+    for (const { stop, notes, partition } of [...this.#running].filter(isMeant)) {
       notes.attempts.delete(partition);
       stop.abort(reason);
     }
@@ -221,8 +228,7 @@ export class LoadQueue {
     if (this.#closed) return;
     const { notes, partition, assignment, keyspace, step, stop } = failed;
     if (stop.signal.aborted) {
-      const { message } = stop.signal.reason as CodedError; // see stop()
-      showProgress(failed, { stage: 'queued', reason: message, bytes: 0 });
+      showStopped(failed, stop.signal.reason as CodedError); // see stop()
       return;
     }
     const before = attemptOf(failed);
@@ -275,6 +281,10 @@ function showWaiting(waiting: WaitingLoad, why: WaitReason): void {
   if (why === 'cooldown') return;
   const stage = why === 'paused' ? 'paused' : 'queued';
   showProgress(waiting, { stage, reason: waitText(waiting, why) });
+}
+
+function showStopped(stopped: WaitingLoad, { message }: CodedError): void {
+  showProgress(stopped, { stage: 'queued', reason: message, bytes: 0 });
 }
 
 function showProgress(
