@@ -12,7 +12,7 @@ import { type ConsistencyLevel, coordinateGet, coordinatePut } from '@ringwright
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { keyBytes, valueBytes } from './bytes.ts';
 import { checkTtl, conditionOf } from './condition.ts';
-import { readFailure, writeFailure } from './failure-kind.ts';
+import { readFailure, tellingFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { Scan } from './scan.ts';
@@ -229,7 +229,7 @@ export class Client implements AsyncDisposable {
         this.#follower.heard(answer.ringVersion, channel);
         return answer;
       } catch (error) {
-        last = error;
+        last = tellingFailure(last, error);
         const kind = isSent ? writeFailure(error) : 'elsewhere';
         if (kind === 'final') throw error;
         this.#follower.avoid(address);

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { expect, test } from 'vitest';
-import { readFailure, writeFailure } from './failure-kind.ts';
+import { readFailure, tellingFailure, writeFailure } from './failure-kind.ts';
 
 const failed = (code: ErrorCode, outcome?: string): CodedError =>
   new CodedError(code, 'failed', outcome === undefined ? {} : { details: { outcome } });
@@ -39,4 +39,12 @@ test.each<readonly [CodedError, string, string]>([
 
 test('bugs are final', () => {
   expect([readFailure(new Error('x')), writeFailure(new Error('x'))]).toEqual(['final', 'final']);
+});
+
+test('a server that lacks the ring says nothing about one that is away', () => {
+  const [lacks, away] = [failed('RING_UNKNOWN'), failed('PEER_UNREACHABLE')];
+  expect(tellingFailure(null, lacks)).toBe(lacks);
+  expect(tellingFailure(lacks, away)).toBe(away);
+  expect(tellingFailure(away, lacks)).toBe(away);
+  expect(tellingFailure(away, failed('STORE_BUSY'))).toMatchObject({ code: 'STORE_BUSY' });
 });

@@ -22,3 +22,12 @@ export function writeFailure(error: unknown): FailureKind {
   if (error.retry === 'never' && !isTold) return 'final';
   return error.outcome === 'not-done' ? 'elsewhere' : 'unknown';
 }
+
+/**
+ * Of the failures of one request at two servers the one to tell. `before`: null at the first. That
+ * a server lacks the ring, as one does whose disk was replaced, says nothing about the others.
+ */
+export function tellingFailure(before: unknown, next: unknown): unknown {
+  const lacksRing = next instanceof CodedError && next.code === 'RING_UNKNOWN';
+  return lacksRing && before !== null ? before : next;
+}

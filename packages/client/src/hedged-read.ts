@@ -2,6 +2,7 @@
 // taken, whoever gives it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
+import { tellingFailure } from './failure-kind.ts';
 
 interface Read<Answer> {
   readonly addresses: readonly string[];
@@ -46,7 +47,7 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
           clearTimeout(hedge);
           open -= 1;
           if (isDone) return;
-          if (telling === null || isBroken(telling)) telling = error;
+          if (telling === null || isBroken(telling)) telling = tellingFailure(telling, error);
           if (!mayHelp(error)) end(() => reject(error as Error));
           else if (next < addresses.length) askNext();
           else if (open === 0) end(() => reject(telling as Error));
@@ -58,5 +59,6 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
 }
 
 function isBroken(error: unknown): boolean {
-  return error instanceof CodedError && isPeerCode(error.code);
+  if (!(error instanceof CodedError)) return false;
+  return isPeerCode(error.code) || error.code === 'RING_UNKNOWN';
 }

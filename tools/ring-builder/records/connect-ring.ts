@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
+import { tellingFailure } from '@ringwright/client/failure-kind';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { noteInsecure, proofOf, shownIdentity, shownToken } from '../servers/server-proofs.ts';
@@ -9,7 +10,7 @@ import { noteInsecure, proofOf, shownIdentity, shownToken } from '../servers/ser
 /** By the first server that answers; the others are learnt from it. Throws as connect(). */
 export async function connectRing({ ring, state }: StoredVersion): Promise<Client> {
   const { keyspace } = ring;
-  let last: unknown = new CodedError('PEER_UNREACHABLE', `${keyspace} has no devices`);
+  let telling: unknown = null;
   const targets = ringTargets(ring, state);
   for (const { address } of targets) {
     const [proof, token, identity] = [await proofOf(address), shownToken(), shownIdentity()];
@@ -24,8 +25,8 @@ export async function connectRing({ ring, state }: StoredVersion): Promise<Clien
       for (const target of targets) noteInsecure(target.address, 'unasked');
       return client;
     } catch (error) {
-      last = error;
+      telling = tellingFailure(telling, error);
     }
   }
-  throw last;
+  throw (telling ?? new CodedError('PEER_UNREACHABLE', `${keyspace} has no devices`)) as Error;
 }
