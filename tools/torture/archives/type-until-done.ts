@@ -34,8 +34,8 @@ export async function typeUntilDone(
     const { exit, stderr } = await command.ended;
     signal.removeEventListener('abort', command.kill);
     if (exit === 0) return true;
-    // A server whose clock is wrong was asked, which is among the faults.
-    const isRefused = stderr.includes('CLOCK_AHEAD');
+    // A server whose clock is wrong, or whose disk was wiped, was asked: both are among the faults.
+    const isRefused = /CLOCK_AHEAD|RING_UNKNOWN/.test(stderr);
     if (exit !== null && exit !== AGAIN_EXIT && !isRefused) {
       throw new Broken(`${words.join(' ')} ended with ${exit}: ${stderr}`);
     }
