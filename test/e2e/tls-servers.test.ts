@@ -86,6 +86,12 @@ test.skipIf(!opensslHere)(
     await expect.poll(put, { timeout: 20_000 }).toBe('stored');
     await using byKey = await connect([address], { keyspace: 'notes', fingerprint });
     expect(Buffer.from((await byKey.get('shopping'))?.value ?? []).toString()).toBe('milk');
+    // Commands have the ring, and so its keys, and need no authority.
+    const archive = path.join(folder.path, 'archive');
+    const archived = await builder.answer(['archive-data', 'notes', '--to', archive]);
+    expect(archived.json).toMatchObject({ records: 1 });
+    const restored = await builder.answer(['restore-data', 'notes', '--from', archive]);
+    expect(restored.json).toMatchObject({ written: 0, kept: 1 });
     const wrong = connect([address], { keyspace: 'notes', fingerprint: next.fingerprint });
     await expect(wrong).rejects.toThrow(
       `${address} proves the key ${fingerprint}, expected ${next.fingerprint}`,

@@ -30,6 +30,8 @@ export interface ConnectOptions {
   readonly ca?: string;
   /** SHA-256 of the public keys of `addresses`, in hex: for servers without an authority. */
   readonly fingerprint?: string | readonly string[];
+  /** Ids of the keys that a ring names for the devices at `addresses`: for who has that ring. */
+  readonly deviceKeys?: readonly string[];
   /** Where this client is, such as r1z2 or r1: servers there are asked before others. */
   readonly near?: string;
   /**
@@ -79,7 +81,8 @@ export async function connect(
   throw last;
 }
 
-function proofOf({ ca, fingerprint }: ConnectOptions): ServerProof | null {
+function proofOf({ ca, fingerprint, deviceKeys }: ConnectOptions): ServerProof | null {
+  if (deviceKeys !== undefined) return { by: 'device', keys: new Set(deviceKeys) };
   if (fingerprint !== undefined) {
     const keys = typeof fingerprint === 'string' ? [fingerprint] : fingerprint;
     return { by: 'key', keys: new Set(keys.map(keyFingerprint)) };

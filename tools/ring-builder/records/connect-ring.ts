@@ -20,7 +20,8 @@ export async function connectRing({ ring, state }: StoredVersion): Promise<Clien
         ...(token !== null && { token }),
         ...(identity !== null && { identity }),
         ...(proof?.by === 'authority' && { ca: proof.ca }),
-        ...(proof !== null && proof.by !== 'authority' && { fingerprint: [...proof.keys] }),
+        ...(proof?.by === 'key' && { fingerprint: [...proof.keys] }),
+        ...(proof?.by === 'device' && { deviceKeys: [...proof.keys] }),
       });
       for (const target of targets) noteInsecure(target.address, 'unasked');
       return client;
