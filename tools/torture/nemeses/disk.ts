@@ -128,10 +128,12 @@ function flip(file: string, random: Random): boolean {
 async function isWhole(stage: Stage, victim: Victim, signal: AbortSignal): Promise<void> {
   const isReady = async (): Promise<boolean> => {
     const status = await victim.server.status().catch(() => null);
-    const names = status?.rings.map(({ ring }) => ring) ?? [];
+    // Not before it has heard who may ask.
+    if (status?.ready !== true) return false;
+    const names = status.rings.map(({ ring }) => ring);
     const others = stage.others.filter(({ members }) => members.includes(victim));
     const isTold = others.every(({ keyspace: name }) => names.includes(name));
-    return status !== null && status.ready && names.length > others.length && isTold;
+    return isTold && names.length > others.length;
   };
   await until(signal, isReady);
 }
