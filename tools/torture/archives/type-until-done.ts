@@ -34,8 +34,8 @@ export async function typeUntilDone(
     const { exit, stderr } = await command.ended;
     signal.removeEventListener('abort', command.kill);
     if (exit === 0) return true;
-    // A server whose clock is wrong, or whose disk was wiped, was asked: both are among the faults.
-    const isRefused = /CLOCK_AHEAD|RING_UNKNOWN/.test(stderr);
+    // A server was asked whose clock is wrong, or whose disk was wiped with all that it had heard.
+    const isRefused = /CLOCK_AHEAD|RING_UNKNOWN|TOKEN_REFUSED/.test(stderr);
     if (exit !== null && exit !== AGAIN_EXIT && !isRefused) {
       throw new Broken(`${words.join(' ')} ended with ${exit}: ${stderr}`);
     }
