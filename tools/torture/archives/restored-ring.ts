@@ -1,6 +1,7 @@
 // A ring of another shape that gets the records of an archive, while somebody writes to it.
 import http from 'node:http';
 import https from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inWaves } from '@ringwright/base/in-waves';
 import type { Random } from '@ringwright/base/random';
 import { compareStamps } from '@ringwright/base/stamp';
@@ -92,7 +93,7 @@ async function writeSome(
     if (index % WRITTEN_EVERY !== 0) continue;
     const key = Buffer.from(bytes).toString();
     told.set(key, await asker.ask('write', key, newerValue(key)));
-    await new Promise((resolve) => setTimeout(resolve, random.below(WRITE_PAUSE_MS_MAX)));
+    await delay(random.below(WRITE_PAUSE_MS_MAX));
   }
   return told;
 }
@@ -140,7 +141,7 @@ function askerOf(stage: Stage, { keyspace, members }: OtherRing, random: Random)
       for (;;) {
         const told = await ask('read', key, null);
         if (told.outcome === 'acked' || performance.now() > deadline) return told;
-        await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS));
+        await delay(READ_AGAIN_MS);
       }
     },
     [Symbol.asyncDispose]: () => Promise.resolve(agent.destroy()),
