@@ -218,7 +218,7 @@ export class Client implements AsyncDisposable {
     request: RequestOf<typeof coordinatePut>,
     repeatUnknown: boolean,
   ): Promise<AnswerOf<typeof coordinatePut>> {
-    let last: unknown = null;
+    let telling: unknown = null;
     for (const address of this.#follower.choose(this.#follower.ring.partitionOf(request.key))) {
       this.#checkOpen();
       let isSent = false;
@@ -229,14 +229,14 @@ export class Client implements AsyncDisposable {
         this.#follower.heard(answer.ringVersion, channel);
         return answer;
       } catch (error) {
-        last = tellingFailure(last, error);
+        telling = tellingFailure(telling, error);
         const kind = isSent ? writeFailure(error) : 'elsewhere';
         if (kind === 'final') throw error;
         this.#follower.avoid(address);
         if (kind === 'unknown' && !repeatUnknown) throw unknownWrite(error);
       }
     }
-    throw last;
+    throw telling;
   }
 
   #checkOpen(): void {

@@ -1,5 +1,6 @@
 // What the failure of one attempt means for the next. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 
 /**
  * `elsewhere`: another server may do it, and nothing was done here. `unknown`: the write may be
@@ -24,10 +25,16 @@ export function writeFailure(error: unknown): FailureKind {
 }
 
 /**
- * Of the failures of one request at two servers the one to tell. `before`: null at the first. That
- * a server lacks the ring, as one does whose disk was replaced, says nothing about the others.
+ * Of the failures of one request at several servers the one to tell. `before`: null at the first.
+ * What a server said counts for more than a connection that broke. That a server lacks the ring, as
+ * one does whose disk was replaced, says nothing about the others.
  */
 export function tellingFailure(before: unknown, next: unknown): unknown {
-  const lacksRing = next instanceof CodedError && next.code === 'RING_UNKNOWN';
-  return lacksRing && before !== null ? before : next;
+  return before === null || tellingRank(next) > tellingRank(before) ? next : before;
+}
+
+function tellingRank(error: unknown): number {
+  if (!(error instanceof CodedError)) return 2;
+  if (error.code === 'RING_UNKNOWN') return 0;
+  return isPeerCode(error.code) ? 1 : 2;
 }

@@ -1,7 +1,5 @@
 // One read at several servers: the next is asked when one fails or takes long. The first answer is
 // taken, whoever gives it.
-import { CodedError } from '@ringwright/base/coded-error';
-import { isPeerCode } from '@ringwright/base/errors';
 import { tellingFailure } from './failure-kind.ts';
 
 interface Read<Answer> {
@@ -47,7 +45,7 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
           clearTimeout(hedge);
           open -= 1;
           if (isDone) return;
-          if (telling === null || isBroken(telling)) telling = tellingFailure(telling, error);
+          telling = tellingFailure(telling, error);
           if (!mayHelp(error)) end(() => reject(error as Error));
           else if (next < addresses.length) askNext();
           else if (open === 0) end(() => reject(telling as Error));
@@ -56,9 +54,4 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
     };
     askNext();
   });
-}
-
-function isBroken(error: unknown): boolean {
-  if (!(error instanceof CodedError)) return false;
-  return isPeerCode(error.code) || error.code === 'RING_UNKNOWN';
 }
