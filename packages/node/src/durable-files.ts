@@ -21,10 +21,8 @@ const directorySyncs = new Map<string, DirectorySyncs>();
 export function syncDirectory(directory: string): Promise<void> {
   const syncs = directorySyncs.get(directory);
   if (syncs === undefined) return beginSync(directory);
-  syncs.next ??= syncs.running.then(
-    () => beginSync(directory),
-    () => beginSync(directory),
-  );
+  const begin = (): Promise<void> => beginSync(directory);
+  syncs.next ??= syncs.running.then(begin, begin);
   return syncs.next;
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inWaves } from '@ringwright/base/in-waves';
 import type { Random } from '@ringwright/base/random';
 import { compareStamps } from '@ringwright/base/stamp';
+import { waitFor } from '@ringwright/node/wait-for';
 import { type ArchivedRecord, archivedRecords } from '../../../test/support/archived-records.ts';
 import { askRecord, type Told } from '../../../test/support/ask-record.ts';
 import { lasts, pick } from '../nemesis.ts';
@@ -27,7 +28,6 @@ const ASKED_AT_ONCE = 8;
 const PUSH_AGAIN_MS = 250;
 /** Of one record, whatever faults there are. */
 const READ_MS_MAX = 60_000;
-const READ_AGAIN_MS = 100;
 /** The first frames of a restore: it dies behind one of them. */
 const PASSES_MAX = 4;
 
@@ -115,8 +115,11 @@ export async function restoredFaults(
 ): Promise<string[]> {
   await using asker = askerOf(stage, ring, random);
   const faults = await inWaves([...ring.values], ASKED_AT_ONCE, async ([key, allowed]) => {
-    const { outcome, value = null, reason } = await asker.untilRead(key);
-    if (outcome !== 'acked') return [`restored: ${key} of ${ring.keyspace} not read: ${reason}`];
+    const { value = null } = await waitFor(`${key} of ${ring.keyspace}`, {
+      ask: () => asker.ask('read', key, null),
+      until: ({ outcome }) => outcome === 'acked',
+      deadlineMs: READ_MS_MAX,
+    });
     if (value !== null && allowed.includes(value)) return [];
     const [is, must] = [value ?? 'nothing', allowed.join(' or ')].map((one) => one.slice(0, 60));
     return [`restored: ${key} of ${ring.keyspace} is ${is}, not ${must}`];
@@ -135,15 +138,6 @@ function askerOf(stage: Stage, { keyspace, members }: OtherRing, random: Random)
   };
   return {
     ask,
-    /** The last answer, when none was good in time. */
-    async untilRead(key: string): Promise<Told> {
-      const deadline = performance.now() + READ_MS_MAX;
-      for (;;) {
-        const told = await ask('read', key, null);
-        if (told.outcome === 'acked' || performance.now() > deadline) return told;
-        await delay(READ_AGAIN_MS);
-      }
-    },
     [Symbol.asyncDispose]: () => Promise.resolve(agent.destroy()),
   };
 }

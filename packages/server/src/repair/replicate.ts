@@ -37,7 +37,7 @@ interface PushTask {
 
 /** Partitions shared with a peer under one ring. */
 interface Share {
-  readonly partitions: ReadonlySet<number>;
+  readonly partitions: Set<number>;
   /** Those of which it may lack records: only they are looked at. */
   readonly open: Set<number>;
 }
@@ -231,22 +231,20 @@ export class Replicator {
   #sharesOf(active: ActiveRing): ReadonlyMap<number, Share> {
     const known = this.#shares.get(active);
     if (known !== undefined) return known;
-    const shares = new Map<number, Set<number>>();
+    const shares = new Map<number, Share>();
     const { serve } = activeDuties(active);
     for (const partition of serve) {
       // Not the joiners: their loads bring them everything, and by the file.
       for (const { device } of slotsOf(active.ring, partition)) {
         if (device === active.self) continue;
-        const shared = shares.get(device) ?? new Set();
-        shares.set(device, shared.add(partition));
+        const share = shares.get(device) ?? { partitions: new Set(), open: new Set() };
+        shares.set(device, share);
+        share.partitions.add(partition);
+        share.open.add(partition);
       }
     }
-    const all = [...shares].map(
-      ([device, partitions]) => [device, { partitions, open: new Set(partitions) }] as const,
-    );
-    const made = new Map(all);
-    this.#shares.set(active, made);
-    return made;
+    this.#shares.set(active, shares);
+    return shares;
   }
 }
 
