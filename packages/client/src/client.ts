@@ -219,6 +219,7 @@ export class Client implements AsyncDisposable {
     repeatUnknown: boolean,
   ): Promise<AnswerOf<typeof coordinatePut>> {
     let telling: unknown = null;
+    let lost: unknown = null;
     for (const address of this.#follower.choose(this.#follower.ring.partitionOf(request.key))) {
       this.#checkOpen();
       let isSent = false;
@@ -234,9 +235,11 @@ export class Client implements AsyncDisposable {
         if (kind === 'final') throw error;
         this.#follower.avoid(address);
         if (kind === 'unknown' && !repeatUnknown) throw unknownWrite(error);
+        if (kind === 'unknown') lost ??= unknownWrite(error);
       }
     }
-    throw telling;
+    // Whatever others said: one of them may have stored it.
+    throw lost ?? telling;
   }
 
   #checkOpen(): void {
