@@ -333,7 +333,14 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'rows answer',
     kinds.rowsSince.answer,
-    { incarnation: 'i', floorMs: stampMsMax, rows: [record], lastSeq: 0, more: false },
+    {
+      incarnation: 'i',
+      floorMs: stampMsMax,
+      rows: [record],
+      lastSeq: 0,
+      more: false,
+      hasPromises: null,
+    },
     [{ more: null }, { floorMs: -1 }, { rows: [{ ...record, ms: 0.5 }] }],
   ],
   [

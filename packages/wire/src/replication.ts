@@ -133,5 +133,7 @@ export const rowsSince = messageKind({
     rows: z.array(z.strictObject(recordFields)).max(offerRowsMax),
     lastSeq: sequenceField,
     more: z.boolean(),
+    /** Whether `promises` would give any; null: it was not looked. */
+    hasPromises: z.nullable(z.boolean()),
   }),
 });

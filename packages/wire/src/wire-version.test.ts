@@ -36,6 +36,7 @@ const frozen: Readonly<Record<number, string>> = {
   26: 'b3fe242c2f06cce93ae96519d6b5e4e65bb0143d63fc82826d5ff6010ea86e5f',
   27: '1d4a9c007ec71ea9a5aa19b2377b254bfe772656814bb65db1915c586fe9fce3',
   28: '4b47e0d682e741cf653008937ee7700515640080175f4fa52c7d5a7dc7caa232',
+  29: 'f3e2cdf487af9e099c5c268b8700fed3ea3abb98eae7dba1d58760991fb02922',
 };
 
 test('the messages are those of the wire version', () => {

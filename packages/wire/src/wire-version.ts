@@ -37,8 +37,9 @@
  * 26: the last rows of a file beside its digest (tail).
  * 27: pages of an arc of hashes, whatever is split and merged meanwhile (coordinate-scan).
  * 28: a rollout is told when moves have come to rest (moves-complete).
+ * 29: whether a file has promises is told with its last rows (rows).
  */
-export const wireVersion = 28;
+export const wireVersion = 29;
 /**
  * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
  * sent to it.

@@ -216,7 +216,10 @@ async function pullRows(
     if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
     await takeRows(ports, { active, partition }, answer.rows);
     onProgress({});
-    if (!answer.more) return finishProposals(ports, { active, partition, device });
+    if (!answer.more) {
+      if (answer.hasPromises !== false) await finishProposals(ports, { active, partition, device });
+      return;
+    }
     if (answer.lastSeq <= since) {
       throw new CodedError(
         'PEER_FAILED',

@@ -151,6 +151,7 @@ export const answerRows: ReplicaAnswer<typeof rowsSince> = async (ports, request
     rows: rows.map((row) => ({ key: row.key, ...wireContent(row) })),
     lastSeq,
     more,
+    hasPromises: ports.store.promises(keyspace, partition).length > 0,
   };
 };
 
