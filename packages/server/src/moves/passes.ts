@@ -145,7 +145,7 @@ export class Passes {
   }
 }
 
-/** A pass looks at every partition: with thousands of them it may take a tenth of the time. */
+/** A pass looks at every partition: with thousands of them it takes a twentieth of the time. */
 function restMs({ tookMs }: State): number {
-  return Math.min(9 * tookMs, dutyRetryMs);
+  return Math.min(19 * tookMs, dutyRetryMs);
 }
