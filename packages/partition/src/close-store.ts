@@ -15,6 +15,9 @@ export async function closeStore(parts: StoreParts): Promise<void> {
   const { log, files, lock } = parts;
   try {
     await endWork(parts);
+    for (const partition of parts.registry.all()) {
+      if (partition.unstored !== null) orFail(parts, () => files.use(partition));
+    }
     for (const partition of [...files.all()]) {
       if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
       else {

@@ -58,6 +58,12 @@ export const ringBugs: readonly SeededBug[] = [
         find: 'copy.takeOver({ incarnation, life',
         replace: 'copy.takeOver({ incarnation: copy.info().incarnation, life',
       },
+      {
+        file: 'packages/partition/src/audit/own-file.ts',
+        find: 'file.takeOver({ ...owner, barrierMs: 0 });',
+        replace:
+          'file.takeOver({ ...owner, ...{ incarnation: file.info().incarnation, barrierMs: 0 } });',
+      },
     ],
   },
   {
@@ -215,8 +221,8 @@ export const ringBugs: readonly SeededBug[] = [
       },
       {
         file: 'packages/partition/src/copy/verify-copy.ts',
-        find: 'if (first === undefined) return;',
-        replace: 'if (first !== null) return;',
+        find: 'if (first === undefined) return audit.owned;',
+        replace: 'if (first !== null) return audit.owned;',
       },
     ],
   },
@@ -233,8 +239,8 @@ export const ringBugs: readonly SeededBug[] = [
       },
       {
         file: 'packages/partition/src/copy/verify-copy.ts',
-        find: 'if (first === undefined) return;',
-        replace: 'if (first !== null) return;',
+        find: 'if (first === undefined) return audit.owned;',
+        replace: 'if (first !== null) return audit.owned;',
       },
     ],
   },

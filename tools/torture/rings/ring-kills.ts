@@ -39,6 +39,8 @@ export const placesOf: Readonly<Record<Role, readonly string[]>> = {
     'create.before',
     'create.made',
     'copy-in.before-verify',
+    'copy-in.before-place',
+    'copy-in.placed',
     'copy-in.taken-over',
     'copy-in.before-switch',
     'copy-in.switched',

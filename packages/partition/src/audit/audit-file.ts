@@ -2,24 +2,49 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { auditMappedBytes } from '@ringwright/base/limits-copies';
+import type Database from 'better-sqlite3';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import { auditPartitionFile, type PartitionAudit } from './audit-partition-file.ts';
+import { type FileOwner, makeOwnedDurable, type OwnedFile, ownFile } from './own-file.ts';
+
+export interface FileAudit extends PartitionAudit {
+  /** The file is that of the owner now, durably; null when it has findings, or nobody was named. */
+  readonly owned: OwnedFile | null;
+}
+
+/** Nobody else may have the file open. A WAL beside it is read with it, and moved into it. */
+export function auditFile(file: string): PartitionAudit {
+  return withOpened(file, 0, (db) => ({ ...auditPartitionFile(db), owned: null }));
+}
 
 /**
- * Nobody else may have the file open. A WAL beside it is read with it, and moved into it. A staged
- * file is worth nothing after a crash, so nothing of it is synced; it is read as memory, which ends
- * the process when the disk cannot give it.
+ * The same for a staged file: worth nothing after a crash, so nothing of it is synced, unless it
+ * gets an owner here. It is read as memory, which ends the process when the disk cannot give it.
  */
-export function auditFile(file: string, { isStaged = false } = {}): PartitionAudit {
-  let db: ReturnType<typeof openUntrusted>;
+export async function auditStaged(file: string, owner: FileOwner | null): Promise<FileAudit> {
+  const audit = withOpened(file, auditMappedBytes, (db) => {
+    const found = auditPartitionFile(db);
+    if (found.findings.length > 0) return { ...found, owned: null };
+    db.pragma('synchronous = OFF');
+    return { ...found, owned: owner && ownFile(db, owner) };
+  });
+  if (owner !== null && audit.owned !== null) await makeOwnedDurable(file, owner);
+  return audit;
+}
+
+function withOpened(
+  file: string,
+  mappedBytes: number,
+  audit: (db: Database.Database) => FileAudit,
+): FileAudit {
+  let db: Database.Database;
   try {
-    db = openUntrusted(file, isStaged ? auditMappedBytes : 0);
-    if (isStaged) db.pragma('synchronous = OFF');
+    db = openUntrusted(file, mappedBytes);
   } catch (error) {
-    return { findings: [findingOf(error)], meta: null };
+    return { findings: [findingOf(error)], meta: null, owned: null };
   }
   try {
-    return auditPartitionFile(db);
+    return audit(db);
   } finally {
     db.close();
   }

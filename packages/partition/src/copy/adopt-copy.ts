@@ -40,7 +40,7 @@ export async function adoptCopy(
   const incarnation = parts.newIncarnation();
   const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
   const directory = join(home, incarnation);
-  await placeCopy(partition, { staged, directory });
+  await moveBeside(partition, { staged, directory });
   const old = partition.incarnation;
   let copy: PartitionFile | null = null;
   partition.pins += 1;
@@ -56,10 +56,7 @@ export async function adoptCopy(
     const present = await parts.mutex.run(currentTurn(partition), () =>
       switchTo(parts, partition, next),
     );
-    await setImmediate();
-    present?.wal.discard();
-    if (present !== null) await removeOld(parts, home, old);
-    await promiseAll(parts, partition, promised);
+    await clearAway(parts, partition, { present, promised, incarnation: old });
     return copy.info();
   } catch (error) {
     if (partition.file !== copy || copy === null) {
@@ -75,7 +72,7 @@ export async function adoptCopy(
 }
 
 /** The names of the folders above are durable too: an empty partition has none yet. */
-async function placeCopy(
+async function moveBeside(
   partition: Partition,
   { staged, directory }: { readonly staged: string; readonly directory: string },
 ): Promise<void> {
@@ -198,13 +195,13 @@ async function switchOnDisk(parts: StoreParts, home: string, incarnation: string
 }
 
 /** Whether the old or the new name is on disk, or in use, is unknown: only reopening can tell. */
-function failed(parts: StoreParts, error: unknown): unknown {
+export function failed(parts: StoreParts, error: unknown): unknown {
   parts.fail(error);
   return parts.failure ?? error;
 }
 
 /** One turn of the event loop: no write can come between the last merged row and the switch. */
-function switchHere(
+export function switchHere(
   parts: StoreParts,
   partition: Partition,
   next: { copy: PartitionFile; merged: number; incarnation: string },
@@ -254,6 +251,26 @@ function promiseRow(promise: StoredPromise): HashedRecord {
   return { ...promise, ...nothing, isPromise: true };
 }
 
+/** After the switch: `present` was the file until then, of that incarnation. */
+export async function clearAway(
+  parts: StoreParts,
+  partition: Partition,
+  before: {
+    readonly present: PartitionFile | null;
+    readonly incarnation: string;
+    readonly promised: readonly StoredPromise[];
+  },
+): Promise<void> {
+  const { present, incarnation, promised } = before;
+  if (present !== null) {
+    await setImmediate();
+    present.wal.discard();
+    const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
+    await removeOld(parts, home, incarnation);
+  }
+  await promiseAll(parts, partition, promised);
+}
+
 async function removeOld(parts: StoreParts, home: string, incarnation: string): Promise<void> {
   const aside = parts.stagingPath('old');
   try {
@@ -266,7 +283,7 @@ async function removeOld(parts: StoreParts, home: string, incarnation: string): 
   }
 }
 
-function checkAdoptable(parts: StoreParts, partition: Partition): void {
+export function checkAdoptable(parts: StoreParts, partition: Partition): void {
   checkOpen(parts);
   if (!partition.gone) return;
   throw new CodedError(

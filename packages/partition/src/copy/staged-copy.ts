@@ -1,8 +1,9 @@
 // A partition file on its way in: the room it has, and its end, well or not.
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { removeFiles } from '@ringwright/node/remove-files';
+import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
@@ -11,13 +12,16 @@ import { turnName } from '../trash/partition-lifecycle.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyDescription, checkDescription } from './copy-manifest.ts';
+import { placeCopy } from './place-copy.ts';
 import { verifyCopy } from './verify-copy.ts';
 
 export class StagedCopy {
   readonly about: CopyDescription;
+  readonly file: string;
   readonly #parts: StoreParts;
   readonly #partition: Partition;
   readonly #directory: string;
+  readonly #incarnation: string;
   readonly #room: { readonly release: () => void };
 
   constructor(
@@ -25,7 +29,9 @@ export class StagedCopy {
     partition: Partition,
     staged: {
       readonly about: CopyDescription;
+      /** To be the folder of the partition; `incarnation` names the one in it. */
       readonly directory: string;
+      readonly incarnation: string;
       readonly room: { readonly release: () => void };
     },
   ) {
@@ -33,11 +39,9 @@ export class StagedCopy {
     this.#parts = parts;
     this.#partition = partition;
     this.#directory = staged.directory;
+    this.#incarnation = staged.incarnation;
     this.#room = staged.room;
-  }
-
-  get file(): string {
-    return join(this.#directory, 'data.db');
+    this.file = join(staged.directory, staged.incarnation, 'data.db');
   }
 
   /** Throws STORE_CLOSED and STORE_FAILED. */
@@ -56,15 +60,27 @@ export class StagedCopy {
       const synced = makeDurable();
       synced.catch(() => {}); // waited for below, unless the file is wrong
       // failpoint: copy-in.before-verify
-      await verifyCopy(this.#parts.audits, this.file, this.about);
+      const copied = { file: this.file, owner: this.#owner() };
+      const owned = await verifyCopy(this.#parts.audits, copied, this.about);
       await synced;
-      return await this.#parts.mutex.run(turnName(this.#partition), () =>
-        adoptCopy(this.#parts, this.#partition, { directory: this.#directory }),
-      );
+      return await this.#parts.mutex.run(turnName(this.#partition), () => this.#switch(owned));
     } catch (error) {
       if (!isSqliteError(error)) throw error;
       throw this.invalid(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** One that has a file must get the rows of it first: the file is no other's until then. */
+  #owner(): FileOwner | null {
+    const { hasFile, infoWhenClosed, life } = this.#partition;
+    if (hasFile || infoWhenClosed === null) return null;
+    return { incarnation: this.#incarnation, life, state: infoWhenClosed.state };
+  }
+
+  async #switch(owned: OwnedFile | null): Promise<PartitionInfo> {
+    const [parts, partition, directory] = [this.#parts, this.#partition, this.#directory];
+    const placed = owned && (await placeCopy(parts, partition, { directory, owned }));
+    return placed ?? adoptCopy(parts, partition, { directory: dirname(this.file) });
   }
 
   async remove(): Promise<void> {
@@ -82,13 +98,17 @@ export class StagedCopy {
 
 /** Dropped partitions make room for one that is wanted. Throws DISK_FULL. */
 export async function roomFor(parts: StoreParts, bytes: number): Promise<{ release: () => void }> {
-  const bytesNeeded = await parts.disk.lackingBytes(bytes);
-  const trash = await listTrash(parts.root);
-  const isThere = trash.reduce((sum, item) => sum + item.bytes, 0) >= bytesNeeded;
-  if (bytesNeeded > 0 && isThere) {
-    await trimTrash(parts.root, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
+  const { disk, root } = parts;
+  try {
+    return await disk.promise(bytes);
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'DISK_FULL') throw error;
+    const bytesNeeded = await disk.lackingBytes(bytes);
+    const trash = await listTrash(root);
+    if (trash.reduce((sum, item) => sum + item.bytes, 0) < bytesNeeded) throw error;
+    await trimTrash(root, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
+    return disk.promise(bytes);
   }
-  return parts.disk.promise(bytes);
 }
 
 /** Throws COPY_INVALID for what no file can be, DISK_FULL with both numbers, before the first byte. */
@@ -104,10 +124,11 @@ export async function stageCopy(
   }
   const room = await roomFor(parts, copy.bytes);
   const directory = parts.stagingPath('copy');
+  const incarnation = parts.newIncarnation();
   try {
     parts.audits.prepare('audit');
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    return new StagedCopy(parts, partition, { about: copy, directory, room });
+    await mkdir(join(directory, incarnation), { recursive: true, mode: 0o700 });
+    return new StagedCopy(parts, partition, { about: copy, directory, incarnation, room });
   } catch (error) {
     room.release();
     throw error;

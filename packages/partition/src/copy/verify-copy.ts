@@ -2,21 +2,24 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type { PartitionAudit } from '../audit/audit-partition-file.ts';
+import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
 import type { SideProcess } from '../side/side-process.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 
 /**
  * Resolves when the file is whole, of our schema, every row matches its hash, and all figures are
- * those of the manifest. Rejects with COPY_INVALID that lists what differed.
+ * those of the manifest; to what it is then, if it was to get an owner. Rejects with COPY_INVALID
+ * that lists what differed.
  */
 export async function verifyCopy(
   audits: SideProcess,
-  file: string,
+  { file, owner }: { readonly file: string; readonly owner: FileOwner | null },
   manifest: CopyDescription,
-): Promise<void> {
-  const findings = compareManifest(await audits.audit(file), manifest);
+): Promise<OwnedFile | null> {
+  const audit = await audits.audit(file, owner);
+  const findings = compareManifest(audit, manifest);
   const [first] = findings;
-  if (first === undefined) return;
+  if (first === undefined) return audit.owned;
   throw new CodedError(
     'COPY_INVALID',
     `copy of ${manifest.keyspace}/${manifest.partition}: ${first.message}`,

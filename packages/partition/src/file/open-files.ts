@@ -56,6 +56,8 @@ export class OpenFiles {
     if (why !== null) throw lostError(partition, why);
     if (this.#open.size >= this.#limits.filesMax) this.#closeLeastRecent();
     const file = this.#openWithRoom(partition);
+    if (partition.unstored !== null) file.change(partition.unstored);
+    partition.unstored = null;
     this.#collect();
     partition.life = file.life;
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);

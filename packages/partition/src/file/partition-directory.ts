@@ -5,11 +5,9 @@ import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   makeDirectory,
-  renameDurably,
   replaceOwnFile,
   replaceOwnFileNow,
   syncDirectory,
-  writeNewFile,
 } from '@ringwright/node/durable-files';
 import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
@@ -54,21 +52,33 @@ export function newCurrentText(incarnation: string): string {
   return `${NEW}${currentText(incarnation)}`;
 }
 
-/** A staged folder with a synced file in its incarnation's folder becomes the partition's. */
+export interface KeyspaceFolders {
+  readonly root: string;
+  /** Their folders are on the disk for good: nobody removes one. */
+  readonly durableKeyspaces: Set<string>;
+}
+
+/**
+ * A staged folder, which is durable with all that is in it, becomes the partition's. False when the
+ * partition has a folder already; any other failure leaves open whether the disk has its name.
+ */
 export async function placePartitionDirectory(
-  root: string,
+  { root, durableKeyspaces }: KeyspaceFolders,
   staged: string,
-  {
-    keyspace,
-    partition,
-    incarnation,
-  }: Pick<NewPartition, 'keyspace' | 'partition' | 'incarnation'>,
-): Promise<void> {
-  await writeNewFile(currentFile(staged), Buffer.from(currentText(incarnation)));
-  await syncDirectory(staged);
+  { keyspace, partition }: Pick<NewPartition, 'keyspace' | 'partition'>,
+): Promise<boolean> {
   const directory = dataPaths.partition(root, keyspace, partition);
-  await makeDirectory(dirname(directory));
-  await renameDurably(staged, directory);
+  if (!durableKeyspaces.has(keyspace)) await makeDirectory(dirname(directory));
+  durableKeyspaces.add(keyspace);
+  try {
+    await rename(staged, directory);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
+    throw error;
+  }
+  await syncDirectory(dirname(directory));
+  return true;
 }
 
 /** Durable: every later start says that the file was replaced, and does not use it. */

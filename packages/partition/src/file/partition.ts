@@ -1,6 +1,7 @@
 // What a store keeps in memory for one partition it holds, whether its file is open or not.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { SeenFiles } from './file-identity.ts';
+import type { MarksChange } from './marks-change.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
 
@@ -22,6 +23,8 @@ export interface Partition {
   /** A power loss may take its folder away: the log has all of it, and EmptyPartitions its name. */
   isNew: boolean;
   infoWhenClosed: PartitionInfo | null;
+  /** What the log says of the closed file, and the file not yet: it gets that when it is opened. */
+  unstored: MarksChange | null;
   /** While above 0 the file must not be closed. */
   pins: number;
   /** While above 0 another process reads the file: it is not checkpointed before it must be. */
@@ -68,6 +71,7 @@ export function newPartition(place: {
     hasFile: true,
     isNew: false,
     infoWhenClosed: null,
+    unstored: null,
     pins: 0,
     held: 0,
     isCheckpointDue: false,

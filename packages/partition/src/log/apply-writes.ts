@@ -1,5 +1,7 @@
 // Applies what is durable in the log to its partition files, partition by partition.
+import { must } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
+import type { MarksChange } from '../file/marks-change.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import type { OpenFiles } from '../file/open-files.ts';
 import type { Partition } from '../file/partition.ts';
@@ -53,7 +55,8 @@ export function applyGroup<W extends LoggedEntry>(
     return;
   }
   try {
-    const outcomes = applyInOrder(options.files.use(partition), group);
+    const outcomes =
+      changeClosed(partition, group) ?? applyInOrder(options.files.use(partition), group);
     for (const [index, entry] of group.entries()) {
       options.answer(entry, outcomes[index] ?? ABSENT);
     }
@@ -63,6 +66,23 @@ export function applyGroup<W extends LoggedEntry>(
     for (const entry of group) options.refuse(entry, partition.damage);
   }
   partition.dirtySince = Math.min(partition.dirtySince, options.segment);
+}
+
+/** A file is not opened for another state or a barrier. Null for whatever else there is. */
+function changeClosed(partition: Partition, group: readonly LoggedEntry[]): WriteOutcome[] | null {
+  const { file, hasFile, infoWhenClosed } = partition;
+  if (file !== null || !hasFile || infoWhenClosed === null) return null;
+  if (group.some((entry) => isRecord(entry) || entry.change.floorMs > 0)) return null;
+  for (const entry of group) if (!isRecord(entry)) noteUnstored(partition, entry.change);
+  return group.map(() => APPLIED);
+}
+
+function noteUnstored(partition: Partition, { state, barrierMs }: MarksChange): void {
+  const info = must(partition.infoWhenClosed, 'looked at before');
+  const before = partition.unstored;
+  const barrier = Math.max(info.barrierMs, barrierMs);
+  partition.infoWhenClosed = { ...info, state: state ?? info.state, barrierMs: barrier };
+  partition.unstored = { state: state ?? before?.state ?? null, barrierMs: barrier, floorMs: 0 };
 }
 
 /**

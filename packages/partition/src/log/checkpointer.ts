@@ -1,6 +1,7 @@
 // Checkpoints partition files one after the other, and frees log segments that nobody needs.
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
+import type { OpenFiles } from '../file/open-files.ts';
 import { clean, noteSynced, type Partition } from '../file/partition.ts';
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import type { CommitLog } from './commit-log.ts';
@@ -10,6 +11,7 @@ export interface CheckpointerOptions {
   readonly logDirectory: string;
   readonly log: Pick<CommitLog, 'oldestNeeded' | 'currentSegment'>;
   readonly partitions: () => Iterable<Partition>;
+  readonly files: Pick<OpenFiles, 'use'>;
   readonly segmentsBehindMax: number;
   readonly onFailure: (error: unknown) => void;
   /** See finishFile. */
@@ -84,14 +86,15 @@ export class Checkpointer {
   }
 
   async #checkpoint(partition: Partition): Promise<void> {
-    const { file } = partition;
     if (partition.damage !== null || partition.gone) return;
     // Who closed it has synced it.
-    if (file === null) return this.#finishClosed(partition);
+    if (partition.file === null && partition.unstored === null)
+      return this.#finishClosed(partition);
     // What is applied from now on comes from this segment or a later one.
     const { oldestNeeded } = this.#options.log;
     partition.pins += 1;
     try {
+      const file = this.#options.files.use(partition);
       const done = await file.checkpointAside();
       if (partition.file !== file || partition.damage !== null || partition.gone) return;
       if (done && partition.isNew) {

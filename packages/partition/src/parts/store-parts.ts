@@ -9,6 +9,7 @@ import type { EmptyPartitions } from '../file/empty-partitions.ts';
 import type { Memtables } from '../file/memtables.ts';
 import type { OpenFiles } from '../file/open-files.ts';
 import type { Partition } from '../file/partition.ts';
+import type { KeyspaceFolders } from '../file/partition-directory.ts';
 import type { Registry } from '../file/registry.ts';
 import type { Checkpointer } from '../log/checkpointer.ts';
 import type { CommitLog } from '../log/commit-log.ts';
@@ -19,8 +20,7 @@ import type { DiskSpace } from './disk-space.ts';
 import type { Mirror } from './mirrors.ts';
 
 /** Mutable where it says so; owned by one Store. */
-export interface StoreParts {
-  readonly root: string;
+export interface StoreParts extends KeyspaceFolders {
   readonly limits: StoreLimits;
   readonly lock: DirectoryLock;
   readonly disk: DiskSpace;

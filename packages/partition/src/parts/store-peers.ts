@@ -13,7 +13,7 @@ interface Place {
 export interface StorePeers {
   /** The sequence up to which `peer` has confirmed this incarnation; 0 when it has not. */
   readonly confirmed: (place: Place, peer: string) => number;
-  /** Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own. */
+  /** Notes in an open file that `peer` has all up to `seq`. Throws VALUE_OUT_OF_RANGE above its own. */
   readonly confirm: (place: Place, peer: string, seq: number) => void;
   /** For another holder to compare its file with: the last rows, and the digest of all. */
   readonly tail: (place: Place, rowsMax: number) => FileTail;
@@ -28,7 +28,13 @@ export function storePeers(parts: StoreParts): StorePeers {
   };
   return {
     confirmed: (place, peer) => withFile(place, (file) => file.watermarks.get(peer)),
-    confirm: (place, peer, seq) => withFile(place, (file) => file.confirm(peer, seq)),
+    // A closed file is not opened for it.
+    confirm: (place, peer, seq) => {
+      checkOpen(parts);
+      const { file, damage } = partitionOf(parts, place);
+      if (damage !== null) throw damage;
+      file?.confirm(peer, seq);
+    },
     tail: (place, rowsMax) => withFile(place, (file) => tailOf(file, rowsMax)),
     isCoveredBy: (place, tail) => withFile(place, (file) => isCoveredBy(file, tail)),
   };

@@ -5,12 +5,13 @@ import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
 import { sideProcessPriority } from '@ringwright/base/limits-copies';
 import { keepMemory } from '@ringwright/node/keep-memory';
-import type { PartitionAudit } from '../audit/audit-partition-file.ts';
+import type { FileAudit } from '../audit/audit-file.ts';
+import type { FileOwner } from '../audit/own-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
 import type { FilesToMerge } from './merge-file.ts';
 
 export type SideWork =
-  | { readonly kind: 'audit'; readonly file: string }
+  | { readonly kind: 'audit'; readonly file: string; readonly owner: FileOwner | null }
   | { readonly kind: 'copy'; readonly from: string; readonly to: string }
   | ({ readonly kind: 'copy-pages' } & PagesToCopy)
   | ({ readonly kind: 'build' } & ChildrenToBuild)
@@ -21,7 +22,7 @@ export type SideRequest = SideWork | { readonly kind: 'prepare' };
 
 /** What the program answers. */
 export type SideAnswer =
-  | { readonly kind: 'audited'; readonly audit: PartitionAudit }
+  | { readonly kind: 'audited'; readonly audit: FileAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
   | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
   | { readonly kind: 'done' }
@@ -93,9 +94,12 @@ export class SideProcess {
     }
   }
 
-  /** What is wrong with a file that nobody else has open. Rejects with STORE_BUSY, STORE_CLOSED. */
-  async audit(file: string): Promise<PartitionAudit> {
-    const answer = await this.#do({ kind: 'audit', file });
+  /**
+   * What is wrong with a staged file that nobody else has open. With an owner one that is whole is
+   * his then: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
+   */
+  async audit(file: string, owner: FileOwner | null = null): Promise<FileAudit> {
+    const answer = await this.#do({ kind: 'audit', file, owner });
     if (answer.kind === 'audited') return answer.audit;
     throw unexpected(answer);
   }

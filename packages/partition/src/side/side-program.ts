@@ -22,8 +22,8 @@ async function answerOf(work: SideWork): Promise<SideAnswer> {
       mergeFile(work);
       return { kind: 'done' };
     }
-    const { auditFile } = await audits();
-    return { kind: 'audited', audit: auditFile(work.file, { isStaged: true }) };
+    const { auditStaged } = await audits();
+    return { kind: 'audited', audit: await auditStaged(work.file, work.owner) };
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }

@@ -65,7 +65,7 @@ export function dropPartition(
   return parts.mutex.run(turnName(partition), async () => {
     checkOpen(parts);
     if (partition.gone) return;
-    flushFile(partition);
+    flushFile(parts, partition);
     // From here on writes find nothing, also those that are in the log but not yet applied.
     partition.gone = true;
     parts.registry.leave(partition);
@@ -84,11 +84,11 @@ export function dropPartition(
 }
 
 /** So that the trash has what waits in memory; what is damaged goes there as it is. */
-function flushFile(partition: Partition): void {
-  const { file, damage } = partition;
-  if (file === null || damage !== null) return;
+function flushFile({ files }: StoreParts, partition: Partition): void {
+  const { file, damage, unstored } = partition;
+  if ((file === null && unstored === null) || damage !== null) return;
   try {
-    file.flush();
+    files.use(partition).flush();
   } catch (error) {
     if (!isDamage(error)) throw error;
     partition.damage ??= damageError(error, partition);

@@ -5,15 +5,13 @@
 // another life. So whoever asks for it gets what any filling file gets: a device that should hold
 // the partition refills it, one that should not offers its records to the holders, under their own
 // stamps and the holders' floors, and drops it again.
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { syncDirectory } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import { restoreWal } from '../file/kept-wal.ts';
-import { openDataFile } from '../file/open-files.ts';
 import { newPartition } from '../file/partition.ts';
 import { placePartitionDirectory } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
@@ -48,10 +46,10 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
     const staged = parts.stagingPath('restore');
     try {
       const incarnation = parts.newIncarnation();
-      await stage(parts, { from, to: join(staged, incarnation) });
-      takeOver(join(staged, incarnation, 'data.db'), incarnation);
-      await syncStaged(join(staged, incarnation));
-      await placePartitionDirectory(parts.root, staged, { keyspace, partition, incarnation });
+      await stage(parts, { from, staged, incarnation });
+      if (!(await placePartitionDirectory(parts, staged, named))) {
+        throw new Error(`a folder of ${turnName(named)} is here, and nobody knows of it`);
+      }
       const entry = newPartition({ keyspace, partition, incarnation });
       const info = openNew(parts, entry);
       parts.registry.add(entry);
@@ -74,37 +72,22 @@ async function bytesOf(folder: string): Promise<number | null> {
 }
 
 /** A copy, so that whatever goes wrong leaves the trash as it was; a WAL comes along. */
-async function stage(parts: StoreParts, { from, to }: { from: string; to: string }): Promise<void> {
+async function stage(
+  parts: StoreParts,
+  { from, staged, incarnation }: { from: string; staged: string; incarnation: string },
+): Promise<void> {
+  const to = join(staged, incarnation);
   await mkdir(to, { recursive: true, mode: 0o700 });
   restoreWal(join(from, 'data.db'));
   for (const name of ['data.db', 'data.db-wal']) {
     const copy = { from: join(from, name), to: join(to, name), pages: null };
     if (await exists(copy.from)) await parts.copies.copyPages(copy);
   }
-  const { findings } = await parts.audits.audit(join(to, 'data.db'));
+  const owner = { incarnation, life: incarnation, state: 'filling' } as const;
+  const { findings } = await parts.audits.audit(join(to, 'data.db'), owner);
   checkOpen(parts);
   if (findings[0] === undefined) return;
   throw new CodedError('PARTITION_DAMAGED', `the dropped file: ${findings[0].message}`, {
     details: { findings },
   });
-}
-
-function takeOver(file: string, incarnation: string): void {
-  const opened = openDataFile(file);
-  try {
-    opened.takeOver({ incarnation, life: incarnation, state: 'filling', barrierMs: 0 });
-    if (!opened.checkpoint('TRUNCATE')) throw new Error('the file could not be checkpointed');
-  } finally {
-    opened.wal.close();
-  }
-}
-
-async function syncStaged(directory: string): Promise<void> {
-  const handle = await open(join(directory, 'data.db'), 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await syncDirectory(directory);
 }

@@ -1,0 +1,177 @@
+// A copy that takes the place of nothing: what a crash leaves, what is written meanwhile, and what
+// becomes of its marks while nobody opens it.
+import { readdirSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import module from 'node:module';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import {
+  copyPartition,
+  cutWals,
+  logFiles,
+  type Scratch,
+  scratch,
+  textOf,
+  write,
+} from '../../test/support/scratch-store.ts';
+import { EmptyPartitions } from '../file/empty-partitions.ts';
+import { OpenFiles } from '../file/open-files.ts';
+import { SideProcess } from '../side/side-process.ts';
+import type { Store } from '../store.ts';
+
+/** Around the rename of a staged folder, once. */
+function aroundRename(before: () => Promise<void>, after: () => Promise<void>): void {
+  const { rename } = fs;
+  const restore = (): void => {
+    fs.rename = rename;
+    module.syncBuiltinESMExports();
+  };
+  onTestFinished(restore);
+  fs.rename = async (from, to) => {
+    if (!String(from).includes('/staging/copy-')) return rename(from, to);
+    restore();
+    await before();
+    await rename(from, to);
+    await after();
+  };
+  module.syncBuiltinESMExports();
+}
+
+const nothing = async (): Promise<void> => {};
+
+const keys = Array.from({ length: 30 }, (_, i) => `key-${i}`);
+
+async function stores(from: Scratch, to: Scratch, limits = {}): Promise<[Store, Store]> {
+  const [source, target] = [await from.open(), await to.open(limits)];
+  await source.create('test', 0, 'ready');
+  await source.write(keys.map((key, i) => write(key, 'x'.repeat(50), 10 + i)));
+  await source.write([{ ...write('promised', null, 70), isPromise: true }]);
+  await target.create('test', 0, 'filling');
+  return [source, target];
+}
+
+/** Calls of a method, and what is done before and after each. */
+function spyAround(
+  prototype: object,
+  name: string,
+  { before = () => {}, after = () => {} }: { before?: () => void; after?: () => void },
+): void {
+  const { value } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
+  vi.spyOn(prototype as Record<string, () => Promise<unknown>>, name).mockImplementation(
+    async function (this: unknown, ...about) {
+      before();
+      const answer = await Reflect.apply(value, this, about);
+      after();
+      return answer;
+    },
+  );
+}
+
+test('a crash leaves an empty partition or the whole copy', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = await stores(from, to);
+  const images: Scratch[] = [];
+  const take = (): void => void images.push(to.image());
+  spyAround(SideProcess.prototype, 'audit', { after: take });
+  aroundRename(nothing, async () => take());
+  spyAround(EmptyPartitions.prototype, 'remove', { before: take, after: take });
+  await copyPartition(source, target);
+  vi.restoreAllMocks();
+  expect(images.length).toBe(4);
+  const [empty, ...filled] = images;
+  const untouched = await empty!.open();
+  expect(untouched.info('test', 0)).toMatchObject({ rows: 0, state: 'filling' });
+  expect(readdirSync(join(empty!.directory, 'staging'))).toEqual([]);
+  const { rows, digest } = source.info('test', 0)!;
+  const { incarnation } = target.info('test', 0)!;
+  for (const image of filled) {
+    const reopened = await image.open();
+    expect(reopened.damaged()).toEqual([]);
+    const about = { rows, digest, incarnation, state: 'filling' };
+    expect(reopened.info('test', 0)).toMatchObject(about);
+    expect(reopened.promises('test', 0)).toHaveLength(1);
+  }
+});
+
+test('what is written before the rename, or after it, is in the copy too', async () => {
+  for (const when of ['before', 'after']) {
+    await using from = scratch();
+    await using to = scratch();
+    const [source, target] = await stores(from, to);
+    const images: Scratch[] = [];
+    const writeHere = async (): Promise<void> => {
+      await target.write([write('mine', when, 5), write('key-0', 'newer', 99)]);
+      await target.write([{ ...write('promised here', null, 60), isPromise: true }]);
+      images.push(to.image());
+    };
+    if (when === 'before') aroundRename(writeHere, nothing);
+    else aroundRename(nothing, writeHere);
+    await copyPartition(source, target);
+    images.push(to.image());
+    await target.setState('test', 0, 'ready');
+    await target.write([write('later', 'kept', 100)]);
+    images.push(to.image());
+    expect(target.info('test', 0)).toMatchObject({ rows: keys.length + 2, state: 'ready' });
+    for (const image of images) {
+      cutWals(image.directory, () => 0);
+      const reopened = await image.open();
+      expect(reopened.damaged()).toEqual([]);
+      expect(textOf(reopened, 'mine'), when).toBe(when);
+      expect(textOf(reopened, 'key-0'), when).toBe('newer');
+      const promised = reopened.promises('test', 0).map(({ key }) => String(key));
+      expect(promised, when).toContain('promised here');
+    }
+    expect(textOf(target, 'key-29'), when).toBe('x'.repeat(50));
+  }
+});
+
+test('marks of a copy that nobody opens are durable, and a checkpoint stores them', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };
+  const [source, target] = await stores(from, to, limits);
+  await target.create('test', 1, 'ready');
+  const opening = vi.spyOn(OpenFiles.prototype, 'replace');
+  onTestFinished(() => opening.mockRestore());
+  await copyPartition(source, target);
+  await target.setState('test', 0, 'ready');
+  await target.promiseFloor('test', 0, 8);
+  expect(opening).toHaveBeenCalledTimes(0);
+  const marks = { state: 'ready', barrierMs: 8 };
+  expect(target.info('test', 0)).toMatchObject(marks);
+  await using killed = to.image();
+  expect((await killed.open()).info('test', 0)).toMatchObject(marks);
+  // Segments of the log come and go: the one with the marks is needed until the file has them.
+  const [first] = logFiles(to.directory);
+  for (let i = 0; logFiles(to.directory).includes(first!); i += 1) {
+    await target.write([write(`other-${i}`, 'y'.repeat(2_000), 200 + i, 1)]);
+  }
+  await using later = to.image();
+  cutWals(later.directory, () => 0);
+  expect((await later.open()).info('test', 0)).toMatchObject(marks);
+  expect(textOf(target, 'key-7')).toBe('x'.repeat(50));
+});
+
+test('a store that is closed, and a file that is dropped, have the marks as well', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = await stores(from, to);
+  await target.create('test', 1, 'filling');
+  await source.create('test', 1, 'ready');
+  await source.write([write('one', '1', 5, 1)]);
+  for (const partition of [0, 1]) {
+    await copyPartition(source, target, partition);
+    await target.setState('test', partition, 'ready');
+  }
+  await target.promiseFloor('test', 1, 8);
+  await target.drop('test', 1, 1_000);
+  await target.close();
+  expect(logFiles(to.directory)).toEqual([]);
+  const reopened = await to.open();
+  expect(reopened.info('test', 0)).toMatchObject({ state: 'ready', rows: keys.length });
+  const [dropped] = await reopened.trash.list();
+  await reopened.trash.restore(dropped!.name);
+  expect(reopened.info('test', 1)).toMatchObject({ state: 'filling', barrierMs: 8, rows: 1 });
+  expect(textOf(reopened, 'one', 1)).toBe('1');
+});

@@ -1,0 +1,95 @@
+// Makes a copy the file of a partition that has none: all but the name of its folder was made
+// durable beside the store.
+import { join } from 'node:path';
+import type { OwnedFile } from '../audit/own-file.ts';
+import { dataPaths } from '../file/data-paths.ts';
+import { seeFiles } from '../file/file-identity.ts';
+import { openDataFile } from '../file/open-files.ts';
+import { clean, type Partition } from '../file/partition.ts';
+import { placePartitionDirectory } from '../file/partition-directory.ts';
+import type { PartitionInfo } from '../file/partition-info.ts';
+import { currentTurn } from '../parts/finish-file.ts';
+import type { StoreParts } from '../parts/store-parts.ts';
+import { checkAdoptable, clearAway, failed, switchHere } from './adopt-copy.ts';
+
+export interface FinishedCopy {
+  /** Holds CURRENT, and the file in the folder that it names; nobody has that open. */
+  readonly directory: string;
+  readonly owned: OwnedFile;
+}
+
+/**
+ * Null, and nothing has changed, when the partition has a file by now, or another state than the
+ * copy: then it is for adoptCopy. A crash before the rename leaves the partition empty, one after
+ * it leaves the copy beside the line that says it is empty, which then does not count. What comes
+ * meanwhile is in the log, and in a file beside the copy, which is merged as in adoptCopy.
+ */
+export async function placeCopy(
+  parts: StoreParts,
+  partition: Partition,
+  copy: FinishedCopy,
+): Promise<PartitionInfo | null> {
+  checkAdoptable(parts, partition);
+  const before = partition.incarnation;
+  partition.pins += 1;
+  // What is applied from now on comes from this segment or a later one.
+  partition.keptSince = parts.log.oldestNeeded;
+  try {
+    const switched = await parts.mutex.run(currentTurn(partition), () =>
+      place(parts, partition, copy),
+    );
+    if (switched === null) return null;
+    await clearAway(parts, partition, { ...switched, incarnation: before });
+    return partition.file?.info() ?? copy.owned.info;
+  } finally {
+    partition.pins -= 1;
+    partition.keptSince = clean;
+  }
+}
+
+async function place(
+  parts: StoreParts,
+  partition: Partition,
+  { directory, owned }: FinishedCopy,
+): Promise<Pick<Parameters<typeof clearAway>[2], 'present' | 'promised'> | null> {
+  if (partition.hasFile || partition.infoWhenClosed?.state !== owned.info.state) return null;
+  // failpoint: copy-in.before-place
+  const isPlaced = await placePartitionDirectory(parts, directory, partition).catch(
+    (error: unknown) => Promise.reject(failed(parts, error)),
+  );
+  if (!isPlaced) return null;
+  // failpoint: copy-in.placed
+  const switched = partition.hasFile
+    ? mergeHere(parts, partition, owned)
+    : useClosed(parts, partition, owned);
+  await parts.empties.remove(partition).catch(parts.fail);
+  return switched;
+}
+
+/** It is opened when somebody asks for it. */
+function useClosed(parts: StoreParts, partition: Partition, { info, highestMs }: OwnedFile) {
+  partition.incarnation = info.incarnation;
+  partition.hasFile = true;
+  partition.infoWhenClosed = info;
+  partition.seen = seeFiles(fileOf(parts, partition, info));
+  partition.highestMs = Math.max(partition.highestMs, highestMs);
+  parts.registry.touch(partition);
+  return { present: null, promised: [] };
+}
+
+/** A write has made a file of its own since the rename began. */
+function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile) {
+  try {
+    const copy = openDataFile(fileOf(parts, partition, info));
+    const promised = copy.promises.takeAll();
+    const next = { copy, merged: 0, incarnation: info.incarnation };
+    return { present: switchHere(parts, partition, next), promised };
+  } catch (error) {
+    // CURRENT names the copy: only reopening can tell.
+    throw failed(parts, error);
+  }
+}
+
+function fileOf({ root }: StoreParts, { keyspace, partition }: Partition, info: PartitionInfo) {
+  return join(dataPaths.partition(root, keyspace, partition), info.incarnation, 'data.db');
+}
