@@ -13,7 +13,7 @@ function candidates(...sources: readonly string[]) {
 
 function starting(busy: BusySources, sources: readonly string[], running: readonly string[] = []) {
   const from = running.map((sourceName) => ({ sourceName }));
-  const withheld = busy.withhold(candidates(...sources), from, now);
+  const withheld = [...busy.withhold(candidates(...sources), from, now)];
   return withheld.filter(({ notBeforeMs }) => notBeforeMs <= now).map(({ partition }) => partition);
 }
 
@@ -30,7 +30,7 @@ test('one without a place here waits for its time, and is asked for all then', (
   busy.refused('a', { places: 0, untilMs: until });
   const [first] = busy.withhold(candidates('a'), [], now);
   expect(first?.notBeforeMs).toBe(until);
-  const later = busy.withhold(candidates('a', 'a'), [], until);
+  const later = [...busy.withhold(candidates('a', 'a'), [], until)];
   expect(later.map(({ notBeforeMs }) => notBeforeMs)).toEqual([0, 0]);
 });
 
@@ -39,5 +39,5 @@ test('one that may not start takes no place', () => {
   busy.refused('a', { places: 1, untilMs: until });
   const [paused, cooling, free] = candidates('a', 'a', 'a');
   const all = [{ ...paused!, paused: true }, { ...cooling!, notBeforeMs: until }, free!];
-  expect(busy.withhold(all, [], now)).toEqual(all);
+  expect([...busy.withhold(all, [], now)]).toEqual(all);
 });

@@ -25,20 +25,22 @@ export class BusySources {
    * a copy of this device ends, its place is free for the next.
    * `candidates`: the most urgent first.
    */
-  withhold<Candidate extends FromSource>(
-    candidates: readonly Candidate[],
+  *withhold<Candidate extends FromSource>(
+    candidates: Iterable<Candidate>,
     running: Iterable<Pick<FromSource, 'sourceName'>>,
     nowMs: number,
-  ): readonly Candidate[] {
+  ): Iterable<Candidate> {
     const free = this.#freePlaces(running, nowMs);
-    if (free.size === 0) return candidates;
-    return candidates.map((candidate) => {
+    for (const candidate of candidates) {
       const left = free.get(candidate.sourceName);
-      if (left === undefined || candidate.paused || candidate.notBeforeMs > nowMs) return candidate;
+      if (left === undefined || candidate.paused || candidate.notBeforeMs > nowMs) {
+        yield candidate;
+        continue;
+      }
       free.set(candidate.sourceName, left - 1);
       const untilMs = this.#busy.get(candidate.sourceName)?.untilMs ?? 0;
-      return left > 0 ? candidate : { ...candidate, notBeforeMs: untilMs };
-    });
+      yield left > 0 ? candidate : { ...candidate, notBeforeMs: untilMs };
+    }
   }
 
   /** Of the sources that are busy now. */

@@ -2,7 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Locality } from '../copies/locality.ts';
-import { chooseLoads, type LoadCandidate, type StartRule } from './choose-loads.ts';
+import {
+  byUrgency,
+  chooseLoads,
+  inUrgency,
+  type LoadCandidate,
+  type StartRule,
+} from './choose-loads.ts';
 
 const limits = { device: 4, server: 2, zone: 3 };
 const noRule: StartRule = { loads: null, startAtMs: 0 };
@@ -26,7 +32,9 @@ function chosen(
   running: (Locality | null)[] = [],
   rule: StartRule = noRule,
 ) {
-  const choice = chooseLoads(candidates, { running, limits, rule, nowMs: 1_000 });
+  // As the queue has them: some in one list, the others in another.
+  const lists = [candidates.slice(0, 2), candidates.slice(2)].map((list) => list.sort(byUrgency));
+  const choice = chooseLoads(inUrgency(lists), { running, limits, rule, nowMs: 1_000 });
   return {
     start: choice.start.map(({ partition }) => partition),
     wait: choice.wait.map(({ candidate, why }) => `${candidate.partition} ${why}`),
@@ -116,7 +124,11 @@ const candidates = fc.array(
 test('any queue: no limit is passed, and whoever waits for one would pass it', () => {
   fc.assert(
     fc.property(candidates, fc.option(fc.integer({ min: 1, max: 5 })), (changes, loads) => {
-      const all = changes.map((change, partition) => load(partition, change));
+      const loaded = changes.map((change, partition) => load(partition, change));
+      const all = loaded.toSorted(byUrgency);
+      const lists = Object.values(Object.groupBy(loaded, ({ partition }) => partition % 3));
+      const merged = inUrgency(lists.map((list = []) => list.sort(byUrgency)));
+      expect([...merged]).toEqual(all);
       const { start, wait } = chooseLoads(all, {
         running: [],
         limits,

@@ -67,10 +67,11 @@ interface Asked extends Conditions {
 }
 
 /**
- * In order of urgency; one that must wait does not keep back those behind it whose source has room.
+ * `candidates`: the most urgent first. One that must wait does not keep back those behind it whose
+ * source has room.
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
-  candidates: readonly Candidate[],
+  candidates: Iterable<Candidate>,
   { running, isShort = false, ...conditions }: Asked,
 ): LoadChoice<Candidate> {
   const taken = [...running];
@@ -79,7 +80,7 @@ export function chooseLoads<Candidate extends LoadCandidate>(
   const wakes: number[] = [];
   const { rule, nowMs, limits } = conditions;
   const most = Math.min(limits.device, rule.loads ?? limits.device);
-  for (const candidate of candidates.toSorted(byUrgency)) {
+  for (const candidate of candidates) {
     // The end of one is waited for.
     if (isShort && taken.length >= most) break;
     const why = whyWait(candidate, { ...conditions, taken });
@@ -110,6 +111,27 @@ export function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
   if (bytes !== 0) return bytes;
   if (a.keyspace !== b.keyspace) return a.keyspace < b.keyspace ? -1 : 1;
   return a.partition - b.partition;
+}
+
+/**
+ * All of several lists that are in order of urgency. Thousands wait, and mostly the first few are
+ * looked at: so nothing is sorted.
+ */
+export function* inUrgency<Candidate extends LoadCandidate>(
+  lists: readonly (readonly Candidate[])[],
+): Iterable<Candidate> {
+  const places = lists.map((list) => ({ list, at: 0 }));
+  for (;;) {
+    let first: (typeof places)[number] | null = null;
+    for (const place of places) {
+      const [mine, best] = [place.list[place.at], first?.list[first.at]];
+      if (mine !== undefined && (best === undefined || byUrgency(mine, best) < 0)) first = place;
+    }
+    const next = first?.list[first.at];
+    if (first === null || next === undefined) return;
+    first.at += 1;
+    yield next;
+  }
 }
 
 function whyWait(

@@ -8,12 +8,13 @@ import { retryAfterMs } from '../peers/retry-after.ts';
 import { type Repair, refilled } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { BusySources } from './busy-sources.ts';
-import { byUrgency, chooseLoads, loadLimits, type WaitReason } from './choose-loads.ts';
+import { byUrgency, chooseLoads, inUrgency, loadLimits } from './choose-loads.ts';
 import { forgetEndedLoads, type LoadNotes, type LoadsView, newLoadNotes } from './load-notes.ts';
 import { type LoadPorts, loadPartition } from './load-partition.ts';
-import { type LoadProgress, startedLoad } from './load-progress.ts';
+import type { LoadProgress } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
+import { showProgress, showStopped, showWaiting } from './show-load.ts';
 import {
   attemptOf,
   candidateOf,
@@ -37,7 +38,8 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPort
 export class LoadQueue {
   readonly #ports: LoadQueuePorts;
   readonly #notes = new Map<string, LoadNotes>();
-  readonly #waiting = new Map<string, readonly WaitingLoad[]>();
+  /** Of each keyspace, the most urgent first. */
+  readonly #waiting = new Map<string, WaitingLoad[]>();
   readonly #running = new Set<WaitingLoad>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
@@ -128,12 +130,7 @@ export class LoadQueue {
     if (this.#closed) return;
     clearTimeout(this.#timer);
     const nowMs = this.#ports.monotonicMs();
-    const waiting = [...this.#waiting.values()]
-      .flat()
-      // The pass that offered them may have looked before their load ended.
-      .filter(({ notes, partition, assignment }) => notes.loaded.get(partition) !== assignment)
-      .sort(byUrgency);
-    const candidates = this.#busy.withhold(waiting, this.#running, nowMs);
+    const candidates = this.#busy.withhold(this.#candidates(), this.#running, nowMs);
     const running = [...this.#running].map(({ source }) => source);
     const rule = { loads: this.#ports.loadThrottle().loads, startAtMs: this.#cooldown.untilMs };
     const state = { running, limits: loadLimits, rule, nowMs, isShort: !saysWhy };
@@ -142,6 +139,14 @@ export class LoadQueue {
     for (const chosen of choice.start) void this.#run(chosen);
     if (choice.wakeAtMs === null) return;
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
+  }
+
+  *#candidates(): Iterable<WaitingLoad> {
+    for (const waiting of inUrgency([...this.#waiting.values()])) {
+      const { notes, partition, assignment } = waiting;
+      // The pass that offered it may have looked before its load ended.
+      if (notes.loaded.get(partition) !== assignment) yield waiting;
+    }
   }
 
   /** A move that was cancelled must not go on filling the disk. */
@@ -157,8 +162,9 @@ export class LoadQueue {
   async #run(chosen: WaitingLoad): Promise<void> {
     const { active, notes, step, partition, keyspace, assignment } = chosen;
     const move = step.kind === 'load' ? step.move : null;
-    const left = this.#waiting.get(keyspace)?.filter((one) => one.stop !== chosen.stop) ?? [];
-    this.#waiting.set(keyspace, left);
+    const waiting = this.#waiting.get(keyspace) ?? [];
+    const at = waiting.findIndex((one) => one.stop === chosen.stop);
+    if (at >= 0) waiting.splice(at, 1);
     const onProgress = (change: Partial<LoadProgress>): void => {
       // Called for every chunk and every batch: here is where a load that was stopped ends.
       chosen.stop.signal.throwIfAborted();
@@ -257,43 +263,4 @@ export class LoadQueue {
     showProgress(failed, { stage: isPassing ? 'queued' : 'failed', reason });
     if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
   }
-}
-
-/** Where the loads come from is named: several servers may share an address, and a zone. */
-function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>): string {
-  const { device, server, zone } = loadLimits;
-  switch (why) {
-    case 'paused':
-      return 'paused by an operator';
-    case 'device':
-      return `${device} loads run here, the most at once`;
-    case 'server':
-      return `${server} loads from servers at ${source?.server} run here, the most at once`;
-    case 'zone':
-      return `${zone} loads from zone ${source?.zone} run here, the most at once`;
-    case 'throttle':
-      return 'requests go first: fewer loads run';
-  }
-}
-
-/** One in a cooldown shows what its last attempt said. */
-function showWaiting(waiting: WaitingLoad, why: WaitReason): void {
-  if (why === 'cooldown') return;
-  const stage = why === 'paused' ? 'paused' : 'queued';
-  showProgress(waiting, { stage, reason: waitText(waiting, why) });
-}
-
-function showStopped(stopped: WaitingLoad, { message }: CodedError): void {
-  showProgress(stopped, { stage: 'queued', reason: message, bytes: 0 });
-}
-
-function showProgress(
-  { keyspace, partition, assignment, notes }: WaitingLoad,
-  change: Partial<LoadProgress>,
-): void {
-  const before = notes.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
-  // Most of the thousands that wait have said so before.
-  const { stage, reason } = change;
-  if (stage === 'queued' && before.stage === stage && before.reason === reason) return;
-  notes.progress.set(partition, { ...before, assignment, ...change });
 }
