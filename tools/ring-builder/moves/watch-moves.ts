@@ -12,11 +12,14 @@ import { drawBoard } from './print-board.ts';
 
 /** A small move should not wait for the look that sees its end. */
 const watchMsMin = 25;
-const watchMsMax = 1_000;
+const watchMsMax = 3_000;
 
-/** All servers are asked, and they have other work: looking takes a tenth of the time at most. */
+/**
+ * All servers are asked, of each partition, and they have other work: looking takes a thirtieth of
+ * the time. That all is done they tell by themselves.
+ */
 function watchPauseMs(tookMs: number): number {
-  return Math.min(Math.max(9 * tookMs, watchMsMin), watchMsMax);
+  return Math.min(Math.max(29 * tookMs, watchMsMin), watchMsMax);
 }
 
 export interface Look {
