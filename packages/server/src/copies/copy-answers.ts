@@ -13,6 +13,7 @@ import {
 } from '@ringwright/base/limits-copies';
 import { GivenCopy } from '@ringwright/partition/copy/given-copy';
 import { Snapshot } from '@ringwright/partition/copy/snapshot';
+import type { Store } from '@ringwright/partition/store';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type {
   copyChecksum,
@@ -69,7 +70,8 @@ export class CopySource {
   /**
    * The file with everything written here under older ring versions: the fence is passed and what
    * was under way has ended before it is described. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE,
-   * PARTITION_FILLING, COPY_BUSY; USAGE when there is no process to give it.
+   * PARTITION_FILLING, COPY_BUSY; COPY_NEEDLESS of an empty partition; USAGE when there is no
+   * process to give it.
    */
   async start(
     request: RequestOf<typeof copyStart>,
@@ -78,7 +80,10 @@ export class CopySource {
     const { store } = this.#ports;
     // Hidden always: it costs little, and is worth what the link of the calls is worth.
     const { copy, content } = await this.#open(request, caller, () =>
-      this.#settled(request, () => store.copies.give(request, true)),
+      this.#settled(request, () => {
+        requireRecords(store, request);
+        return store.copies.give(request, true);
+      }),
     );
     try {
       const { keyspace: _k, partition: _p, walBytes = 0, ...about } = content.description;
@@ -245,6 +250,16 @@ export class CopySource {
 }
 
 const noMatter = (): void => undefined;
+
+/** Of an empty partition no file is made for a copy. */
+function requireRecords(
+  store: Pick<Store, 'info'>,
+  { keyspace, partition }: RequestOf<typeof copyStart>,
+): void {
+  const info = store.info(keyspace, partition);
+  if (info === null || info.seq > 0 || info.floorMs > 0) return;
+  throw new CodedError('COPY_NEEDLESS', `partition ${partition} is empty here`);
+}
 
 function unknown(copy: string): CodedError {
   return new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);

@@ -1,5 +1,4 @@
-// A device that gets back a partition whose old file is still here: only what it missed travels. A
-// partition that is empty at its source comes without a file, too.
+// A device that gets back a partition whose old file is still here: only what it missed travels.
 import { inWaves } from '@ringwright/base/in-waves';
 import { listKeysMax } from '@ringwright/base/limits';
 import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limits-moves';
@@ -32,13 +31,11 @@ export async function catchUpFile(
   const { active, partition } = task;
   const { keyspace, version: ringVersion } = active.ring;
   const here = ports.store.info(keyspace, partition);
-  if (here === null) return null;
+  if (task.isReturning !== true || here === null || here.rows === 0) return null;
   const request = { keyspace, ringVersion, partitions: [partition] };
   const { holdings } = await ports.devices.call({ active, device }, digests, request);
   const there = holdings[0] ?? null;
   if (there?.state !== 'ready' || there.floorMs > here.floorMs) return null;
-  if (there.seq === 0) return { incarnation: there.incarnation, seq: 0, rows: 0, taken: 0 };
-  if (task.isReturning !== true || here.rows === 0) return null;
   const most = Math.floor(there.rows * catchUpMissedShareMax);
   if (there.rows - here.rows > most) return null;
   const { incarnation, seq, rows } = there;

@@ -149,10 +149,26 @@ async function loadFromOthers(
 /** All the device has: by what was missed here, which gives null, or by its whole file. */
 async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
   const caughtUpFile = await catchUpFile(ports, task, device);
-  if (caughtUpFile === null) return copyAndCatchUp(ports, task, device);
+  if (caughtUpFile === null) return copyUnlessEmpty(ports, task, device);
   task.onProgress({ stage: 'catching-up', rows: caughtUpFile.rows });
   await pullRows(ports, task, { device, copied: caughtUpFile });
   return null;
+}
+
+/** Null when there was nothing to copy: what came since are rows. */
+async function copyUnlessEmpty(
+  ports: LoadPorts,
+  task: LoadTask,
+  device: number,
+): Promise<Loaded['copy']> {
+  try {
+    return await copyAndCatchUp(ports, task, device);
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'COPY_NEEDLESS') throw error;
+    task.onProgress({ stage: 'catching-up', rows: 0 });
+    await pullRows(ports, task, { device, copied: { incarnation: '', seq: 0 } });
+    return null;
+  }
 }
 
 async function copyAndCatchUp(
