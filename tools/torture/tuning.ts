@@ -24,7 +24,7 @@ export const tuning: readonly SourcePatch[] = [
   small(storeLimits, 'limits.memtableBytesMax', '128 * 1024'),
   small(storeLimits, 'limits.walBytesMax', '32 * 1024'),
   small(storeLimits, 'limits.diskReserveBytes', '8_192'),
-  small(storeLimits, '    copyHeldBytesMax,', '    copyHeldBytesMax: 32 * 1024,'),
+  small(storeLimits, '  copyHeldBytesMax,', '  copyHeldBytesMax: 32 * 1024,'),
 ];
 
 const limitsOfCommands = 'packages/base/src/limits-commands.ts';

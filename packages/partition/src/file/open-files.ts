@@ -19,7 +19,6 @@ import { noteSynced, type Partition } from './partition.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
 import { damageError, isCannotOpen, isDamage, isStoreFailure } from './sqlite-errors.ts';
-import { upgradeFile } from './upgrade-file.ts';
 
 export interface OpenFilesLimits {
   readonly filesMax: number;
@@ -208,7 +207,6 @@ export function openDataFile(name: string): PartitionFile {
   const isWalNew = !existsSync(`${name}-wal`);
   const db = openSqlite(name);
   try {
-    upgradeFile(db);
     const file = new PartitionFile(db, isWalNew);
     // It may be one of a thousand that are hardly used.
     file.cache.trim();

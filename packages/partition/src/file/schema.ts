@@ -3,20 +3,10 @@ import { crc32 } from 'node:zlib';
 
 /** "RWPF" in the SQLite header: a file of another program is refused, not misread. */
 export const applicationId = 0x52575046;
-/**
- * 2: meta has barrier_ms and floor_ms. 3: records expire and have an origin; promises. A file of an
- * earlier format becomes one of this when it is opened.
- */
+/** That of release 0.1.0. */
 export const schemaVersion = 3;
 /** SQLite's default: 1 and 2 KiB showed no gain that outlasts the noise: tools/bench/RESULTS.md. */
 export const pageBytes = 4_096;
-
-/** 0: it never expires; it has the stamp it was first written with. */
-export const columnsSinceFormat3 = [
-  'expires_ms INTEGER NOT NULL DEFAULT 0',
-  'origin_ms INTEGER NOT NULL DEFAULT 0',
-  'origin_tie INTEGER NOT NULL DEFAULT 0',
-];
 
 /** Exactly the text that sqlite_schema must hold; compared when a copy is received. */
 export const schemaStatements = [
@@ -50,7 +40,10 @@ export const schemaStatements = [
     'tie INTEGER NOT NULL',
     'value BLOB',
     'hash BLOB NOT NULL',
-    ...columnsSinceFormat3,
+    // 0: it never expires; it has the stamp it was first written with.
+    'expires_ms INTEGER NOT NULL DEFAULT 0',
+    'origin_ms INTEGER NOT NULL DEFAULT 0',
+    'origin_tie INTEGER NOT NULL DEFAULT 0',
   ]),
   // Only records that expire have an entry.
   'CREATE INDEX records_expiring ON records (expires_ms) WHERE expires_ms > 0',
@@ -91,18 +84,11 @@ export function withChecksum(meta: Omit<MetaRow, 'checksum'>): MetaRow {
 
 /** The checksum that belongs to these fields. */
 export function metaChecksum(meta: Omit<MetaRow, 'checksum'>): number {
-  const { barrier_ms, floor_ms } = meta;
-  return crc32(`/${barrier_ms}/${floor_ms}`, metaChecksumOfFormat1(meta));
-}
-
-/** The checksum that format 1 had: without the floors. */
-export function metaChecksumOfFormat1(
-  meta: Omit<MetaRow, 'checksum' | 'barrier_ms' | 'floor_ms'>,
-): number {
   const { keyspace, partition, incarnation, life, state } = meta;
-  const { seq, rows, tombstones, bytes, digest, highest_ms } = meta;
-  const identity = `${keyspace}/${partition}/${incarnation}/${life}/${state}`;
-  return crc32(`${identity}/${seq}/${rows}/${tombstones}/${bytes}/${digest}/${highest_ms}`);
+  const { seq, rows, tombstones, bytes, digest, highest_ms, barrier_ms, floor_ms } = meta;
+  const identity = [keyspace, partition, incarnation, life, state];
+  const counters = [seq, rows, tombstones, bytes, digest, highest_ms, barrier_ms, floor_ms];
+  return crc32([...identity, ...counters].join('/'));
 }
 
 function table(name: string, columns: readonly string[]): string {
