@@ -10,13 +10,13 @@ import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { adoptCopy } from './copy/adopt-copy.ts';
 import { copyAside, withFile } from './copy/held-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
+import { placeName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { AdoptedChild } from './parts/child-fills.ts';
 import { bytesOnDisk } from './parts/store-disk.ts';
 import { partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { scrubPartition } from './scrub-partition.ts';
 import type { BuiltChild } from './side/build-children.ts';
-import { turnName } from './trash/partition-lifecycle.ts';
 
 export interface ChildrenHere {
   readonly keyspace: string;
@@ -73,7 +73,7 @@ export async function adoptChildren(
 /** Whoever takes part in the mirror, and not a file that came after it. */
 function childOf(child: Partition, incarnation: string): Partition {
   if (child.incarnation === incarnation) return child;
-  const message = `${turnName(child)} was replaced before it was filled`;
+  const message = `${placeName(child)} was replaced before it was filled`;
   throw new CodedError('PARTITION_ABSENT', message);
 }
 
@@ -93,7 +93,7 @@ async function build(
   { family, parents, children, directory }: Building,
 ): Promise<readonly BuiltChild[]> {
   const { keyspace, partitioner } = family;
-  parts.audits.prepare('build');
+  parts.audits.prepare();
   const files = parents.map(({ partition }) => join(directory, `parent-${partition}.db`));
   for (const [index, parent] of parents.entries()) {
     await copyAside(parts, parent, files[index] as string); // one for each
@@ -112,7 +112,7 @@ async function build(
     // Whose it is the scrub says, and marks it.
     for (const parent of parents) await scrubPartition(parts, parent);
     const what = error instanceof Error ? error.message : String(error);
-    const names = parents.map(turnName).join(', ');
+    const names = parents.map(placeName).join(', ');
     throw new CodedError('COPY_INVALID', `children of ${names}: ${what}`);
   } finally {
     for (const file of files) await removeFiles(file);
@@ -126,7 +126,7 @@ async function adopt(
 ): Promise<void> {
   const directory = directoryOf(staging, child);
   const mergedSeq = await mergeAside(parts, child, directory);
-  await parts.mutex.run(turnName(child), () =>
+  await parts.mutex.run(placeName(child), () =>
     adoptCopy(parts, childOf(child, incarnation), { directory, mergedSeq }),
   );
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
 import { lockDirectory } from './audit/directory-lock.ts';
-import { dataPaths } from './file/data-paths.ts';
-import { nameOf, readEmptyPartitions } from './file/empty-partitions.ts';
+import { dataPaths, placeName } from './file/data-paths.ts';
+import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { newPartitionInfo } from './file/new-partition-file.ts';
 import { newestRecords } from './file/newest-records.ts';
 import { listPartitionDirectories, readCurrent } from './file/partition-directory.ts';
@@ -43,17 +43,17 @@ async function viewOf(root: string): Promise<StoreView> {
   const damaged: ReturnType<Store['damaged']> = [];
   const files = new Map<string, string>();
   const empties = await readEmptyPartitions(root);
-  const unfinished = new Map(empties.all().map((empty) => [nameOf(empty), empty]));
+  const unfinished = new Map(empties.all().map((empty) => [placeName(empty), empty]));
   for (const place of await listPartitionDirectories(root)) {
     const { keyspace, partition } = place;
     try {
       // One that is unfinished is as the next start sees it: empty, until the log is replayed.
       if (await isUnfinished(place, empties)) continue;
-      unfinished.delete(nameOf(place));
+      unfinished.delete(placeName(place));
       const file = await fileOf(place.directory);
       const meta = read(file, readMeta);
       infos.push(infoOf(meta, tallyOf(meta)));
-      files.set(nameOf(place), file);
+      files.set(placeName(place), file);
     } catch (error) {
       if (!isDamage(error)) throw error;
       damaged.push({ keyspace, partition, error: damageError(error, place) });
@@ -67,7 +67,7 @@ async function viewOf(root: string): Promise<StoreView> {
     damaged: () => damaged,
     logBytes: (await roomToStart(root)).logBytes,
     newest: (keyspace, partition, limit) => {
-      const place = nameOf({ keyspace, partition });
+      const place = placeName({ keyspace, partition });
       const file = files.get(place);
       if (file !== undefined)
         return read(file, (db) => newestRecords(new PreparedStatements(db), limit));

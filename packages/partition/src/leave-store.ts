@@ -1,12 +1,13 @@
 // Ends a store together with its process: what there is time for is checkpointed, the log keeps the
 // rest. Nothing is closed: the system does that, and SQLite would sync each file on this thread.
 import { setImmediate } from 'node:timers/promises';
+import { inWaves } from '@ringwright/base/in-waves';
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { endWork, keepReplaced, removeNeedlessLog } from './close-store.ts';
-import { lostError, whyPartitionLost } from './file/lost-file.ts';
 import { clean, noteSynced, type Partition } from './file/partition.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { finishFile } from './parts/finish-file.ts';
+import { damageOf } from './parts/look-at-files.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
@@ -19,14 +20,10 @@ export async function leaveStore(parts: StoreParts, withinMs: number): Promise<b
   const open = [...parts.files.all()];
   // Even without time: another file in its place would be used by the next start.
   for (const partition of open) lookAt(parts, partition);
-  const queue = open.values();
-  const work = async (): Promise<void> => {
-    for (const partition of queue) {
-      if (parts.failure !== null || performance.now() > endsAt) return;
-      await settle(parts, partition);
-    }
-  };
-  await Promise.all(Array.from({ length: filesSyncedAtOnce }, work));
+  await inWaves(open, filesSyncedAtOnce, async (partition) => {
+    if (parts.failure !== null || performance.now() > endsAt) return;
+    await settle(parts, partition);
+  });
   keepReplaced(parts);
   await parts.log.close();
   await removeNeedlessLog(parts);
@@ -37,13 +34,10 @@ export async function leaveStore(parts: StoreParts, withinMs: number): Promise<b
 
 /** A file that is not the one in use any more is damaged, and its log stays. */
 function lookAt(parts: StoreParts, partition: Partition): void {
-  if (partition.damage !== null) return;
   try {
-    const why = whyPartitionLost(parts.root, partition);
-    if (why !== null) partition.damage = lostError(partition, why);
+    partition.damage ??= damageOf(parts.root, partition);
   } catch (error) {
-    if (isDamage(error)) partition.damage = damageError(error, partition);
-    else parts.fail(error);
+    parts.fail(error);
   }
 }
 

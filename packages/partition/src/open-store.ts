@@ -7,6 +7,7 @@ import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copie
 import { pageCachesMemoryShare } from '@ringwright/base/limits-store';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import { applyBatch } from './apply-batch.ts';
 import { lockDirectory } from './audit/directory-lock.ts';
 import { CopyProcess } from './carry/copy-process.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
@@ -108,7 +109,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     directory: dataPaths.log(root),
     limits,
     segment,
-    onDurable: (batch) => parts.onDurable(batch),
+    onDurable: (batch) => applyBatch(parts, batch),
     onRotate: () => checkpointer.segmentBegan(),
     onFailure: fail,
   });
@@ -141,7 +142,6 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
       staged += 1;
       return join(dataPaths.staging(root), `${purpose}-${staged}`);
     },
-    onDurable: () => {},
     closed: false,
     failure: null,
     fail,

@@ -2,13 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { changeMarks } from './change-marks.ts';
+import { placeName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 import { usePartition } from './parts/use-partition.ts';
-import { turnName } from './trash/partition-lifecycle.ts';
 
 /** Removed in one transaction: at 20 us each, 20 ms of one turn. */
 const TOMBSTONES_PER_TURN = 1_024;
@@ -20,7 +20,7 @@ const TOMBSTONES_PER_TURN = 1_024;
  * in every file that lacks a tombstone. Resolves to false when nothing was left to do.
  */
 export function raiseFloor(parts: StoreParts, partition: Partition, ms: number): Promise<boolean> {
-  return parts.mutex.run(turnName(partition), async () => {
+  return parts.mutex.run(placeName(partition), async () => {
     const { dropped, incarnation } = partition;
     if (dropped?.incarnation === incarnation && dropped.floorMs >= ms) return false;
     const use = <T>(work: (file: PartitionFile) => T): T => {

@@ -6,7 +6,7 @@ import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { roomFor } from './copy/staged-copy.ts';
-import { dataPaths } from './file/data-paths.ts';
+import { dataPaths, placeName } from './file/data-paths.ts';
 import { identityOf } from './file/file-identity.ts';
 import { whyPartitionLost } from './file/lost-file.ts';
 import { openDataFile } from './file/open-files.ts';
@@ -15,7 +15,6 @@ import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { currentTurn } from './parts/finish-file.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
-import { turnName } from './trash/partition-lifecycle.ts';
 
 /**
  * True when the partition has a durable file again, with all it had; nothing was written since it
@@ -23,7 +22,7 @@ import { turnName } from './trash/partition-lifecycle.ts';
  * when another file took its name, which is not ours to remove. Throws DISK_FULL.
  */
 export function rewriteLost(parts: StoreParts, partition: Partition): Promise<boolean> {
-  return parts.mutex.run(turnName(partition), async () => {
+  return parts.mutex.run(placeName(partition), async () => {
     checkOpen(parts);
     const { file, damage, seen } = partition;
     if (file === null || damage === null || partition.gone) return false;

@@ -2,14 +2,13 @@
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Stamp } from '@ringwright/base/stamp';
-import { applyBatch } from './apply-batch.ts';
 import { changeMarks } from './change-marks.ts';
 import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import { type IncomingCopy, receiveCopy } from './copy/incoming-copy.ts';
 import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
 import { roomFor } from './copy/staged-copy.ts';
-import { type StoreCopies, storeCopies } from './copy/store-copies.ts';
+import { storeCopies } from './copy/store-copies.ts';
 import { checkPartitionName } from './file/data-paths.ts';
 import { type NewestRecord, newestRecords } from './file/newest-records.ts';
 import type { Partition } from './file/partition.ts';
@@ -30,35 +29,35 @@ import type {
 import { leaveStore } from './leave-store.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
-import { type StoreDisk, storeDisk } from './parts/store-disk.ts';
-import { type StorePages, storePages } from './parts/store-pages.ts';
+import { storeDisk } from './parts/store-disk.ts';
+import { storePages } from './parts/store-pages.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
-import { type StorePeers, storePeers } from './parts/store-peers.ts';
-import { type StoreRequests, storeRequests } from './parts/store-requests.ts';
+import { storePeers } from './parts/store-peers.ts';
+import { storeRequests } from './parts/store-requests.ts';
 import { readForRequest, usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
-import { type StoreChildren, storeChildren } from './store-children.ts';
+import { storeChildren } from './store-children.ts';
 import { createPartition, dropPartition } from './trash/partition-lifecycle.ts';
-import { type StoreTrash, storeTrash } from './trash/store-trash.ts';
+import { storeTrash } from './trash/store-trash.ts';
 
 /** Made by openStore. All reads are synchronous; see and show only what is durable. */
 export class Store {
   /** Dropped partitions. */
-  readonly trash: StoreTrash;
+  readonly trash: ReturnType<typeof storeTrash>;
   /** Whole files, from process to process. */
-  readonly copies: StoreCopies;
+  readonly copies: ReturnType<typeof storeCopies>;
   /** Records in the order of their keys. */
-  readonly pages: StorePages;
+  readonly pages: ReturnType<typeof storePages>;
   /** What other holders have of the files here. */
-  readonly peers: StorePeers;
+  readonly peers: ReturnType<typeof storePeers>;
   /** What the files take, and what is free. */
-  readonly disk: StoreDisk;
+  readonly disk: ReturnType<typeof storeDisk>;
   /** How much each partition is asked for. */
-  readonly requests: StoreRequests;
+  readonly requests: ReturnType<typeof storeRequests>;
   /** Children of partitions that are split or merged. */
-  readonly children: StoreChildren;
+  readonly children: ReturnType<typeof storeChildren>;
   readonly directory: string;
   readonly #parts: StoreParts;
   #closing: Promise<boolean> | null = null;
@@ -73,7 +72,6 @@ export class Store {
     this.disk = storeDisk(parts);
     this.requests = storeRequests(parts);
     this.children = storeChildren(parts);
-    parts.onDurable = (batch) => applyBatch(parts, batch);
   }
 
   /**

@@ -5,9 +5,8 @@ import { copyRoundsMax } from '@ringwright/base/limits-copies';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { ChangedPages } from '../file/changed-pages.ts';
-import type { Partition } from '../file/partition.ts';
+import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
-import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
 
@@ -167,9 +166,7 @@ export async function mirrorAside(
   } catch (error) {
     checkOpen(parts);
     if (partition.file?.db !== db) throw dropped(partition, error);
-    if (!isDamage(error)) throw error;
-    partition.damage ??= damageError(error, partition);
-    throw partition.damage;
+    throw noteDamage(partition, error);
   } finally {
     partition.pins -= 1;
   }

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { removeFiles } from '@ringwright/node/remove-files';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
+import { placeName } from '../file/data-paths.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { turnName } from '../trash/partition-lifecycle.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyDescription, checkDescription } from './copy-manifest.ts';
@@ -63,7 +63,7 @@ export class StagedCopy {
       const copied = { file: this.file, owner: this.#owner() };
       const owned = await verifyCopy(this.#parts.audits, copied, this.about);
       await synced;
-      return await this.#parts.mutex.run(turnName(this.#partition), () => this.#switch(owned));
+      return await this.#parts.mutex.run(placeName(this.#partition), () => this.#switch(owned));
     } catch (error) {
       if (!isSqliteError(error)) throw error;
       throw this.invalid(error instanceof Error ? error.message : String(error));
@@ -119,14 +119,14 @@ export async function stageCopy(
 ): Promise<StagedCopy> {
   checkDescription(copy);
   if (copy.keyspace !== partition.keyspace || copy.partition !== partition.partition) {
-    const what = `a copy of ${copy.keyspace}/${copy.partition} for ${turnName(partition)}`;
+    const what = `a copy of ${copy.keyspace}/${copy.partition} for ${placeName(partition)}`;
     throw new CodedError('COPY_INVALID', what);
   }
   const room = await roomFor(parts, copy.bytes);
   const directory = parts.stagingPath('copy');
   const incarnation = parts.newIncarnation();
   try {
-    parts.audits.prepare('audit');
+    parts.audits.prepare();
     await mkdir(join(directory, incarnation), { recursive: true, mode: 0o700 });
     return new StagedCopy(parts, partition, { about: copy, directory, incarnation, room });
   } catch (error) {

@@ -6,6 +6,17 @@ import { partitionCountMax } from '@ringwright/base/limits';
 const KEYSPACE = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const INCARNATION = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** A partition of a keyspace, whether it is here or not. */
+export interface PartitionPlace {
+  readonly keyspace: string;
+  readonly partition: number;
+}
+
+/** What maps and turns know a partition by. */
+export function placeName({ keyspace, partition }: PartitionPlace): string {
+  return `${keyspace}/${partition}`;
+}
+
 export const dataPaths = {
   lock: (root: string): string => join(root, 'lock.db'),
   log: (root: string): string => join(root, 'log'),

@@ -3,19 +3,21 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
-import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
+import {
+  dataPaths,
+  isIncarnation,
+  isKeyspace,
+  type PartitionPlace,
+  placeName,
+} from './data-paths.ts';
 import { type FileIdentity, identityOf, whyLost } from './file-identity.ts';
 import { type PartitionState, partitionStates } from './partition-info.ts';
 
-export interface EmptyPartition {
-  readonly keyspace: string;
-  readonly partition: number;
+export interface EmptyPartition extends PartitionPlace {
   /** Its first file has this name as its incarnation. */
   readonly life: string;
   readonly state: PartitionState;
 }
-
-type Place = Pick<EmptyPartition, 'keyspace' | 'partition'>;
 
 /** Lines that say nothing any more: with more of them the file is written anew. */
 const STALE_LINES_MAX = 4_096;
@@ -37,8 +39,8 @@ export class EmptyPartitions {
     this.#known = known;
   }
 
-  get(place: Place): EmptyPartition | undefined {
-    return this.#known.get(nameOf(place));
+  get(place: PartitionPlace): EmptyPartition | undefined {
+    return this.#known.get(placeName(place));
   }
 
   all(): EmptyPartition[] {
@@ -47,13 +49,13 @@ export class EmptyPartitions {
 
   /** Also a new state of one that is known. Durable when it resolves. */
   put(entry: EmptyPartition): Promise<void> {
-    this.#known.set(nameOf(entry), entry);
+    this.#known.set(placeName(entry), entry);
     return this.#append(emptyLine(entry));
   }
 
   /** Its own file says all from now on, or it is gone. Durable when it resolves. */
-  async remove(place: Place): Promise<void> {
-    if (this.#known.delete(nameOf(place))) await this.#append(goneLine(place));
+  async remove(place: PartitionPlace): Promise<void> {
+    if (this.#known.delete(placeName(place))) await this.#append(goneLine(place));
   }
 
   /** Writes the file anew when somebody has deleted or changed it, and says so. */
@@ -131,17 +133,12 @@ export async function readEmptyPartitions(root: string): Promise<EmptyPartitions
     const place = { keyspace, partition: Number(number) };
     if (!isKeyspace(keyspace) || !/^\d{1,9}$/.test(number)) continue;
     const knownState = partitionStates.find((one) => one === state);
-    if (state === undefined) known.delete(nameOf(place));
+    if (state === undefined) known.delete(placeName(place));
     else if (knownState !== undefined && isIncarnation(life)) {
-      known.set(nameOf(place), { ...place, life, state: knownState });
+      known.set(placeName(place), { ...place, life, state: knownState });
     }
   }
   return new EmptyPartitions(file, known);
-}
-
-/** Of a partition in a map. */
-export function nameOf({ keyspace, partition }: Place): string {
-  return `${keyspace}/${partition}`;
 }
 
 // keyspace | partition | life | state | crc32 of what is before it, in hex; without life and state:
@@ -150,7 +147,7 @@ function emptyLine({ keyspace, partition, life, state }: EmptyPartition): string
   return checkedLine(`${keyspace} ${partition} ${life} ${state}`);
 }
 
-function goneLine({ keyspace, partition }: Place): string {
+function goneLine({ keyspace, partition }: PartitionPlace): string {
   return checkedLine(`${keyspace} ${partition}`);
 }
 

@@ -1,6 +1,6 @@
 // Whether an open file may have records that expire.
 import type Database from 'better-sqlite3';
-import type { RecordContent } from './record-bytes.ts';
+import type { RecordContent } from './record.ts';
 
 /** Most files have none: then nothing has to be stored and no statement prepared to count them. */
 export class Expiring {

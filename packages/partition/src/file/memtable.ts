@@ -2,8 +2,7 @@
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type { Stamp } from '@ringwright/base/stamp';
-import type { StoredRecord } from './record.ts';
-import type { RecordContent } from './record-bytes.ts';
+import type { RecordContent, StoredRecord } from './record.ts';
 
 /** A record with its row hash, ready to be compared and stored. */
 export interface HashedRecord extends RecordContent {

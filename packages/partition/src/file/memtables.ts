@@ -1,6 +1,5 @@
 // Decides when the memtables of a store are flushed to their files.
-import type { Partition } from './partition.ts';
-import { damageError, isDamage } from './sqlite-errors.ts';
+import { noteDamage, type Partition } from './partition.ts';
 
 export interface MemtableLimits {
   readonly memtableRowsMax: number;
@@ -58,8 +57,7 @@ export class Memtables {
     try {
       if (partition.damage === null) partition.file?.flush();
     } catch (error) {
-      if (!isDamage(error)) throw error;
-      partition.damage ??= damageError(error, partition);
+      noteDamage(partition, error);
     }
   }
 }

@@ -15,10 +15,10 @@ import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
 import { lostError, whyPartitionLost } from './lost-file.ts';
 import { openSqlite } from './open-sqlite.ts';
-import { noteSynced, type Partition } from './partition.ts';
+import { noteDamage, noteSynced, type Partition } from './partition.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
-import { damageError, isCannotOpen, isDamage, isStoreFailure } from './sqlite-errors.ts';
+import { isCannotOpen, isStoreFailure } from './sqlite-errors.ts';
 
 export interface OpenFilesLimits {
   readonly filesMax: number;
@@ -92,8 +92,7 @@ export class OpenFiles {
       this.close(oldest);
     } catch (error) {
       // It must not be taken for damage of the file that is being opened.
-      if (!isDamage(error)) throw error;
-      oldest.damage ??= damageError(error, oldest);
+      noteDamage(oldest, error);
     }
     return true;
   }

@@ -4,6 +4,7 @@ import type { SeenFiles } from './file-identity.ts';
 import type { MarksChange } from './marks-change.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
+import { damageError, isDamage } from './sqlite-errors.ts';
 
 /** dirtySince of a partition whose writes are all in its synced file. */
 export const clean = Number.POSITIVE_INFINITY;
@@ -88,6 +89,13 @@ export function newPartition(place: {
     requestsMs: 0,
     dropped: null,
   };
+}
+
+/** For an error of its file; throws any other. */
+export function noteDamage(partition: Partition, error: unknown): CodedError {
+  if (!isDamage(error)) throw error;
+  partition.damage ??= damageError(error, partition);
+  return partition.damage;
 }
 
 /** A checkpoint has synced all that came before this segment of the log. */

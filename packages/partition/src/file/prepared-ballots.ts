@@ -1,8 +1,7 @@
 // The promises of a partition, by key: no record of the key stamped below its promise is taken.
-import { asBuffer } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
-import type { HashedRecord } from './memtable.ts';
+import { type HashedRecord, rowName } from './memtable.ts';
 import type { StoredPromise } from './record.ts';
 
 /**
@@ -18,7 +17,7 @@ export class PreparedBallots {
     const rows = db
       .prepare<[], [Buffer, number, number]>('SELECT key, ms, tie FROM promises')
       .raw();
-    for (const [key, ms, tie] of rows.iterate()) this.#held.set(nameOf(key), { key, ms, tie });
+    for (const [key, ms, tie] of rows.iterate()) this.#held.set(rowName(key), { key, ms, tie });
     this.#db = db;
   }
 
@@ -37,7 +36,7 @@ export class PreparedBallots {
    */
   pass({ key, ms, tie, isPromise }: HashedRecord): Stamp | null {
     if (this.#held.size === 0 && !isPromise) return null;
-    const name = nameOf(key);
+    const name = rowName(key);
     const held = this.#held.get(name);
     if (held !== undefined && compareStamps(held, { ms, tie }) > 0) return held;
     if (isPromise) this.#held.set(name, { key: Buffer.from(key), ms, tie });
@@ -71,8 +70,4 @@ export class PreparedBallots {
     this.#changed.clear();
     return rows;
   }
-}
-
-function nameOf(key: Uint8Array): string {
-  return asBuffer(key).toString('latin1');
 }

@@ -6,7 +6,7 @@ import { dataPaths } from './data-paths.ts';
 import type { EmptyPartition, EmptyPartitions } from './empty-partitions.ts';
 import { newPartitionInfo } from './new-partition-file.ts';
 import type { OpenFiles } from './open-files.ts';
-import { newPartition, type Partition } from './partition.ts';
+import { newPartition, noteDamage, type Partition } from './partition.ts';
 import {
   isFinished,
   listPartitionDirectories,
@@ -14,7 +14,6 @@ import {
   removeLeftovers,
 } from './partition-directory.ts';
 import { Registry } from './registry.ts';
-import { damageError, isDamage } from './sqlite-errors.ts';
 
 /**
  * Opens every file once. Damaged ones are kept in the registry with the reason, and are not
@@ -72,8 +71,7 @@ async function readPartition(
     await removeLeftovers(place.directory, { incarnation, staging: dataPaths.staging(root) });
     files.use(entry);
   } catch (error) {
-    if (!isDamage(error)) throw error;
-    entry.damage = damageError(error, place);
+    noteDamage(entry, error);
   }
   return entry;
 }

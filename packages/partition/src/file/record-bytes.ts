@@ -2,7 +2,8 @@
 import { createHash, hash } from 'node:crypto';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { rowHashBytes } from './digest.ts';
-import type { Write } from './record.ts';
+import type { HashedRecord } from './memtable.ts';
+import type { RecordContent, Write } from './record.ts';
 
 // key length 2 | key | ms 6 | tie 5 | flags 1 | expiry 6? | origin ms 6, tie 5? | value.
 // All numbers are big-endian. A record without expiry and origin has the bytes, and the hash, that
@@ -16,26 +17,8 @@ const EXPIRES = 2;
 const ORIGIN = 4;
 const PROMISE = 8;
 
-export interface RecordContent extends Stamp {
-  readonly key: Uint8Array;
-  readonly value: Uint8Array | null;
-  readonly expiresMs: number;
-  readonly origin: Stamp | null;
-}
-
 /** What can be encoded: a record, or a write that leaves out what it does not need. */
-export type EncodableRecord = Pick<
-  Write,
-  'key' | 'value' | 'ms' | 'tie' | 'expiresMs' | 'origin' | 'isPromise'
->;
-
-export interface DecodedRecord extends RecordContent {
-  readonly key: Buffer;
-  readonly value: Buffer | null;
-  readonly isPromise: boolean;
-  /** The row hash. */
-  readonly hash: Buffer;
-}
+export type EncodableRecord = Omit<Write, 'keyspace' | 'partition'>;
 
 export function recordLength({ key, value, expiresMs, origin }: EncodableRecord): number {
   const options = (expiresMs ? EXPIRY_BYTES : 0) + (origin ? ORIGIN_BYTES : 0);
@@ -92,7 +75,7 @@ function optionBytes(flags: number): number {
 }
 
 /** The record in [start, end), which must be one, as views into `source`. */
-export function decodeRecord(source: Buffer, start: number, end: number): DecodedRecord {
+export function decodeRecord(source: Buffer, start: number, end: number): HashedRecord {
   const at = stampAt(source, start);
   const flags = source[at + 11] ?? 0;
   const expiry = at + STAMP_AND_FLAGS_BYTES;

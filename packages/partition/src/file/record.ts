@@ -33,10 +33,10 @@ export type WriteOutcome =
   /** This device has no file of the partition. */
   | { readonly kind: 'absent' };
 
-/** A record as stored; value null is a tombstone. `seq` numbers the writes of one incarnation. */
-export interface StoredRecord extends Stamp {
-  readonly key: Buffer;
-  readonly value: Buffer | null;
+/** A record; value null is a tombstone. */
+export interface RecordContent extends Stamp {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
   /** Unix ms from which it counts as deleted; 0: never. */
   readonly expiresMs: number;
   /**
@@ -44,6 +44,12 @@ export interface StoredRecord extends Stamp {
    * changed; null: its own.
    */
   readonly origin: Stamp | null;
+}
+
+/** As stored: `seq` numbers the writes of one incarnation. */
+export interface StoredRecord extends RecordContent {
+  readonly key: Buffer;
+  readonly value: Buffer | null;
   readonly seq: number;
 }
 

@@ -4,10 +4,9 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import type { MarksChange } from '../file/marks-change.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import type { OpenFiles } from '../file/open-files.ts';
-import type { Partition } from '../file/partition.ts';
+import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import type { WriteOutcome } from '../file/record.ts';
-import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import type { LoggedChange } from './log-batch.ts';
 
 export type LoggedEntry = HashedRecord | LoggedChange;
@@ -61,9 +60,8 @@ export function applyGroup<W extends LoggedEntry>(
       options.answer(entry, outcomes[index] ?? ABSENT);
     }
   } catch (error) {
-    if (!isDamage(error)) throw error;
-    partition.damage ??= damageError(error, partition);
-    for (const entry of group) options.refuse(entry, partition.damage);
+    const damage = noteDamage(partition, error);
+    for (const entry of group) options.refuse(entry, damage);
   }
   partition.dirtySince = Math.min(partition.dirtySince, options.segment);
 }

@@ -2,8 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { OpenFiles } from '../file/open-files.ts';
-import { clean, noteSynced, type Partition } from '../file/partition.ts';
-import { damageError, isDamage } from '../file/sqlite-errors.ts';
+import { clean, noteDamage, noteSynced, type Partition } from '../file/partition.ts';
 import type { CommitLog } from './commit-log.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
 
@@ -106,8 +105,7 @@ export class Checkpointer {
         noteSynced(partition, since);
       } else if (!holdBack(partition)) checkpointPartition(partition);
     } catch (error) {
-      if (!isDamage(error)) throw error;
-      partition.damage ??= damageError(error, partition);
+      noteDamage(partition, error);
     } finally {
       partition.pins -= 1;
     }
@@ -157,7 +155,6 @@ export function checkpointPartition(partition: Partition): void {
   try {
     if (partition.file?.checkpoint('PASSIVE') === true) noteSynced(partition);
   } catch (error) {
-    if (!isDamage(error)) throw error;
-    partition.damage ??= damageError(error, partition);
+    noteDamage(partition, error);
   }
 }

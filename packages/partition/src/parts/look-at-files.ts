@@ -5,7 +5,6 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
 import { lostError, whyPartitionLost } from '../file/lost-file.ts';
 import type { Partition } from '../file/partition.ts';
-
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -53,7 +52,7 @@ export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
 }
 
 /** SQLite, asked for the length of the WAL, may find damage itself. */
-function damageOf(root: string, partition: Partition): CodedError | null {
+export function damageOf(root: string, partition: Partition): CodedError | null {
   try {
     const why = whyPartitionLost(root, partition);
     return why === null ? null : lostError(partition, why);

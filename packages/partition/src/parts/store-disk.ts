@@ -7,22 +7,18 @@ import { seeFiles } from '../file/file-identity.ts';
 import type { Partition } from '../file/partition.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
-export interface StoreDisk {
-  free(): Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
-  /**
-   * What a copy of each usable partition has to carry: file and WAL as they are on the disk. A
-   * partition without a file has none.
-   */
-  fileBytes(keyspace: string): Promise<readonly (readonly [partition: number, bytes: number])[]>;
-}
-
-export function storeDisk(parts: StoreParts): StoreDisk {
+export function storeDisk(parts: StoreParts) {
   return {
+    /** In all, and free. */
     free: async () => {
       const { disk } = parts;
       return { freeBytes: await disk.freeBytes(), totalBytes: await disk.totalBytes() };
     },
-    fileBytes: (keyspace) => fileBytes(parts, keyspace),
+    /**
+     * What a copy of each usable partition has to carry: file and WAL as they are on the disk. A
+     * partition without a file has none.
+     */
+    fileBytes: (keyspace: string) => fileBytes(parts, keyspace),
   };
 }
 

@@ -13,7 +13,6 @@ import type { KeyspaceFolders } from '../file/partition-directory.ts';
 import type { Registry } from '../file/registry.ts';
 import type { Checkpointer } from '../log/checkpointer.ts';
 import type { CommitLog } from '../log/commit-log.ts';
-import type { LogBatch } from '../log/log-batch.ts';
 import type { StoreLimits } from '../log/store-limits.ts';
 import type { SideProcess } from '../side/side-process.ts';
 import type { DiskSpace } from './disk-space.ts';
@@ -41,8 +40,6 @@ export interface StoreParts extends KeyspaceFolders {
   readonly newIncarnation: () => string;
   /** A fresh path in the staging folder, which is emptied when a store opens. */
   readonly stagingPath: (purpose: string) => string;
-  /** Set by the store: what happens to a batch once it is durable. */
-  onDurable: (batch: LogBatch) => void;
   closed: boolean;
   /** Why the store takes no more calls, or null. */
   failure: CodedError | null;

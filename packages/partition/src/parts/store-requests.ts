@@ -2,20 +2,14 @@
 import { requestRateHalfLifeMs } from '@ringwright/base/limits-store';
 import type { StoreParts } from './store-parts.ts';
 
-export interface StoreRequests {
-  /**
-   * To be called every few seconds; `passedMs`: since the last time. What is longer ago counts for
-   * less. False when the store is closed.
-   */
-  readonly count: (passedMs: number) => boolean;
-  /** Requests a second of late, of each partition of a keyspace that was counted for long enough. */
-  readonly rates: (keyspace: string) => [partition: number, rate: number][];
-}
-
-export function storeRequests(parts: Pick<StoreParts, 'registry' | 'closed'>): StoreRequests {
+export function storeRequests(parts: Pick<StoreParts, 'registry' | 'closed'>) {
   const { registry } = parts;
   return {
-    count: (passedMs) => {
+    /**
+     * To be called every few seconds; `passedMs`: since the last time. What is longer ago counts
+     * for less. False when the store is closed.
+     */
+    count: (passedMs: number): boolean => {
       const weight = 1 - 0.5 ** (passedMs / requestRateHalfLifeMs);
       for (const partition of registry.all()) {
         const rate = (partition.requests * 1_000) / passedMs;
@@ -25,7 +19,8 @@ export function storeRequests(parts: Pick<StoreParts, 'registry' | 'closed'>): S
       }
       return !parts.closed;
     },
-    rates: (keyspace) =>
+    /** Requests a second of late, of each partition that was counted for long enough. */
+    rates: (keyspace: string): [partition: number, rate: number][] =>
       [...registry.all()]
         .filter((one) => one.keyspace === keyspace && one.requestsMs >= requestRateHalfLifeMs)
         .map(({ partition, requestRate }) => [partition, requestRate]),

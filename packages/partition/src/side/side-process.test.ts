@@ -93,11 +93,11 @@ test('an idle process ends and is started again', async () => {
 
 test('a process that was prepared takes the next audit', async () => {
   const audits = sideProcess();
-  audits.prepare('audit');
-  audits.prepare('audit');
+  audits.prepare();
+  audits.prepare();
   expect(audits.running).toBe(true);
   expect(await audits.audit(goodFile())).toMatchObject({ findings: [] });
   audits.close();
-  audits.prepare('audit');
+  audits.prepare();
   expect(audits.running).toBe(false);
 });

@@ -83,11 +83,11 @@ export class SideProcess {
   }
 
   /** Work will come soon: it need not wait for the process to start then. */
-  prepare(kind: SideWork['kind']): void {
+  prepare(): void {
     if (this.#closed || this.#child !== null) return;
     try {
       this.#child = this.#start();
-      if (kind !== 'copy') this.#child.send({ kind: 'prepare' }, () => undefined);
+      this.#child.send({ kind: 'prepare' }, () => undefined);
       this.#idle();
     } catch {
       // No process to be had: the work may have more luck, or says so.

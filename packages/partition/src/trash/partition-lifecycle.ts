@@ -1,18 +1,13 @@
 // The beginning and the end of a partition on this device: a line, and one rename. Never half done.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { dataPaths } from '../file/data-paths.ts';
-import type { Partition } from '../file/partition.ts';
+import { dataPaths, placeName } from '../file/data-paths.ts';
+import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { emptyPartition } from '../file/read-partitions.ts';
-import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { moveToTrash } from './trash.ts';
-
-export function turnName(place: { keyspace: string; partition: number }): string {
-  return `${place.keyspace}/${place.partition}`;
-}
 
 /**
  * A new partition has a new life: writes to an earlier one that the log still holds are not for it.
@@ -22,7 +17,7 @@ export function createPartition(
   parts: StoreParts,
   wanted: { keyspace: string; partition: number; state: PartitionState },
 ): Promise<PartitionInfo> {
-  return parts.mutex.run(turnName(wanted), async () => {
+  return parts.mutex.run(placeName(wanted), async () => {
     const { keyspace, partition } = wanted;
     if (parts.registry.get(keyspace, partition) !== undefined) {
       throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
@@ -62,7 +57,7 @@ export function dropPartition(
   partition: Partition,
   atMs: number,
 ): Promise<void> {
-  return parts.mutex.run(turnName(partition), async () => {
+  return parts.mutex.run(placeName(partition), async () => {
     checkOpen(parts);
     if (partition.gone) return;
     flushFile(parts, partition);
@@ -90,8 +85,7 @@ function flushFile({ files }: StoreParts, partition: Partition): void {
   try {
     files.use(partition).flush();
   } catch (error) {
-    if (!isDamage(error)) throw error;
-    partition.damage ??= damageError(error, partition);
+    noteDamage(partition, error);
   }
 }
 

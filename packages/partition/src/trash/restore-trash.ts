@@ -10,13 +10,13 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exists } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
-import { dataPaths } from '../file/data-paths.ts';
+import { dataPaths, placeName } from '../file/data-paths.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { newPartition } from '../file/partition.ts';
 import { placePartitionDirectory } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { openNew, turnName } from './partition-lifecycle.ts';
+import { openNew } from './partition-lifecycle.ts';
 import { parseTrashName, removeTrash } from './trash.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       hint: 'ring-builder trash RING list',
     });
   }
-  return parts.mutex.run(turnName(named), async () => {
+  return parts.mutex.run(placeName(named), async () => {
     const { keyspace, partition } = named;
     checkOpen(parts);
     if (parts.registry.get(keyspace, partition) !== undefined) {
@@ -48,7 +48,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       const incarnation = parts.newIncarnation();
       await stage(parts, { from, staged, incarnation });
       if (!(await placePartitionDirectory(parts, staged, named))) {
-        throw new Error(`a folder of ${turnName(named)} is here, and nobody knows of it`);
+        throw new Error(`a folder of ${placeName(named)} is here, and nobody knows of it`);
       }
       const entry = newPartition({ keyspace, partition, incarnation });
       const info = openNew(parts, entry);

@@ -1,7 +1,7 @@
 // A record as it travels and as coordinators see it; expiry and origin only if it has them. Pure.
 import type { Stamp } from '@ringwright/base/stamp';
+import type { RecordContent } from '@ringwright/partition/file/record';
 import { isGone } from '@ringwright/partition/file/record';
-import type { RecordContent } from '@ringwright/partition/file/record-bytes';
 import type { AnswerOf } from '@ringwright/wire/message';
 import type { recordRead } from '@ringwright/wire/records';
 
