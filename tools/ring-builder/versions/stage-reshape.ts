@@ -14,7 +14,7 @@ export async function stageReshape(
   ring: string,
   { change, again }: { readonly change: Change; readonly again: string },
 ): Promise<Answer> {
-  const isNew = headOf(await readLog(context.rings, ring)) === undefined;
+  const isNew = headOf(await readLog(context.rings, ring)) === null;
   const head = isNew ? null : (await readVersion(context.rings, ring, 'head')).ring;
   let pinned = 0;
   const answer = await stageAndAnswer(context, ring, (state) => {

@@ -51,7 +51,7 @@ export function letGo(
       await withServer(address, nowMs, (server) =>
         server.call(confirmDrops, shown, confirmTimeoutMs),
       );
-      return { ...one, refusal: '', refusalCode: null };
+      return { ...one, refusal: '' };
     } catch (error) {
       if (error instanceof CodedError) return { ...one, refusal: error.message };
       throw error;

@@ -97,7 +97,7 @@ async function replicasTooFar(
   replicas: number,
 ): Promise<CodedError | null> {
   const entries = await readLog(rings, ring);
-  if (headOf(entries) === undefined) return null;
+  if (headOf(entries) === null) return null;
   const { ring: head } = await readVersion(rings, ring, 'head');
   try {
     checkReplicaStep({ head, state: { ring, replicas } });

@@ -199,3 +199,16 @@ test('a part of one partition and a neighbour that lie apart are no partition', 
   });
   expect(await filesOf(tool.folder)).toEqual(before);
 });
+
+test('settings and merges are staged before the first version; a plan says why not', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 2 --partitioner hash-intervals');
+  await tool.json('add cities r1z1-127.0.0.1:1/a 1 r1z2-127.0.0.1:1/b 1 r1z3-127.0.0.1:1/c 1');
+  expect(await tool.json('set cities --replicas 3')).toMatchObject({ changed: true });
+  for (const reshape of ['merge cities 4 5', 'set cities --partition-power 4']) {
+    expect(await tool.json(reshape)).toMatchObject({ changed: true });
+    expect(await tool.refusal('plan cities')).toMatchObject({ code: 'RESHAPE_UNFIT' });
+    await tool.json('unstage cities 3');
+  }
+  expect(await tool.json('commit cities -m first')).toMatchObject({ version: 1 });
+});
