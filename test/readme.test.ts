@@ -16,7 +16,7 @@ test('the table of commands has the groups and the order of the help', () => {
   const rows = [...table.matchAll(/^\| (.*?) +\| (`.*`) +\|$/gm)];
   const listed = rows.map(([, to, names]) => `${to}: ${names?.replaceAll('`', '')}`);
   const known = verbGroups.map(({ to, verbs }) => {
-    return `${to}: ${verbs.map(({ usage }) => usage.split(' ', 1)[0]).join(' ')}`;
+    return `${to}: ${verbs.map(({ name }) => name).join(' ')}`;
   });
   expect(listed).toEqual(known);
 });

@@ -98,8 +98,7 @@ interface Case {
 }
 
 /** Of one verb: its options, each with a value or two that are wrong for it. */
-async function casesOf({ usage, load }: (typeof verbs)[number]): Promise<Case[]> {
-  const [name = ''] = usage.split(' ', 1);
+async function casesOf({ name, load }: (typeof verbs)[number]): Promise<Case[]> {
   const { verb } = await load();
   return Object.entries(verb.options ?? {}).flatMap(([option, { type, choices }], at) => {
     if (type !== 'string') return [];

@@ -4,12 +4,12 @@ import fs from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { verbNeeds } from '@ringwright/access/verb-needs';
 import { connect } from '@ringwright/client/connect';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
+import { verbs } from '../../tools/ring-builder/verbs.ts';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
@@ -198,10 +198,8 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
     'restore-data': `restore-data notes --from ${folder}/before --yes`,
   };
   // What is signed is its own credential.
-  const asking = Object.keys(verbNeeds).filter(
-    (verb) => !['folder', 'signature'].includes(verbNeeds[verb] ?? ''),
-  );
-  expect(Object.keys(commands).sort()).toEqual(asking.sort());
+  const asking = verbs.filter(({ needs }) => !['folder', 'signature'].includes(needs));
+  expect(Object.keys(commands).sort()).toEqual(asking.map(({ name }) => name).sort());
   const environment = { RING_BUILDER_TOKEN_FILE: '', RING_BUILDER_TOKEN: app };
   const asApp = await ringBuilderIn(folder, environment);
   await asApp.json(`archive-data notes --to ${folder}/before`);

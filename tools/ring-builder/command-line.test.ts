@@ -2,8 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { parseCommandLine } from './command-line.ts';
 import { verbGroups, verbs } from './verbs.ts';
 
-test.for(verbs)('help of $usage shows an example that can be typed', async ({ usage }) => {
-  const name = usage.split(' ', 1)[0] ?? '';
+test.for(verbs)('help of $usage shows an example that can be typed', async ({ name }) => {
   const parsed = await parseCommandLine([name, '--help']);
   expect(parsed.kind === 'help' && parsed.text).toContain(`Examples:\n  ring-builder ${name} `);
 });

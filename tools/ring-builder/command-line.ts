@@ -1,5 +1,4 @@
 // The command line: which verb, with which arguments. The only file that knows yargs.
-import { verbNeeds } from '@ringwright/access/verb-needs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { usageSentence } from '@ringwright/base/usage-sentence';
@@ -14,7 +13,7 @@ import {
 } from './cli/arguments.ts';
 import { isNumberName } from './cli/number-ranges.ts';
 import { flagOption, textOption } from './cli/option-forms.ts';
-import type { Verb, VerbEntry } from './cli/verb.ts';
+import type { Verb, VerbEntry, VerbNeed } from './cli/verb.ts';
 import { completionWord } from './completion/scripts.ts';
 import { proving } from './proving-verb.ts';
 import { verbGroups, verbs } from './verbs.ts';
@@ -101,7 +100,7 @@ export async function parseCommandLine(
       summaryOf(entry),
       async (line: Argv) => {
         verb = (await entry.load()).verb;
-        return describeVerb(line, verb, entry.usage);
+        return describeVerb(line, verb, entry);
       },
       (args: Arguments) => {
         if (verb === undefined) return;
@@ -192,7 +191,7 @@ function fail(
   throw usageError(message ?? error?.message ?? 'wrong usage', argv);
 }
 
-function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
+function describeVerb(line: Argv, verb: Verb, { usage, needs }: VerbEntry): Argv {
   for (const [name, options] of Object.entries(verb.positionals ?? {})) {
     // yargs would refuse the ring there.
     const choices = name === verb.oldOrder?.second ? undefined : options.choices;
@@ -204,15 +203,14 @@ function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
     line.option(name, { ...options, group: ownGroup, requiresArg: options.type === 'string' });
   }
   for (const [command, what] of verb.examples) line.example(command, what);
-  const about = [verb.about, needSentence(usage)].filter((one) => one !== undefined);
+  const about = [verb.about, needSentence(needs)].filter((one) => one !== undefined);
   if (about.length > 0) line.epilogue([...about, exitCodes].join('\n\n'));
   return line;
 }
 
 /** What the command needs of servers on which somebody has granted anything. */
-function needSentence(usage: string): string | undefined {
-  const need = verbNeeds[usage.split(' ', 1)[0] ?? ''];
-  if (need === undefined || need === 'folder' || need === 'signature') return undefined;
+function needSentence(need: VerbNeed): string | undefined {
+  if (need === 'folder' || need === 'signature') return undefined;
   return `Where servers ask for a token, it needs the role ${need} (ring-builder access).`;
 }
 
@@ -268,5 +266,5 @@ function commandWord(argv: readonly string[]): string {
 
 /** How the command is written; undefined: there is none of this name. */
 function usageOf(word: string): string | undefined {
-  return verbs.find(({ usage }) => usage.split(' ', 1)[0] === word)?.usage;
+  return verbs.find(({ name }) => name === word)?.usage;
 }

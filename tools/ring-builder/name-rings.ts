@@ -2,7 +2,7 @@
 // the tool nobody knows how it was started, and without them the command could not be typed. Pure.
 import { verbs } from './verbs.ts';
 
-const names = verbs.map(({ usage }) => usage.split(' ', 1)[0]).join('|');
+const names = verbs.map(({ name }) => name).join('|');
 /** A command, up to the next one or the end of the line; its help needs no folder. */
 const command = new RegExp(
   `\\bring-builder (${names})(?![\\w-])(?! --help)((?:(?!\\bring-builder ).)*)`,

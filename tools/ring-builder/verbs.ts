@@ -1,263 +1,255 @@
 // The table of commands, in groups: usage, one line, and the file that does it, loaded when it is
-// asked for. The help and the README's table have its groups and its order.
-import { ask } from './ask-verbs.ts';
-import type { VerbEntry } from './cli/verb.ts';
-import { exchange } from './exchange-verbs.ts';
+// asked for. The help and the README's table have its groups and its order. Before each: what it
+// needs of servers.
+import type { Verb, VerbEntry, VerbNeed } from './cli/verb.ts';
+
+type Load = () => Promise<{ readonly verb: Verb }>;
+
+const entry = (needs: VerbNeed) => (usage: string, summary: string) => ({
+  from: (load: Load): VerbEntry => {
+    const name = usage.split(' ', 1)[0] ?? '';
+    return { name, usage, summary, needs, load };
+  },
+});
+
+const folder = entry('folder');
+const signature = entry('signature');
+const metrics = entry('metrics');
+const operator = entry('operator');
+const reads = entry('read');
+const writes = entry('write');
 
 const change: readonly VerbEntry[] = [
-  {
-    usage: 'create <ring>',
-    summary: 'a new ring: its partitions and replicas, no devices yet',
-    load: () => import('./commands/change/create.ts'),
-  },
-  {
-    usage: 'compose <ring> <components..>',
-    summary: 'a ring whose replicas are those of other rings, or its next version',
-    load: () => import('./commands/change/compose.ts'),
-  },
-  {
-    usage: 'add <ring> [devices..]',
-    summary: 'stage devices to join the ring',
-    load: () => import('./commands/change/add.ts'),
-  },
-  {
-    usage: 'remove <ring> <devices..>',
-    summary: 'stage devices to leave the ring',
-    load: () => import('./commands/change/remove.ts'),
-  },
-  {
-    usage: 'replace <ring> <old> <new>',
-    summary: 'stage a device, or a whole server, to be taken over by new ones, slot by slot',
-    load: () => import('./commands/change/replace.ts'),
-  },
-  {
-    usage: 'set-weight <ring> <pairs..>',
-    summary: 'stage other weights',
-    load: () => import('./commands/change/set-weight.ts'),
-  },
-  {
-    usage: 'set-device <ring> <device>',
-    summary: 'stage another address, zone, key or meta of a device',
-    load: () => import('./commands/change/set-device.ts'),
-  },
-  {
-    usage: 'set <ring>',
-    summary: 'stage other settings of the ring',
-    load: () => import('./commands/change/set.ts'),
-  },
-  {
-    usage: 'ramp <ring> <device> [weight]',
-    summary: 'stage a weight to be reached by steps, inside a window of time',
-    load: () => import('./commands/change/ramp.ts'),
-  },
-  {
-    usage: 'split <ring> <partition>',
-    summary: 'stage several partitions in the place of one',
-    load: () => import('./commands/change/split.ts'),
-  },
-  {
-    usage: 'merge <ring> <partition> <other>',
-    summary: 'stage one partition in the place of two neighbours',
-    load: () => import('./commands/change/merge.ts'),
-  },
-  {
-    usage: 'retire <ring>',
-    summary: 'stage the end of ranges before a key, with what they hold',
-    load: () => import('./commands/change/retire.ts'),
-  },
-  {
-    usage: 'pin <ring> <partition>',
-    summary: 'stage devices that must, or must not, hold a partition',
-    load: () => import('./commands/change/pin.ts'),
-  },
-  {
-    usage: 'unpin <ring> <partition>',
-    summary: 'stage a partition to go where shares want it',
-    load: () => import('./commands/change/unpin.ts'),
-  },
-  {
-    usage: 'maintenance <ring> <devices..>',
-    summary: 'stage devices to get nothing and, unless --no-target, to keep all they have',
-    load: () => import('./commands/change/maintenance.ts'),
-  },
-  {
-    usage: 'unstage <ring> [numbers..]',
-    summary: 'forget what is staged, all or some',
-    load: () => import('./commands/change/unstage.ts'),
-  },
+  folder('create <ring>', 'a new ring: its partitions and replicas, no devices yet').from(
+    () => import('./commands/change/create.ts'),
+  ),
+  folder(
+    'compose <ring> <components..>',
+    'a ring whose replicas are those of other rings, or its next version',
+  ).from(() => import('./commands/change/compose.ts')),
+  folder('add <ring> [devices..]', 'stage devices to join the ring').from(
+    () => import('./commands/change/add.ts'),
+  ),
+  folder('remove <ring> <devices..>', 'stage devices to leave the ring').from(
+    () => import('./commands/change/remove.ts'),
+  ),
+  folder(
+    'replace <ring> <old> <new>',
+    'stage a device, or a whole server, to be taken over by new ones, slot by slot',
+  ).from(() => import('./commands/change/replace.ts')),
+  folder('set-weight <ring> <pairs..>', 'stage other weights').from(
+    () => import('./commands/change/set-weight.ts'),
+  ),
+  folder('set-device <ring> <device>', 'stage another address, zone, key or meta of a device').from(
+    () => import('./commands/change/set-device.ts'),
+  ),
+  folder('set <ring>', 'stage other settings of the ring').from(
+    () => import('./commands/change/set.ts'),
+  ),
+  folder(
+    'ramp <ring> <device> [weight]',
+    'stage a weight to be reached by steps, inside a window of time',
+  ).from(() => import('./commands/change/ramp.ts')),
+  folder('split <ring> <partition>', 'stage several partitions in the place of one').from(
+    () => import('./commands/change/split.ts'),
+  ),
+  folder(
+    'merge <ring> <partition> <other>',
+    'stage one partition in the place of two neighbours',
+  ).from(() => import('./commands/change/merge.ts')),
+  folder('retire <ring>', 'stage the end of ranges before a key, with what they hold').from(
+    () => import('./commands/change/retire.ts'),
+  ),
+  folder('pin <ring> <partition>', 'stage devices that must, or must not, hold a partition').from(
+    () => import('./commands/change/pin.ts'),
+  ),
+  folder('unpin <ring> <partition>', 'stage a partition to go where shares want it').from(
+    () => import('./commands/change/unpin.ts'),
+  ),
+  folder(
+    'maintenance <ring> <devices..>',
+    'stage devices to get nothing and, unless --no-target, to keep all they have',
+  ).from(() => import('./commands/change/maintenance.ts')),
+  folder('unstage <ring> [numbers..]', 'forget what is staged, all or some').from(
+    () => import('./commands/change/unstage.ts'),
+  ),
 ];
 
 const lookBefore: readonly VerbEntry[] = [
-  {
-    usage: 'list',
-    summary: 'the rings of the folder: head, servers, and what waits',
-    load: () => import('./commands/look/list.ts'),
-  },
-  {
-    usage: 'status <ring>',
-    summary: 'the head, what is staged, and the next command to type',
-    load: () => import('./commands/look/status.ts'),
-  },
-  {
-    usage: 'plan <ring>',
-    summary: 'what a commit would do; changes nothing',
-    load: () => import('./commands/carry-out/plan.ts'),
-  },
-  {
-    usage: 'frontier <ring> [overloads..]',
-    summary: 'what each overload would buy, and cost',
-    load: () => import('./commands/ask/frontier.ts'),
-  },
-  {
-    usage: 'simulate <scenario>',
-    summary: 'a list of changes on paper, with figures for each step',
-    load: () => import('./commands/ask/simulate.ts'),
-  },
-  {
-    usage: 'compare <scenario>',
-    summary: 'ways to place data side by side: evenness, moves, scans, lookups; a picture',
-    load: () => import('./commands/ask/compare.ts'),
-  },
+  folder('list', 'the rings of the folder: head, servers, and what waits').from(
+    () => import('./commands/look/list.ts'),
+  ),
+  folder('status <ring>', 'the head, what is staged, and the next command to type').from(
+    () => import('./commands/look/status.ts'),
+  ),
+  folder('plan <ring>', 'what a commit would do; changes nothing').from(
+    () => import('./commands/carry-out/plan.ts'),
+  ),
+  folder('frontier <ring> [overloads..]', 'what each overload would buy, and cost').from(
+    () => import('./commands/ask/frontier.ts'),
+  ),
+  folder('simulate <scenario>', 'a list of changes on paper, with figures for each step').from(
+    () => import('./commands/ask/simulate.ts'),
+  ),
+  folder(
+    'compare <scenario>',
+    'ways to place data side by side: evenness, moves, scans, lookups; a picture',
+  ).from(() => import('./commands/ask/compare.ts')),
 ];
 
 const carryOut: readonly VerbEntry[] = [
-  {
-    usage: 'commit <ring>',
-    summary: 'make what is staged the next version',
-    load: () => import('./commands/carry-out/commit.ts'),
-  },
-  {
-    usage: 'push <ring> [version]',
-    summary: 'send a version to the servers of the ring',
-    load: () => import('./commands/carry-out/push.ts'),
-  },
-  {
-    usage: 'rollout <ring>',
-    summary: 'drive the moves of the head to their end; may be stopped and typed again',
-    load: () => import('./commands/carry-out/rollout.ts'),
-  },
-  {
-    usage: 'moves <ring> <action> [which..]',
-    summary: 'slots on their way: list, pause, resume, cancel, retry, prioritise, force, rate',
-    load: () => import('./commands/carry-out/moves.ts'),
-  },
-  {
-    usage: 'reconcile <ring>',
-    summary: 'the ring against the disks: absent, partial, left over, duplicated',
-    load: () => import('./commands/carry-out/reconcile.ts'),
-  },
-  {
-    usage: 'trash <ring> <action> [names..]',
-    summary: 'dropped partition files: list, restore; confirm drops that are held',
-    load: () => import('./commands/carry-out/trash.ts'),
-  },
+  folder('commit <ring>', 'make what is staged the next version').from(
+    () => import('./commands/carry-out/commit.ts'),
+  ),
+  operator('push <ring> [version]', 'send a version to the servers of the ring').from(
+    () => import('./commands/carry-out/push.ts'),
+  ),
+  operator(
+    'rollout <ring>',
+    'drive the moves of the head to their end; may be stopped and typed again',
+  ).from(() => import('./commands/carry-out/rollout.ts')),
+  operator(
+    'moves <ring> <action> [which..]',
+    'slots on their way: list, pause, resume, cancel, retry, prioritise, force, rate',
+  ).from(() => import('./commands/carry-out/moves.ts')),
+  metrics(
+    'reconcile <ring>',
+    'the ring against the disks: absent, partial, left over, duplicated',
+  ).from(() => import('./commands/carry-out/reconcile.ts')),
+  operator(
+    'trash <ring> <action> [names..]',
+    'dropped partition files: list, restore; confirm drops that are held',
+  ).from(() => import('./commands/carry-out/trash.ts')),
 ];
 
 const watch: readonly VerbEntry[] = [
-  {
-    usage: 'health [ring]',
-    summary: 'all rings on one screen: what is down, forked, held back, not ready or stalled',
-    load: () => import('./commands/look/health.ts'),
-  },
-  {
-    usage: 'servers <ring>',
-    summary: 'which server has which version in memory, and why',
-    load: () => import('./commands/look/servers.ts'),
-  },
+  metrics(
+    'health [ring]',
+    'all rings on one screen: what is down, forked, held back, not ready or stalled',
+  ).from(() => import('./commands/look/health.ts')),
+  metrics('servers <ring>', 'which server has which version in memory, and why').from(
+    () => import('./commands/look/servers.ts'),
+  ),
+];
+
+const ask: readonly VerbEntry[] = [
+  folder(
+    'why <ring> <what>',
+    'which rule placed a slot, which version moved it, what blocks it',
+  ).from(() => import('./commands/ask/why.ts')),
+  folder('lookup <ring> [keys..]', 'partition, devices in order and handoffs of keys').from(
+    () => import('./commands/look/lookup.ts'),
+  ),
+  folder(
+    'search <ring> <devices..>',
+    'the devices that a selector means, with what they hold',
+  ).from(() => import('./commands/look/search.ts')),
+  folder(
+    'list-parts <ring> <devices..>',
+    'the partitions that devices hold, with how many replicas',
+  ).from(() => import('./commands/look/list-parts.ts')),
+  metrics('splits <ring>', 'partitions that are too large or too small, and what to type').from(
+    () => import('./commands/ask/splits.ts'),
+  ),
+  folder('balance <ring> [version]', 'shares against slots held, per tier and device').from(
+    () => import('./commands/ask/balance.ts'),
+  ),
+  folder('dispersion <ring> [version]', 'how replicas lie in regions, zones and servers').from(
+    () => import('./commands/ask/dispersion.ts'),
+  ),
+  folder('drill <ring> <tier> <names..>', 'what a failure would do, on paper').from(
+    () => import('./commands/ask/drill.ts'),
+  ),
+  folder('table <ring> [version]', 'the whole table: partitions to devices').from(
+    () => import('./commands/look/table.ts'),
+  ),
 ];
 
 const history: readonly VerbEntry[] = [
-  {
-    usage: 'log <ring>',
-    summary: 'who did what when and why, newest first',
-    load: () => import('./commands/history/log.ts'),
-  },
-  {
-    usage: 'show <ring> [version]',
-    summary: 'one version: settings, devices, figures',
-    load: () => import('./commands/look/show.ts'),
-  },
-  {
-    usage: 'diff <ring> [from] [to]',
-    summary: 'what differs between two versions',
-    load: () => import('./commands/look/diff.ts'),
-  },
-  {
-    usage: 'revert <ring> <version>',
-    summary: 'a new version that goes back to an old placement',
-    load: () => import('./commands/history/revert.ts'),
-  },
-  {
-    usage: 'rebase <ring>',
-    summary: 'stage again, on the new head, what was staged on an older one',
-    load: () => import('./commands/history/rebase.ts'),
-  },
-  {
-    usage: 'restore [ring]',
-    summary: 'a ring folder made anew from one ring file or server',
-    load: () => import('./commands/history/restore.ts'),
-  },
-  {
-    usage: 'archive <ring>',
-    summary: 'move old versions to another folder',
-    load: () => import('./commands/history/archive.ts'),
-  },
-  {
-    usage: 'prune <ring>',
-    summary: 'delete old versions; the log and its chain stay',
-    load: () => import('./commands/history/prune.ts'),
-  },
-  {
-    usage: 'verify <ring> [version]',
-    summary: 'audit every version, the log and builder.json; --optimal proves one',
-    load: () => import('./commands/history/verify.ts'),
-  },
-  {
-    usage: 'stores <ring> [folders..]',
-    summary: 'ring stores that hold the files of a shared history; other ones from now on',
-    load: () => import('./commands/history/stores.ts'),
-  },
+  folder('log <ring>', 'who did what when and why, newest first').from(
+    () => import('./commands/history/log.ts'),
+  ),
+  folder('show <ring> [version]', 'one version: settings, devices, figures').from(
+    () => import('./commands/look/show.ts'),
+  ),
+  folder('diff <ring> [from] [to]', 'what differs between two versions').from(
+    () => import('./commands/look/diff.ts'),
+  ),
+  folder('revert <ring> <version>', 'a new version that goes back to an old placement').from(
+    () => import('./commands/history/revert.ts'),
+  ),
+  folder('rebase <ring>', 'stage again, on the new head, what was staged on an older one').from(
+    () => import('./commands/history/rebase.ts'),
+  ),
+  folder('restore [ring]', 'a ring folder made anew from one ring file or server').from(
+    () => import('./commands/history/restore.ts'),
+  ),
+  folder('archive <ring>', 'move old versions to another folder').from(
+    () => import('./commands/history/archive.ts'),
+  ),
+  folder('prune <ring>', 'delete old versions; the log and its chain stay').from(
+    () => import('./commands/history/prune.ts'),
+  ),
+  folder(
+    'verify <ring> [version]',
+    'audit every version, the log and builder.json; --optimal proves one',
+  ).from(() => import('./commands/history/verify.ts')),
+  folder(
+    'stores <ring> [folders..]',
+    'ring stores that hold the files of a shared history; other ones from now on',
+  ).from(() => import('./commands/history/stores.ts')),
 ];
 
 const sign: readonly VerbEntry[] = [
-  {
-    usage: 'key <action> [names..]',
-    summary: 'signing keys, and the root of trust that says whose count',
-    load: () => import('./commands/sign/key.ts'),
-  },
-  {
-    usage: 'sign <ring> [version]',
-    summary: 'add a signature to a version that waits for it',
-    load: () => import('./commands/sign/sign.ts'),
-  },
-  {
-    usage: 'beacon <ring>',
-    summary: 'tell every server, signed, which version is the newest',
-    load: () => import('./commands/sign/beacon.ts'),
-  },
-  {
-    usage: 'access <action> [names..]',
-    summary: 'tokens: who may read, write, operate; signed and sent to all servers',
-    load: () => import('./commands/sign/access.ts'),
-  },
-  {
-    usage: 'certs <action> [names..]',
-    summary: 'an authority and one TLS bundle for each server, made offline; their rotation',
-    load: () => import('./commands/sign/certs.ts'),
-  },
-  {
-    usage: 'settle <ring>',
-    summary: 'after a fork: tell every server that the history here is the right one',
-    load: () => import('./commands/carry-out/settle.ts'),
-  },
+  folder(
+    'key <action> [names..]',
+    'signing keys, and the root of trust that says whose count',
+  ).from(() => import('./commands/sign/key.ts')),
+  folder('sign <ring> [version]', 'add a signature to a version that waits for it').from(
+    () => import('./commands/sign/sign.ts'),
+  ),
+  signature('beacon <ring>', 'tell every server, signed, which version is the newest').from(
+    () => import('./commands/sign/beacon.ts'),
+  ),
+  signature(
+    'access <action> [names..]',
+    'tokens: who may read, write, operate; signed and sent to all servers',
+  ).from(() => import('./commands/sign/access.ts')),
+  folder(
+    'certs <action> [names..]',
+    'an authority and one TLS bundle for each server, made offline; their rotation',
+  ).from(() => import('./commands/sign/certs.ts')),
+  operator(
+    'settle <ring>',
+    'after a fork: tell every server that the history here is the right one',
+  ).from(() => import('./commands/carry-out/settle.ts')),
 ];
 
 const complete: readonly VerbEntry[] = [
-  {
-    usage: 'completion <shell>',
-    summary: 'for bash, zsh and fish: completes commands, options, rings and devices',
-    load: () => import('./completion/completion.ts'),
-  },
+  folder(
+    'completion <shell>',
+    'for bash, zsh and fish: completes commands, options, rings and devices',
+  ).from(() => import('./completion/completion.ts')),
+];
+
+const exchange: readonly VerbEntry[] = [
+  folder(
+    'import-swift <ring> <file>',
+    'a ring or builder file of OpenStack Swift as a new ring',
+  ).from(() => import('./commands/exchange/import-swift.ts')),
+  folder(
+    'export-swift <ring> <file> [version]',
+    'a version as a ring or builder file of OpenStack Swift',
+  ).from(() => import('./commands/exchange/export-swift.ts')),
+  folder('import <ring>', 'a ring in JSON, from a converter of another system').from(
+    () => import('./commands/exchange/import.ts'),
+  ),
+  reads('archive-data <ring>', 'the records of a ring, or of one partition, as a file').from(
+    () => import('./commands/exchange/archive-data.ts'),
+  ),
+  writes('restore-data <ring>', 'records of such a file back, into a ring of any shape').from(
+    () => import('./commands/exchange/restore-data.ts'),
+  ),
 ];
 
 interface VerbGroup {

@@ -21,11 +21,20 @@ export interface Verb {
   readonly run: (args: Arguments, context: Context) => Promise<Answer>;
 }
 
+/**
+ * What a command needs of the servers it asks. folder: nothing, it works on the rings folder; where
+ * it asks servers too, only to say more. But `set --balance bytes` asks as `splits` does.
+ * signature: it sends signed documents, which are their own credential. The others are roles.
+ */
+export type VerbNeed = 'folder' | 'signature' | 'metrics' | 'operator' | 'read' | 'write';
+
 /** A line of the table in verbs.ts: what is known of a command before its file is loaded. */
 export interface VerbEntry {
+  readonly name: string;
   /** In yargs' notation; the first word is the name. */
   readonly usage: string;
   readonly summary: string;
+  readonly needs: VerbNeed;
   readonly load: () => Promise<{ readonly verb: Verb }>;
 }
 

@@ -25,7 +25,7 @@ async function withRings(): Promise<{ readonly tool: RingBuilderHere; readonly r
 }
 
 test('commands, options and choices', async () => {
-  expect(await complete('')).toEqual(verbs.map(({ usage }) => usage.split(' ', 1)[0]));
+  expect(await complete('')).toEqual(verbs.map(({ name }) => name));
   expect(await complete('st')).toEqual(['status', 'stores']);
   expect(await complete('nothing', '')).toEqual([]);
   expect(await complete('plan', '--of')).toEqual(['--offline']);

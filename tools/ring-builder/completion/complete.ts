@@ -38,12 +38,10 @@ export async function complete(args: readonly string[], known: Known): Promise<s
 
 async function candidates(args: readonly string[], known: Known): Promise<Candidate[]> {
   const [name = '', ...rest] = args;
-  const entry = known.verbs.find(({ usage }) => usage.split(' ', 1)[0] === name);
+  const entry = known.verbs.find((one) => one.name === name);
   if (rest.length === 0 || entry === undefined) {
     const isFirst = args.length <= 1;
-    const all = known.verbs.map(({ usage, summary }) => {
-      return { word: usage.split(' ', 1)[0] ?? '', about: summary };
-    });
+    const all = known.verbs.map((one) => ({ word: one.name, about: one.summary }));
     return isFirst ? beginning([...all, ...optionCandidates(known.options)], name) : [];
   }
   return ofCommand(entry, rest, known);
@@ -77,8 +75,8 @@ async function ofCommand(
   return beginning(choiceCandidates(verb.positionals?.[place]?.choices), current);
 }
 
-function isAdding({ usage }: VerbEntry): boolean {
-  return usage.startsWith('add ');
+function isAdding({ name }: VerbEntry): boolean {
+  return name === 'add';
 }
 
 /** Place of a positional among the others of a usage line; -1: it has none of this name. */
@@ -89,9 +87,9 @@ function positionOf(usage: string, name: string): number {
     .findIndex((word) => word.replaceAll(/[<>[\].]/g, '') === name);
 }
 
-async function ringCandidates(rings: string, { usage }: VerbEntry): Promise<Candidate[]> {
+async function ringCandidates(rings: string, { name }: VerbEntry): Promise<Candidate[]> {
   // These make a ring, of a name that is not there yet.
-  if (/^(create|import|import-swift|restore) /.test(usage)) return [];
+  if (/^(create|import|import-swift|restore)$/.test(name)) return [];
   return (await listRings(rings)).map((word) => ({ word, about: 'ring' }));
 }
 
