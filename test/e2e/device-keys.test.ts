@@ -24,7 +24,7 @@ async function callerAt(server: ServerUnderTest, key: KeyObject | null): Promise
     handlers: new Map(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs: 10_000,
-    greet: (address, caller) => meetServer(caller, { address, ms: 0, timeoutMs: 10_000 }),
+    greet: (address, caller) => meetServer(caller, { address, timeoutMs: 10_000 }),
     ...(key !== null && {
       proofOf: () => ({ by: 'device', keys: new Set([shown]) }) as const,
       identity: tlsIdentityOf(key),

@@ -63,7 +63,7 @@ test('a pause ends when the last server says so, and each is connected to once',
   const servers = [await fakeServer(async () => true), await fakeServer(() => last.promise)];
   const head = headOf(...servers.map(({ port }) => port));
   await keepingConnections(async () => {
-    const pause = hearComplete(Date.now);
+    const pause = hearComplete();
     await pause(head, 1); // the time ends it
     const ended = pause(head, LONG_MS);
     last.resolve(true);
@@ -78,7 +78,7 @@ test('with a server that cannot tell, only the time counts', async () => {
   for (const other of [(await fakeServer(null)).port, 1]) {
     const { port } = await fakeServer(async () => true);
     const begunMs = performance.now();
-    await keepingConnections(() => hearComplete(Date.now)(headOf(port, other), 50));
+    await keepingConnections(() => hearComplete()(headOf(port, other), 50));
     expect(performance.now() - begunMs).toBeGreaterThanOrEqual(49);
   }
 });
@@ -87,7 +87,7 @@ test('a connection that broke is made again, and none when the command has ended
   const never = Promise.withResolvers<boolean>();
   const server = await fakeServer(() => never.promise);
   const address = `127.0.0.1:${server.port}`;
-  const meet = () => withServer(address, Date.now(), async (caller) => caller);
+  const meet = () => withServer(address, async (caller) => caller);
   const ended = Promise.withResolvers<void>();
   const late = await keepingConnections(async () => {
     const first = await meet();

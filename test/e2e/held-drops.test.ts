@@ -23,7 +23,7 @@ type Ring = Awaited<ReturnType<typeof ringOf>>;
 async function letAllGo(cluster: Cluster): Promise<void> {
   for (const server of cluster.servers.slice(0, 3)) {
     const { id: ringId } = await heldBy(server);
-    await withServer(server.address, Date.now(), (caller) =>
+    await withServer(server.address, (caller) =>
       caller.call(confirmDrops, { keyspace, ringId, count: 16 }, timeoutMs),
     );
   }
@@ -65,7 +65,7 @@ test('drops without moves wait for a word, and go when it is the right one', asy
   const { bytes } = await askServer(first!.place.port, { path: '/metrics' });
   expect(bytes.toString()).toContain(`ringwright_held_drops{ring="${keyspace}"} 16`);
   expect(draining[0]?.reason).toContain(`ring-builder trash ${keyspace} confirm`);
-  await withServer(first!.address, Date.now(), async (caller) => {
+  await withServer(first!.address, async (caller) => {
     const wrong = [
       { ringId, count: 15 },
       { ringId: '0'.repeat(64), count: 16 },
@@ -88,7 +88,7 @@ test('a dropped partition comes back, gives what it has, and is dropped again', 
   const cluster = await mistaken();
   const [first] = cluster.servers;
   await letAllGo(cluster);
-  await withServer(first!.address, Date.now(), async (caller) => {
+  await withServer(first!.address, async (caller) => {
     const list = () => caller.call(trashList, { keyspace }, timeoutMs);
     const dropped = { ask: () => ringOf(first!), until: (ring: Ring) => ring.surplus === 0 };
     await waitFor('the drops', dropped);

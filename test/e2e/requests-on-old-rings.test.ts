@@ -43,7 +43,7 @@ test('a write that waits for two paused devices', async () => {
     until: (all) => all.some(({ version, coordinated }) => version === 1 && coordinated === 1),
   });
   const head = { keyspace, version: 2, id, bytes, deltaFrom: async () => null, timeoutMs: 5_000 };
-  await withServer(first.address, Date.now(), (server) => sendRing(server, head));
+  await withServer(first.address, (server) => sendRing(server, head));
   expect((await requests())[0]).toMatchObject({ version: 1, coordinated: 1 });
   const seen = await servers(cluster.rings);
   for (const server of others) server.resume();

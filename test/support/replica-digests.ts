@@ -49,7 +49,7 @@ async function holdingsOn(
   { keyspace, version }: Ring,
   { port, partitions }: { readonly port: number; readonly partitions: number[] },
 ) {
-  return withServer(`127.0.0.1:${port}`, Date.now(), async (server) => {
+  return withServer(`127.0.0.1:${port}`, async (server) => {
     const request = { keyspace, ringVersion: version, partitions };
     return (await server.call(digests, request, 5_000)).holdings;
   });

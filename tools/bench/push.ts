@@ -70,7 +70,7 @@ async function pushTo(port: number, ring: SentRing): Promise<Sending> {
     handlers: new Map(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs: callTimeoutMs,
-    greet: (address, caller) => meetServer(caller, { address, ms: 0, timeoutMs: callTimeoutMs }),
+    greet: (address, caller) => meetServer(caller, { address, timeoutMs: callTimeoutMs }),
   });
   try {
     return await sendRing(await link.connect(), ring);

@@ -115,7 +115,7 @@ export class RingFollower {
       token: () => token,
       identity,
       proofOf: () => this.#proofOf(address),
-      greet: (_, caller) => meetServer(caller, { address, ms: 0, timeoutMs }),
+      greet: (_, caller) => meetServer(caller, { address, timeoutMs }),
     });
     this.#links.set(address, link);
     return link;

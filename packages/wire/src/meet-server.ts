@@ -17,10 +17,10 @@ export function clientHello(ms: number): RequestOf<typeof hello> {
  */
 export async function meetServer(
   server: Caller,
-  { address, ms, timeoutMs }: { address: string; ms: number; timeoutMs: number },
+  { address, timeoutMs }: { address: string; timeoutMs: number },
 ): Promise<void> {
   const answer = await helloInCommonVersion((version) =>
-    server.call(hello, { ...clientHello(ms), wireVersion: version }, timeoutMs),
+    server.call(hello, { ...clientHello(0), wireVersion: version }, timeoutMs),
   );
   commonWireVersion(answer.wireVersion, address);
 }

@@ -30,7 +30,7 @@ export async function checkRings(
   const targets = heads.flatMap(({ ring, state }) => ringTargets(ring, state));
   const answers = await askServers(
     targets.filter(({ required }) => required),
-    { rings: new Set(names), nowMs: context.nowMs() },
+    new Set(names),
   );
   return read.map((one): RingHealth => {
     if ('judged' in one) return one;

@@ -25,7 +25,6 @@ const receiptsTimeoutMs = 10_000;
 export async function collectReceipts(
   ring: Ring,
   moves: readonly Move[],
-  nowMs: number,
 ): Promise<CollectedReceipts> {
   const byAssignment = new Map(moves.map((move) => [move.assignment, move]));
   const lines = new Map<number, string>();
@@ -44,7 +43,7 @@ export async function collectReceipts(
   };
   await fanOut([...byJoiner(ring, moves)], async ([address, assignments]) => {
     try {
-      for (const line of await askReceipts(ring, { address, assignments }, nowMs)) {
+      for (const line of await askReceipts(ring, { address, assignments })) {
         take(line, address);
       }
     } catch (error) {
@@ -58,9 +57,8 @@ export async function collectReceipts(
 async function askReceipts(
   { keyspace }: Ring,
   { address, assignments }: { readonly address: string; readonly assignments: readonly number[] },
-  nowMs: number,
 ): Promise<string[]> {
-  return withServer(address, nowMs, async (server) => {
+  return withServer(address, async (server) => {
     const lines: string[] = [];
     for (let at = 0; at < assignments.length; at += receiptsPerAnswerMax) {
       const part = assignments.slice(at, at + receiptsPerAnswerMax);

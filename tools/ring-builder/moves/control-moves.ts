@@ -32,12 +32,11 @@ export async function controlMoves(
     /** Of force only. */
     readonly reason: string | null;
   },
-  nowMs: number,
 ): Promise<ControlOutcome[]> {
   return fanOut([...byJoiner(ring, moves)], async ([address, assignments]) => {
     const request = { keyspace: ring.keyspace, action, assignments, reason };
     try {
-      const { known } = await withServer(address, nowMs, (server) =>
+      const { known } = await withServer(address, (server) =>
         server.call(moveControl, request, controlTimeoutMs),
       );
       return { address, moves: assignments.length, known, reason: '' };

@@ -47,12 +47,11 @@ export interface Deaf {
 export async function setCopyRates(
   servers: Servers,
   { rate, loan = null }: { readonly rate: number | null; readonly loan?: string | null },
-  nowMs: number,
 ): Promise<Deaf[]> {
   const ask = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
   const outcomes = await fanOut(servers, async ({ address }) => {
     try {
-      await withServer(address, nowMs, (server) => server.call(copyRate, ask, rateTimeoutMs));
+      await withServer(address, (server) => server.call(copyRate, ask, rateTimeoutMs));
       return [];
     } catch (error) {
       if (error instanceof CodedError) return [{ address, reason: error.message }];

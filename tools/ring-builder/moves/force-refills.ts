@@ -17,12 +17,11 @@ const forceTimeoutMs = 10_000;
 export async function forceRefills(
   ring: Ring,
   { partitions, reason }: { readonly partitions: readonly number[]; readonly reason: string },
-  nowMs: number,
 ): Promise<ControlOutcome[]> {
   const outcomes = await fanOut([...byHolder(ring, partitions)], async ([address, refills]) => {
     const request = { keyspace: ring.keyspace, action: 'force' as const, assignments: [] };
     try {
-      const { known } = await withServer(address, nowMs, (server) =>
+      const { known } = await withServer(address, (server) =>
         server.call(moveControl, { ...request, refills, reason }, forceTimeoutMs),
       );
       return { address, moves: known, known, reason: '' };

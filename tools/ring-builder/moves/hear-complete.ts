@@ -18,7 +18,7 @@ export type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<vo
  * Where a server cannot tell, as an older program or one that is away, only the time counts; after
  * a look that came too early as well.
  */
-export function hearComplete(nowMs: () => number): PauseUntilComplete {
+export function hearComplete(): PauseUntilComplete {
   let asked: { readonly id: string; readonly complete: Promise<boolean> } | null = null;
   let wasTold = false;
   return async (head, ms) => {
@@ -27,7 +27,7 @@ export function hearComplete(nowMs: () => number): PauseUntilComplete {
       await setTimeout(ms);
       return;
     }
-    if (asked?.id !== head.id) asked = { id: head.id, complete: areComplete(head, nowMs()) };
+    if (asked?.id !== head.id) asked = { id: head.id, complete: areComplete(head) };
     const over = new AbortController();
     const time = setTimeout(Math.max(ms, toldMsMin), null, { signal: over.signal });
     time.catch(() => undefined); // it is not waited for any more
@@ -40,19 +40,19 @@ export function hearComplete(nowMs: () => number): PauseUntilComplete {
   };
 }
 
-async function areComplete(head: StoredVersion, nowMs: number): Promise<boolean> {
+async function areComplete(head: StoredVersion): Promise<boolean> {
   const required = ringTargets(head.ring, head.state).filter((target) => target.required);
-  const told = await fanOut(required, ({ address }) => isComplete(address, head, nowMs));
+  const told = await fanOut(required, ({ address }) => isComplete(address, head));
   return told.every((one) => one);
 }
 
 /** False: it cannot tell, or another version is active there. */
-async function isComplete(address: string, { ring }: StoredVersion, nowMs: number) {
+async function isComplete(address: string, { ring }: StoredVersion) {
   const { keyspace, version: ringVersion } = ring;
   const request = { keyspace, ringVersion, waitMs: completeWaitMsMax };
   const timeoutMs = completeWaitMsMax + connectTimeoutMs;
   try {
-    return await withServer(address, nowMs, async (server) => {
+    return await withServer(address, async (server) => {
       for (;;) {
         const askedMs = performance.now();
         const { complete } = await server.call(movesComplete, request, timeoutMs);

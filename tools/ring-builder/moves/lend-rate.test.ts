@@ -16,7 +16,7 @@ beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   server = new ServerUnderTest({ device: 'sdb', zone: 1, port, data: join(folder.path, 'sdb') });
   await server.start();
-  await setCopyRates([server], { rate: OWN }, Date.now());
+  await setCopyRates([server], { rate: OWN });
   return async () => {
     await server.stop();
     await folder[Symbol.asyncDispose]();
@@ -26,7 +26,6 @@ beforeAll(async () => {
 function world() {
   const [told, interrupts] = [[] as string[], new Set<() => Promise<void>>()];
   const context = {
-    nowMs: Date.now,
     tell: (line: string) => void told.push(line),
     atInterrupt: (work: () => Promise<void>) => {
       interrupts.add(work);
@@ -67,12 +66,12 @@ test('it is said again while it is lent, and each server has its own back', asyn
 
 test('a rollout that was killed leaves nothing to the next one', async () => {
   // Nobody gives this one back: that rollout is dead.
-  await setCopyRates([server], { rate: 9e6, loan: 'of a killed rollout' }, Date.now());
+  await setCopyRates([server], { rate: 9e6, loan: 'of a killed rollout' });
   const giveBack = await lendRate(world().context, [server], { rate: 9e6 });
   await giveBack();
   // What is left of the dead one ends by itself.
   expect(await rate()).toMatchObject({ rate: 9e6, lentMs: expect.any(Number) });
-  await setCopyRates([server], { rate: OWN }, Date.now());
+  await setCopyRates([server], { rate: OWN });
   expect(await rate()).toEqual(own);
 });
 

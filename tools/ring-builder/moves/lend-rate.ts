@@ -5,7 +5,7 @@ import { copyLoanMs, copyLoanRenewMs } from '@ringwright/base/limits-copies';
 import type { Context } from '../cli/verb.ts';
 import { askCopyRates, type Deaf, ratesText, type Servers, setCopyRates } from './copy-rates.ts';
 
-type Told = Pick<Context, 'nowMs' | 'tell' | 'atInterrupt'>;
+type Told = Pick<Context, 'tell' | 'atInterrupt'>;
 
 /**
  * Copies go at `rate` until the function returned is called, or the program is interrupted: then
@@ -18,7 +18,7 @@ export async function lendRate(
   { rate, renewMs = copyLoanRenewMs }: { readonly rate: number; readonly renewMs?: number },
 ): Promise<() => Promise<void>> {
   const loan = randomUUID();
-  const say = (lent: number | null) => setCopyRates(servers, { rate: lent, loan }, context.nowMs());
+  const say = (lent: number | null) => setCopyRates(servers, { rate: lent, loan });
   const over = new AbortController();
   let saying: Promise<unknown> = Promise.resolve();
   // Those that never heard of it have their own rate.

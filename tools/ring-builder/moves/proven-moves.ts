@@ -16,7 +16,7 @@ export async function provenMoves(
   ring: Ring,
   loaded: readonly Move[],
 ): Promise<ReadonlyMap<number, string>> {
-  const { lines, faults, away } = await collectReceipts(ring, loaded, context.nowMs());
+  const { lines, faults, away } = await collectReceipts(ring, loaded);
   const proven = withAllNew(
     ring,
     loaded.filter(({ assignment }) => lines.has(assignment)),

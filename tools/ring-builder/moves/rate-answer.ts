@@ -18,7 +18,7 @@ export async function rateAnswer(
   if (more.length > 0) throw usage(`rate ${args.join(' ')}: wanted one, such as 50MB/s, or none`);
   const targets = ringTargets(ring, state);
   const rate = word === undefined ? undefined : parseRate(word, 'rate');
-  const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate }, context.nowMs());
+  const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate });
   if (rate !== undefined && deaf.length < targets.length) {
     await noteControl(context, head, {
       message: `rate: ${word}`,

@@ -46,7 +46,7 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
     const rows = seen?.version === version ? seen.rows : [];
     context.show(drawBoard({ ring, version, doing, rows, rate, finished: finished() }));
   };
-  const pause = hearComplete(context.nowMs);
+  const pause = hearComplete();
   return {
     show,
     pause: (head, tookMs) => pause(head, watchPauseMs(tookMs)),
@@ -78,7 +78,7 @@ function keepBeacon(context: Context): (head: StoredVersion) => Promise<void> {
     givenMs = now;
     const trust = await trustToGive(context, head);
     if (trust === null || trust.beacons.length === 0) return;
-    const told = await giveTrust(ringTargets(head.ring, head.state), trust, now);
+    const told = await giveTrust(ringTargets(head.ring, head.state), trust);
     const failed = told.filter(({ outcome }) => outcome !== 'accepted');
     if (failed.length === 0) return;
     const names = failed.map(({ address, code }) => `${address} (${code})`).join(', ');

@@ -11,17 +11,16 @@ export type Answers = ReadonlyMap<string, ServerStatus | CodedError>;
 /** `rings`: those of which the servers are to look at the files. */
 export async function askServers(
   targets: readonly Pick<Target, 'address'>[],
-  { rings, nowMs }: { readonly rings: ReadonlySet<string>; readonly nowMs: number },
+  rings: ReadonlySet<string>,
 ): Promise<Answers> {
   const addresses = [...new Set(targets.map(({ address }) => address))];
-  const ask = async (address: string) => [address, await askServer(address, rings, nowMs)] as const;
+  const ask = async (address: string) => [address, await askServer(address, rings)] as const;
   return new Map(await fanOut(addresses, ask));
 }
 
 async function askServer(
   address: string,
   rings: ReadonlySet<string>,
-  nowMs: number,
 ): Promise<ServerStatus | CodedError> {
   const before = await statusOrWhyNot(address);
   if (before instanceof CodedError) return before;
@@ -29,7 +28,7 @@ async function askServer(
   let isNews = false;
   for (const { ring } of before.rings) {
     if (!rings.has(ring)) continue;
-    const { damaged, log } = await lookAt(address, ring, nowMs);
+    const { damaged, log } = await lookAt(address, ring);
     lost.set(ring, damaged);
     isNews ||= damaged.size > 0 || log !== null;
   }
@@ -39,9 +38,9 @@ async function askServer(
 }
 
 /** What the server cannot say here, its status says. */
-async function lookAt(address: string, ring: string, nowMs: number): Promise<LookedAt> {
+async function lookAt(address: string, ring: string): Promise<LookedAt> {
   try {
-    return await lookAtFiles(address, ring, nowMs);
+    return await lookAtFiles(address, ring);
   } catch (error) {
     if (error instanceof CodedError) return { damaged: new Map(), log: null };
     throw error;

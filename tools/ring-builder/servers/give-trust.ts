@@ -33,11 +33,10 @@ export async function offerTrust(server: Caller, documents: TrustDocuments): Pro
 export function giveTrust(
   targets: readonly Pick<Target, 'address'>[],
   documents: TrustDocuments,
-  nowMs: number,
 ): Promise<GiveOutcome[]> {
   return fanOut(targets, async ({ address }) => {
     try {
-      await withServer(address, nowMs, (server) => offerTrust(server, documents));
+      await withServer(address, (server) => offerTrust(server, documents));
       return { address, outcome: 'accepted' };
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;

@@ -13,12 +13,8 @@ export interface LookedAt {
 const lookTimeoutMs = 10_000;
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers with, as STORE_FAILED. */
-export async function lookAtFiles(
-  address: string,
-  keyspace: string,
-  nowMs: number,
-): Promise<LookedAt> {
-  const { damaged, log } = await withServer(address, nowMs, (server) =>
+export async function lookAtFiles(address: string, keyspace: string): Promise<LookedAt> {
+  const { damaged, log } = await withServer(address, (server) =>
     server.call(filesLook, { keyspace }, lookTimeoutMs),
   );
   return { damaged: new Map(damaged.map(({ partition, reason }) => [partition, reason])), log };

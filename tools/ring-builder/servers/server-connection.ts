@@ -35,15 +35,14 @@ export async function keepingConnections<Result>(work: () => Promise<Result>): P
  */
 export async function withServer<Result>(
   address: string,
-  nowMs: number,
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await workAt(address, { address, nowMs }, work);
+    return await workAt(address, address, work);
   } catch (error) {
     const elsewhere = operatorAddress(error);
     if (elsewhere === null) throw error;
-    return workAt(elsewhere, { address, nowMs }, work);
+    return workAt(elsewhere, address, work);
   }
 }
 
@@ -56,7 +55,7 @@ function operatorAddress(error: unknown): string | null {
 /** `address`: by which rings name the server that listens at `listen`. */
 async function workAt<Result>(
   listen: string,
-  { address, nowMs }: { readonly address: string; readonly nowMs: number },
+  address: string,
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
   const held = kept.getStore();
@@ -71,7 +70,7 @@ async function workAt<Result>(
     proofOf: () => proof,
     token: shownToken,
     identity: shownIdentity(),
-    greet: (_, caller) => meetServer(caller, { address, ms: nowMs, timeoutMs: connectTimeoutMs }),
+    greet: (_, caller) => meetServer(caller, { address, timeoutMs: connectTimeoutMs }),
   });
   let isKept = false;
   try {

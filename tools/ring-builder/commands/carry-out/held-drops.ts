@@ -39,18 +39,12 @@ export function heldDrops(targets: readonly Target[], said: Said): HeldDrops[] {
 }
 
 /** Each server lets go exactly what was shown, or refuses. */
-export function letGo(
-  held: readonly HeldDrops[],
-  keyspace: string,
-  nowMs: number,
-): Promise<LetGo[]> {
+export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<LetGo[]> {
   return fanOut(held, async (one) => {
     const { address, ringId, drops, quarantines } = one;
     const shown = { keyspace, ringId, count: drops + quarantines };
     try {
-      await withServer(address, nowMs, (server) =>
-        server.call(confirmDrops, shown, confirmTimeoutMs),
-      );
+      await withServer(address, (server) => server.call(confirmDrops, shown, confirmTimeoutMs));
       return { ...one, refusal: '' };
     } catch (error) {
       if (error instanceof CodedError) return { ...one, refusal: error.message };

@@ -17,16 +17,12 @@ export interface ListedDisks {
 /** Reading the heads of thousands of files takes a device this long at most. */
 const listTimeoutMs = 30_000;
 
-export async function listDisks(
-  ring: Ring,
-  targets: readonly Target[],
-  nowMs: number,
-): Promise<ListedDisks> {
+export async function listDisks(ring: Ring, targets: readonly Target[]): Promise<ListedDisks> {
   const listings: DiskListing[] = [];
   const away: { address: string; reason: string }[] = [];
   await fanOut(targets, async ({ address, required }) => {
     try {
-      const listing = await listDisk(ring, address, nowMs);
+      const listing = await listDisk(ring, address);
       if (listing !== null) listings.push(listing);
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
@@ -37,10 +33,10 @@ export async function listDisks(
 }
 
 /** Null for a server that is no device of the ring. Throws RING_UNKNOWN, PEER_UNREACHABLE, … */
-async function listDisk(ring: Ring, address: string, nowMs: number): Promise<DiskListing | null> {
+async function listDisk(ring: Ring, address: string): Promise<DiskListing | null> {
   const { keyspace } = ring;
   // First of all: what has lost its file must not be told of as if it had it.
-  const { damaged } = await lookAtFiles(address, keyspace, nowMs);
+  const { damaged } = await lookAtFiles(address, keyspace);
   const status = await serverStatus(address, { sizesOf: keyspace });
   const said = status.rings.find((one) => one.ring === keyspace);
   if (said === undefined)
@@ -49,7 +45,7 @@ async function listDisk(ring: Ring, address: string, nowMs: number): Promise<Dis
   const bytes = new Map(status.files ?? status.sizes ?? []);
   const partitions = [...bytes.keys()].filter((partition) => partition < ring.partitions);
   const files = new Map<number, DiskFile>();
-  await withServer(address, nowMs, async (server) => {
+  await withServer(address, async (server) => {
     for (let at = 0; at < partitions.length; at += digestPartitionsMax) {
       const part = partitions.slice(at, at + digestPartitionsMax);
       const request = { keyspace, ringVersion: said.version, partitions: part };

@@ -77,7 +77,7 @@ A rate is 256KiB/s or more.`,
     const named = namedMoves(head.ring, head.ring.moves, selected);
     const asked = action === 'pause' ? await notYetAvailable(head, named) : named;
     const given = { action, moves: asked, reason: null };
-    const outcomes = await controlMoves(head.ring, given, context.nowMs());
+    const outcomes = await controlMoves(head.ring, given);
     // Some have ended while the others were told.
     const moves = action === 'pause' ? await notYetAvailable(head, asked) : asked;
     const available = named.length - moves.length;
@@ -169,10 +169,8 @@ async function force(
       `partition ${unknown}: ${ring.keyspace} has partitions 0 to ${ring.partitions - 1}`,
     );
   const moves = named.length === 0 ? [] : namedMoves(ring, ring.moves, named);
-  const nowMs = context.nowMs();
-  const refills =
-    partitions.length === 0 ? [] : await forceRefills(ring, { partitions, reason }, nowMs);
-  const joins = await controlMoves(ring, { action: 'force', moves, reason }, nowMs);
+  const refills = partitions.length === 0 ? [] : await forceRefills(ring, { partitions, reason });
+  const joins = await controlMoves(ring, { action: 'force', moves, reason });
   const count = moves.length + refills.reduce((sum, one) => sum + one.known, 0);
   return controlAnswer(context, head, {
     ...{ action: 'force', moves: count, outcomes: [...joins, ...refills] },

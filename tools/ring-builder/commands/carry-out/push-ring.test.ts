@@ -14,7 +14,6 @@ test('a server that takes the connection and says nothing: told of, then not rea
   const lines: string[] = [];
   const target = { address, devices: [0], required: true };
   const servers = await pushRing(version, [target], {
-    nowMs: 0,
     trust: null,
     deltaFrom: () => expect.unreachable(),
     keepGoing: false,

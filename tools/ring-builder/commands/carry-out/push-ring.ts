@@ -32,7 +32,6 @@ export interface PushOutcome {
 const TELL_MS = 1_000;
 
 export interface PushWith {
-  readonly nowMs: number;
   /** Given before the ring, whose keys it may bring; null in an unsigned folder. */
   readonly trust: TrustDocuments | null;
   readonly deltaFrom: DeltaFrom;
@@ -104,10 +103,10 @@ async function pushOrWhyNot(
 function pushTo(
   version: StoredVersion,
   address: string,
-  { nowMs, trust, deltaFrom }: PushWith,
+  { trust, deltaFrom }: PushWith,
 ): Promise<Sending> {
   const { bytes, id, ring } = version;
-  return withServer(address, nowMs, async (server) => {
+  return withServer(address, async (server) => {
     if (trust !== null) await offerTrust(server, trust);
     const head = { keyspace: ring.keyspace, version: ring.version, id };
     return sendRing(server, { ...head, bytes, deltaFrom, timeoutMs: ringActivationMsMax });

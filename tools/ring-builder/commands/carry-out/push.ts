@@ -149,7 +149,7 @@ export async function pushAndNote(
   await requirePushable(context, version);
   const trust = await trustToGive(context, version);
   const deltaFrom = deltasTo(context.rings, version);
-  const given = { ...how, deltaFrom, nowMs: context.nowMs(), trust };
+  const given = { ...how, deltaFrom, trust };
   const servers = await pushRing(version, targets, given);
   const count = before + accepted(servers).length;
   const head = { version: version.ring.version, id: version.id };

@@ -29,7 +29,7 @@ export const verb: Verb = {
     const name = text(args, 'ring');
     const { ring, state, id } = await readVersion(context.rings, name, 'head');
     const targets = ringTargets(ring, state);
-    const { listings, away } = await listDisks(ring, targets, context.nowMs());
+    const { listings, away } = await listDisks(ring, targets);
     const { findings, joining, slots, complete } = reconcileRing(ring, listings);
     const worst = findings.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
     const counts = kinds.map((kind) => of(kind, findings)).filter(({ count }) => count > 0);

@@ -14,7 +14,6 @@ import { withServer } from '../../servers/server-connection.ts';
 
 export interface SettleWith {
   readonly reason: string;
-  readonly nowMs: number;
   readonly trust: TrustDocuments | null;
   readonly deltaFrom: DeltaFrom;
 }
@@ -36,9 +35,7 @@ export async function settleOn(
   settings: SettleWith,
 ): Promise<SettleOutcome> {
   try {
-    const settled = await withServer(address, settings.nowMs, (server) =>
-      settleAndSend(server, version, settings),
-    );
+    const settled = await withServer(address, (server) => settleAndSend(server, version, settings));
     return { address, devices, required, outcome: settled ? 'settled' : 'quiet' };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;

@@ -61,7 +61,7 @@ export const verb: Verb = {
     await requirePushable(context, version);
     const trust = await trustToGive(context, version);
     const deltaFrom = deltasTo(context.rings, version);
-    const given = { reason, trust, deltaFrom, nowMs: context.nowMs() };
+    const given = { reason, trust, deltaFrom };
     const targets = ringTargets(version.ring, version.state);
     const servers = await fanOut(targets, (target) => settleOn(version, target, given));
     const count = (wanted: string): number =>

@@ -53,13 +53,13 @@ interface Trash {
 }
 
 /** The newest first, of all servers together. */
-async function askTrash(context: Context, { ring, state }: StoredVersion): Promise<Trash> {
+async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
   const items: Item[] = [];
   const away: { address: string; reason: string }[] = [];
   let [count, bytes] = [0, 0];
   await fanOut(ringTargets(ring, state), async ({ address, required }) => {
     try {
-      const answer = await withServer(address, context.nowMs(), (server) =>
+      const answer = await withServer(address, (server) =>
         server.call(trashList, { keyspace: ring.keyspace }, trashTimeoutMs),
       );
       items.push(...answer.items.map((item) => ({ ...item, address })));
@@ -74,7 +74,7 @@ async function askTrash(context: Context, { ring, state }: StoredVersion): Promi
 }
 
 async function list(context: Context, head: StoredVersion): Promise<Answer> {
-  const { items, count, bytes, away } = await askTrash(context, head);
+  const { items, count, bytes, away } = await askTrash(head);
   const { keyspace } = head.ring;
   const shown = items.slice(0, ITEMS_SHOWN_MAX);
   const [newest] = items;
@@ -110,7 +110,7 @@ async function restore(
   names: readonly string[],
 ): Promise<Answer> {
   if (names.length === 0) throw usage('which dropped files? names, as trash RING list shows them');
-  const { items } = await askTrash(context, head);
+  const { items } = await askTrash(head);
   const { keyspace } = head.ring;
   const chosen = names.map((name) => items.find((item) => item.name === name) ?? name);
   const unknown = chosen.filter((one) => typeof one === 'string');
@@ -121,7 +121,7 @@ async function restore(
   }
   const found = chosen.filter((one) => typeof one !== 'string');
   const restored = await fanOut(found, async ({ address, name }) => {
-    const answer = await withServer(address, context.nowMs(), (server) =>
+    const answer = await withServer(address, (server) =>
       server.call(trashRestore, { keyspace, name }, trashTimeoutMs),
     );
     return { address, name, ...answer };
@@ -162,7 +162,7 @@ async function confirm(context: Context, { ring, state }: StoredVersion): Promis
       },
     );
   }
-  const gone: readonly LetGo[] = await letGo(held, keyspace, context.nowMs());
+  const gone: readonly LetGo[] = await letGo(held, keyspace);
   const refused = gone.filter(({ refusal }) => refusal !== '');
   return {
     json: { ring: keyspace, files, servers: gone, changed: gone.length > refused.length },

@@ -59,7 +59,7 @@ export async function waitForDrains(
     ask: async () => {
       const look = await watch.look(head, 'old holders give up');
       const held = confirmDrops ? heldDrops(targets, look.said) : [];
-      if (held.length > 0) await letGo(held, head.ring.keyspace, context.nowMs());
+      if (held.length > 0) await letGo(held, head.ring.keyspace);
       const left = leftOn(head, targets, look);
       const isLeftToDown = isSilent(left) && waitsForDown(head, look, skipDown);
       return { left, isLeftToDown };

@@ -53,7 +53,7 @@ export async function restoreSource(
     };
   }
   if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
-  return withServer(address, context.nowMs(), async (server) => {
+  return withServer(address, async (server) => {
     const asked = known === null && pin !== undefined;
     const trust = asked ? await trustFromServer(server, pin) : known;
     return { kind: 'file', bytes: await fetchRing(server, name), trust };

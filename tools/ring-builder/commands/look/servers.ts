@@ -27,8 +27,7 @@ export const verb: Verb = {
     const ring = text(args, 'ring');
     const head = await readVersion(context.rings, ring, 'head');
     const targets = ringTargets(head.ring, head.state);
-    const nowMs = context.nowMs();
-    const answers = await askServers(targets, { rings: new Set([ring]), nowMs });
+    const answers = await askServers(targets, new Set([ring]));
     const servers = targets.map(({ address, devices }): Line => {
       const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
       return { address, devices, ...serverLine(said, head) };
@@ -37,7 +36,7 @@ export const verb: Verb = {
     const made = must(lastVersionEntry(entries), 'a head has its entry');
     const standing = await standingOf(context, head, entries);
     const judged = { ...head, committedMs: Date.parse(made.time), ...standing };
-    const { troubles, given } = troublesOfRing(judged, answers, nowMs);
+    const { troubles, given } = troublesOfRing(judged, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
     return {

@@ -52,7 +52,7 @@ export async function changedAnswer(
   const { bytes: roots } = await requireTrust(context.rings);
   const targets = await allTargets(context.rings);
   const documents = { roots, beacons: [], access: bytes };
-  const servers = await giveTrust(targets, documents, context.nowMs());
+  const servers = await giveTrust(targets, documents);
   const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
   return {
     json: { ...answer.json, version, missing, servers, changed: true },

@@ -22,7 +22,7 @@ const answerMs = 10_000;
 
 export async function logAnswer(context: Context): Promise<Answer> {
   const targets = await allTargets(context.rings);
-  const asked = await fanOut(targets, ({ address }) => ask(address, context.nowMs()));
+  const asked = await fanOut(targets, ({ address }) => ask(address));
   const rows = asked
     .flatMap(({ server, lines }) => lines.map((line) => ({ server, ...line })))
     .sort((a, b) => a.ms - b.ms);
@@ -45,12 +45,10 @@ export async function logAnswer(context: Context): Promise<Answer> {
   };
 }
 
-async function ask(server: string, nowMs: number): Promise<Asked> {
+async function ask(server: string): Promise<Asked> {
   try {
     const request = { before: null, limit: auditAnswerLinesMax };
-    const { lines } = await withServer(server, nowMs, (one) =>
-      one.call(auditRead, request, answerMs),
-    );
+    const { lines } = await withServer(server, (one) => one.call(auditRead, request, answerMs));
     const [finding] = checkChain(lines);
     const parsed = lines.flatMap((text) => parseLine(text) ?? []);
     return { server, lines: parsed, trouble: finding?.message ?? '' };

@@ -35,7 +35,7 @@ export const verb: Verb = {
     const targets = ringTargets(version.ring, version.state);
     const access = await accessToGive(context.rings, trust);
     const documents = { roots: bytes, beacons: [beacon], access };
-    const servers = await giveTrust(targets, documents, context.nowMs());
+    const servers = await giveTrust(targets, documents);
     const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
     const away = failed.some(({ outcome }) => outcome === 'unreachable');
     return {
