@@ -85,11 +85,7 @@ export const errorCatalogue = {
   IMPORT_FILE_INVALID: kind(2, 400, 'the JSON to import is not of the documented form'),
   // Signatures and trust: trust/ of the server; ring-builder by advice
   SIGNATURES_MISSING: kind(5, 422, 'fewer valid signatures of trusted keys than are needed'),
-  RING_EPOCH_WRONG: kind(
-    5,
-    409,
-    'the ring was signed in another epoch than the trusted root is in',
-  ),
+  RING_EPOCH_WRONG: kind(5, 409, 'the ring was signed in another epoch than the trusted root'),
   TOO_MANY_AT_ONCE: kind(5, 409, 'more replicas of one partition would move than was allowed'),
   DISK_TOO_SMALL: kind(5, 409, 'a device would get more bytes than its disk has room for'),
   BRAKE: kind(5, 409, 'a large change lacks its second signature and a reason to override'),
@@ -121,11 +117,7 @@ export const errorCatalogue = {
   STAGED_ON_OLD_HEAD: kind(3, 409, 'changes were staged on a head that others have moved on from'),
   STAGED_NEEDED: kind(3, 409, 'a later staged command needs the one that is to be forgotten'),
   REBASE_CONFLICT: kind(3, 409, 'a staged command no longer fits the new head'),
-  LOGS_DIVERGED: kind(
-    3,
-    409,
-    'two copies of a ring have different histories, not one a longer one',
-  ),
+  LOGS_DIVERGED: kind(3, 409, 'of two copies of a ring neither history continues the other'),
   RING_VERSION_PRUNED: kind(2, 410, 'the file of the version was pruned'),
   ARCHIVE_DIFFERS: kind(2, 409, 'the archive has another file of the same version'),
   PLAN_OVER_LIMIT: kind(5, 409, 'the plan does not keep to the limits of --if'),
@@ -138,22 +130,10 @@ export const errorCatalogue = {
   DISK_FAILED: maybeDone(4, 507, 'a file could not be read or written'),
   // Heads that several machines share: publish-head, etcd-members, ring-heads
   HEAD_STORE_UNREACHABLE: tryAgain(4, 503, 'the store of the heads does not answer'),
-  HEAD_STORE_REFUSED: kind(
-    2,
-    401,
-    'the store of the heads refuses the user, the password or the request',
-  ),
-  HEAD_UNKNOWN: maybeDone(
-    4,
-    503,
-    'the connection broke before it was known whether the head moved',
-  ),
+  HEAD_STORE_REFUSED: kind(2, 401, 'the store of heads refuses the user, password or request'),
+  HEAD_UNKNOWN: maybeDone(4, 503, 'the connection broke before it was known if the head moved'),
   HEAD_RECORD_INVALID: kind(1, 500, 'a record of the head or of its transaction cannot be read'),
-  RING_STORES_TOO_FEW: tryAgain(
-    4,
-    503,
-    'too few ring stores could store or give what the head names',
-  ),
+  RING_STORES_TOO_FEW: tryAgain(4, 503, 'too few ring stores took or gave what the head names'),
   // Ring changes: ring-builder
   SERVERS_NOT_CONFIRMED: maybeTryAgain(4, 503, 'not every server has confirmed the version'),
   ROLLOUT_STALLED: maybeTryAgain(4, 503, 'a ring change made no progress for too long'),
@@ -167,11 +147,7 @@ export const errorCatalogue = {
   PEER_FAILED: maybeTryOther(4, 502, 'the other server failed or answered in a form unknown here'),
   PEER_UNPROVEN: tryOther(4, 502, 'the other end proves another key or certificate than expected'),
   CERTS_UNKNOWN: kind(2, 404, 'the folder of certificates has no authority'),
-  INSECURE_LISTEN: kind(
-    5,
-    409,
-    'a server would listen to other machines without TLS, trust or access',
-  ),
+  INSECURE_LISTEN: kind(5, 409, 'a server would listen to others without TLS, trust or access'),
   TLS_BUNDLE_INVALID: kind(2, 400, 'the file has no key and certificate that belong together'),
   // Never PEER_: it is the word of the one that was called.
   CALLER_UNPROVEN: tryOther(4, 403, 'only a device whose key the ring names may ask for this'),
@@ -185,16 +161,8 @@ export const errorCatalogue = {
   RING_FOREIGN: kind(5, 409, 'the ring is of another cluster, keyspace or partition count'),
   RING_VERSION_JUMP: kind(5, 409, 'the version is absurdly far above the active one'),
   RING_STALE: tryNewRing(3, 409, 'the request used a ring older than the partition allows'),
-  NOT_RESPONSIBLE: tryNewRing(
-    3,
-    421,
-    'this device has no slot of the partition in the active ring',
-  ),
-  PARTITION_FILLING: maybeTryOther(
-    4,
-    503,
-    'this device does not hold all records of the partition yet',
-  ),
+  NOT_RESPONSIBLE: tryNewRing(3, 421, 'the active ring gives this device no slot of the partition'),
+  PARTITION_FILLING: maybeTryOther(4, 503, 'this device does not hold all of the partition yet'),
   COPY_BUSY: tryAgain(4, 503, 'the source gives as many copies, or bytes, as it may: ask again'),
   COPY_CUT: tryAgain(4, 503, 'the connection broke in the middle of a copy; it goes on from there'),
   COPY_NEEDLESS: kind(3, 409, 'the partition is empty at the source, so there is no file to copy'),
@@ -205,28 +173,16 @@ export const errorCatalogue = {
   KEY_INVALID: kind(2, 400, 'the key is empty, too long or not percent-encoded rightly'),
   KEY_MISPLACED: kind(2, 400, 'the key is of another partition than the request names'),
   VALUE_TOO_LARGE: kind(2, 413, 'the value is longer than allowed'),
-  CONSISTENCY_INVALID: kind(
-    2,
-    400,
-    'the consistency level is not one, quorum, all or linearizable',
-  ),
+  CONSISTENCY_INVALID: kind(2, 400, 'the consistency is not one, quorum, all or linearizable'),
   METHOD_UNKNOWN: kind(2, 405, 'the resource does not know this method'),
   PATH_UNKNOWN: kind(2, 404, 'there is no such resource'),
   SUPERSEDED: done(1, 409, 'a newer record of the key exists; this write will never be read'),
   CLOCK_AHEAD: kind(5, 409, 'the timestamp lies too far ahead of this clock'),
   KEY_CONTENDED: maybeTryAgain(4, 503, 'too many others change the key at the same time'),
-  KEY_OVERTAKEN: maybeDone(
-    4,
-    503,
-    'another change came in between; this one may have been before it',
-  ),
+  KEY_OVERTAKEN: maybeDone(4, 503, 'another change came in between; this one may precede it'),
   STAMP_TOO_OLD: kind(5, 409, 'the timestamp lies below what the holders have closed off'),
   CLOCK_BEHIND: tryAgain(4, 503, 'the clock of this server lies too far behind stamps that exist'),
-  NOT_ENOUGH_REPLICAS: maybeTryAgain(
-    4,
-    503,
-    'fewer slots answered than the consistency level needs',
-  ),
+  NOT_ENOUGH_REPLICAS: maybeTryAgain(4, 503, 'fewer slots answered than the consistency needs'),
   // Web pages: HTTP
   HOST_UNKNOWN: kind(5, 421, 'the Host header names no address and no name of this server'),
   ORIGIN_FOREIGN: kind(5, 403, 'a web page of another origin made its browser send the request'),
@@ -238,17 +194,9 @@ export const errorCatalogue = {
   ARCHIVE_INVALID: kind(2, 400, 'the folder is no whole archive of records'),
   CURSOR_INVALID: kind(2, 400, 'the cursor of a scan cannot be read, or belongs to another scan'),
   SESSION_INVALID: kind(2, 400, 'the session token cannot be read'),
-  SESSION_BEHIND: tryAgain(
-    4,
-    503,
-    'too few slots answered to be sure of what the session has seen',
-  ),
+  SESSION_BEHIND: tryAgain(4, 503, 'too few slots answered to be sure what the session has seen'),
   // Clients: the program that uses one
-  WRITE_UNKNOWN: maybeDone(
-    4,
-    503,
-    'the connection broke before the answer: the write may be stored',
-  ),
+  WRITE_UNKNOWN: maybeDone(4, 503, 'the connection broke before the answer: it may be stored'),
   CLIENT_CLOSED: maybeDone(2, 400, 'the client has been closed'),
   // Starting a server: whoever starts it
   LISTEN_FAILED: kind(4, 500, 'the address cannot be listened on'),
@@ -258,11 +206,7 @@ export const errorCatalogue = {
   // Stores: data directories, the commit log, partition files. load-partition, copies, repair; the
   // client for STORE_ codes
   DATA_DIR_IN_USE: kind(3, 409, 'another process has this data directory open'),
-  STORE_FAILED: maybeTryOther(
-    4,
-    503,
-    'the disk failed under the store; it must be reopened from disk',
-  ),
+  STORE_FAILED: maybeTryOther(4, 503, 'the disk failed under the store: reopen it from disk'),
   STORE_CLOSED: tryOther(4, 503, 'the store is closed or closing'),
   STORE_BUSY: tryAgain(4, 503, 'more bytes wait to be written than the queue may hold'),
   STORE_UNFIT: kind(4, 500, 'SQLite here is too old or does not keep the settings it was given'),
@@ -272,11 +216,7 @@ export const errorCatalogue = {
   DROPS_DIFFER: kind(3, 409, 'the drops to let go are not those that are held now'),
   TRASH_UNKNOWN: kind(2, 404, 'no dropped partition of this name is on this device'),
   PARTITION_EXISTS: kind(2, 409, 'this device has a file of the partition already'),
-  PARTITION_DAMAGED: maybeTryOther(
-    1,
-    500,
-    'the partition file cannot be trusted; drop it and refill it',
-  ),
+  PARTITION_DAMAGED: maybeTryOther(1, 500, 'the partition file is damaged; drop it and refill it'),
   RECORD_DAMAGED: maybeTryOther(1, 500, 'a record does not match its hash'),
   COPY_INVALID: tryOther(1, 422, 'a received partition file is not what its manifest says'),
   // Programs around a cluster
