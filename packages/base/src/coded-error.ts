@@ -47,6 +47,14 @@ export class CodedError extends Error {
   }
 }
 
+/** For who goes on without: an expected failure as a value. */
+export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
+  return work.catch((error: unknown) => {
+    if (error instanceof CodedError) return error;
+    throw error;
+  });
+}
+
 /** How an error travels in JSON: on stderr, in HTTP answers and on the wire. */
 export interface ErrorDocument {
   readonly code: string;

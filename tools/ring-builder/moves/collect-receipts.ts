@@ -1,5 +1,5 @@
 // Takes the receipts of loaded moves from their joiners, and keeps those that prove the move.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
 import { isOfMove } from '@ringwright/repository/shared/move-proof';
 import type { Move } from '@ringwright/ring/move';
@@ -42,14 +42,9 @@ export async function collectReceipts(
     }
   };
   await fanOut([...byJoiner(ring, moves)], async ([address, assignments]) => {
-    try {
-      for (const line of await askReceipts(ring, { address, assignments })) {
-        take(line, address);
-      }
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      away.push(error.message);
-    }
+    const given = await orCoded(askReceipts(ring, { address, assignments }));
+    if (given instanceof CodedError) away.push(given.message);
+    else for (const line of given) take(line, address);
   });
   return { lines, faults, away };
 }

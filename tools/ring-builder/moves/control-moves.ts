@@ -1,8 +1,10 @@
-// Tells the joiners of moves what an operator wants of them.
-import { CodedError } from '@ringwright/base/coded-error';
+// Tells servers what an operator wants of moves: joiners, and holders that lost their files.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import type { RequestOf } from '@ringwright/wire/message';
 import { type MoveAction, moveControl } from '@ringwright/wire/moves';
 import { fanOut } from '../servers/fan-out.ts';
 import { withServer } from '../servers/server-connection.ts';
@@ -16,7 +18,7 @@ export interface ControlOutcome {
   readonly reason: string;
 }
 
-/** A joiner takes a durable note of so many moves in this time at most. */
+/** A server takes a durable note of so many moves in this time at most. */
 const controlTimeoutMs = 10_000;
 
 /** Every joiner is asked once; who cannot be reached is in the outcome, with the reason. */
@@ -35,29 +37,75 @@ export async function controlMoves(
 ): Promise<ControlOutcome[]> {
   return fanOut([...byJoiner(ring, moves)], async ([address, assignments]) => {
     const request = { keyspace: ring.keyspace, action, assignments, reason };
-    try {
-      const { known } = await withServer(address, (server) =>
-        server.call(moveControl, request, controlTimeoutMs),
-      );
-      return { address, moves: assignments.length, known, reason: '' };
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      return { address, moves: assignments.length, known: 0, reason: error.message };
-    }
+    return { address, moves: assignments.length, ...(await control(address, request)) };
   });
+}
+
+/**
+ * Lets holders that lost their files refill with what there is, where too few others are left.
+ * Every device that the table gives one of the partitions is asked; those that refill none of them
+ * know of none. Throws MOVE_UNKNOWN when nobody does and everybody answered.
+ */
+export async function forceRefills(
+  ring: Ring,
+  { partitions, reason }: { readonly partitions: readonly number[]; readonly reason: string },
+): Promise<ControlOutcome[]> {
+  const outcomes = await fanOut([...byHolder(ring, partitions)], async ([address, refills]) => {
+    const request = { keyspace: ring.keyspace, action: 'force' as const, assignments: [] };
+    const heard = await control(address, { ...request, refills, reason });
+    return { address, moves: heard.known, ...heard };
+  });
+  if (outcomes.every(({ known, reason: why }) => known === 0 && why === '')) {
+    const message = `no move brings partition ${partitions.join(', ')}, and no holder refills it`;
+    throw new CodedError('MOVE_UNKNOWN', message, {
+      hint: `ring-builder reconcile ${ring.keyspace}`,
+      details: { ring: ring.keyspace, version: ring.version, partitions },
+    });
+  }
+  return outcomes.filter(({ known, reason: why }) => known > 0 || why !== '');
+}
+
+async function control(
+  address: string,
+  request: RequestOf<typeof moveControl>,
+): Promise<Pick<ControlOutcome, 'known' | 'reason'>> {
+  const heard = await orCoded(
+    withServer(address, (server) => server.call(moveControl, request, controlTimeoutMs)),
+  );
+  return heard instanceof CodedError
+    ? { known: 0, reason: heard.message }
+    : { known: heard.known, reason: '' };
 }
 
 /** Assignment ids by the address of the server that joins. */
 export function byJoiner(
-  { devices }: Pick<Ring, 'devices'>,
+  ring: Pick<Ring, 'devices'>,
   moves: readonly Move[],
 ): Map<string, number[]> {
+  return byAddress(
+    ring,
+    moves.map(({ to, assignment }) => [to, assignment]),
+  );
+}
+
+function byHolder(ring: Ring, partitions: readonly number[]): Map<string, number[]> {
+  const slots = partitions.flatMap((partition) =>
+    slotsOf(ring, partition).map(({ device }) => [device, partition] as const),
+  );
+  return byAddress(ring, slots);
+}
+
+/** Numbers of devices, by the address of the server of each. */
+function byAddress(
+  { devices }: Pick<Ring, 'devices'>,
+  pairs: readonly (readonly [device: number, what: number])[],
+): Map<string, number[]> {
   const found = new Map<string, number[]>();
-  for (const { to, assignment } of moves) {
-    const device = devices[to] ?? null;
+  for (const [id, what] of pairs) {
+    const device = devices[id] ?? null;
     if (device === null) continue;
     const address = formatAddress(device);
-    found.set(address, [...(found.get(address) ?? []), assignment]);
+    found.set(address, [...(found.get(address) ?? []), what]);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 // How fast servers may give and take copies: asked, told, and printed.
 
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { copyRateMin } from '@ringwright/base/limits-copies';
 import { copyRate } from '@ringwright/wire/copies';
@@ -50,13 +50,10 @@ export async function setCopyRates(
 ): Promise<Deaf[]> {
   const ask = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
   const outcomes = await fanOut(servers, async ({ address }) => {
-    try {
-      await withServer(address, (server) => server.call(copyRate, ask, rateTimeoutMs));
-      return [];
-    } catch (error) {
-      if (error instanceof CodedError) return [{ address, reason: error.message }];
-      throw error;
-    }
+    const heard = await orCoded(
+      withServer(address, (server) => server.call(copyRate, ask, rateTimeoutMs)),
+    );
+    return heard instanceof CodedError ? [{ address, reason: heard.message }] : [];
   });
   return outcomes.flat();
 }

@@ -1,6 +1,6 @@
 // Hears from servers when the moves of a version have come to rest, so that who waits looks then.
 import { setTimeout } from 'node:timers/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { orCoded } from '@ringwright/base/coded-error';
 import { completeWaitMsMax } from '@ringwright/base/limits-moves';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
@@ -51,16 +51,14 @@ async function isComplete(address: string, { ring }: StoredVersion) {
   const { keyspace, version: ringVersion } = ring;
   const request = { keyspace, ringVersion, waitMs: completeWaitMsMax };
   const timeoutMs = completeWaitMsMax + connectTimeoutMs;
-  try {
-    return await withServer(address, async (server) => {
+  const said = await orCoded(
+    withServer(address, async (server) => {
       for (;;) {
         const askedMs = performance.now();
         const { complete } = await server.call(movesComplete, request, timeoutMs);
         if (complete || performance.now() - askedMs < completeWaitMsMax / 2) return complete;
       }
-    });
-  } catch (error) {
-    if (error instanceof CodedError) return false;
-    throw error;
-  }
+    }),
+  );
+  return said === true;
 }

@@ -1,6 +1,6 @@
 // What was told to servers about moves, noted in the log: else nobody knew who paused them, and why
 // copies are slow.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { noteMoves } from '@ringwright/repository/note-moves';
 import type { Context } from '../cli/verb.ts';
@@ -13,10 +13,7 @@ export async function noteControl(
   said: { readonly message: string; readonly details: Readonly<Record<string, string | number>> },
 ): Promise<void> {
   const entry = { ...authorOf(context), ...said, commands: [context.command] };
-  try {
-    await noteMoves({ rings: context.rings, ring }, { version, id }, entry);
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    context.tell(`warning ${error.code}: it is done, but not in the log: ${error.message}`);
-  }
+  const noted = await orCoded(noteMoves({ rings: context.rings, ring }, { version, id }, entry));
+  if (!(noted instanceof CodedError)) return;
+  context.tell(`warning ${noted.code}: it is done, but not in the log: ${noted.message}`);
 }

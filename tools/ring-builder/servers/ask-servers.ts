@@ -1,5 +1,5 @@
 // What servers say of themselves, each asked once, after a look at its own files.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { fanOut } from './fan-out.ts';
 import { type LookedAt, lookAtFiles } from './look-at-files.ts';
 import type { Target } from './ring-targets.ts';
@@ -28,23 +28,16 @@ async function askServer(
   let isNews = false;
   for (const { ring } of before.rings) {
     if (!rings.has(ring)) continue;
-    const { damaged, log } = await lookAt(address, ring);
+    const looked = await orCoded(lookAtFiles(address, ring));
+    // What the server cannot say here, its status says.
+    if (looked instanceof CodedError) continue;
+    const { damaged, log } = looked;
     lost.set(ring, damaged);
     isNews ||= damaged.size > 0 || log !== null;
   }
   const status = isNews ? await statusOrWhyNot(address) : before;
   if (status instanceof CodedError) return status;
   return { ...status, rings: status.rings.map((one) => withLost(one, lost.get(one.ring))) };
-}
-
-/** What the server cannot say here, its status says. */
-async function lookAt(address: string, ring: string): Promise<LookedAt> {
-  try {
-    return await lookAtFiles(address, ring);
-  } catch (error) {
-    if (error instanceof CodedError) return { damaged: new Map(), log: null };
-    throw error;
-  }
 }
 
 type Ring = ServerStatus['rings'][number];

@@ -1,6 +1,7 @@
 // Giving the trust document and beacons to servers: they are signed, so any server may be told.
-import { CodedError } from '@ringwright/base/coded-error';
-import { isPeerCode } from '@ringwright/base/errors';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
+import { printTable } from '@ringwright/base/print-table';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { trustOffer } from '@ringwright/wire/trust';
 import { fanOut } from './fan-out.ts';
@@ -35,14 +36,30 @@ export function giveTrust(
   documents: TrustDocuments,
 ): Promise<GiveOutcome[]> {
   return fanOut(targets, async ({ address }) => {
-    try {
-      await withServer(address, (server) => offerTrust(server, documents));
-      return { address, outcome: 'accepted' };
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      const { code, message } = error;
-      const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
-      return { address, outcome, code, message };
-    }
+    const given = await orCoded(withServer(address, (server) => offerTrust(server, documents)));
+    if (given instanceof CodedError) return { address, ...failureOf(given) };
+    return { address, outcome: 'accepted' };
   });
+}
+
+/** What became of a server that was told something, or could not be. */
+export function failureOf({ code, message }: CodedError): {
+  readonly outcome: 'refused' | 'unreachable';
+  readonly code: ErrorCode;
+  readonly message: string;
+} {
+  return { outcome: isPeerCode(code) ? 'unreachable' : 'refused', code, message };
+}
+
+/** Those that did not take it, in a table; the exit code of a command that gave it. */
+export function notGiven(servers: readonly GiveOutcome[]) {
+  const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
+  const someAway = failed.some(({ outcome }) => outcome === 'unreachable');
+  const table = printTable(failed, [
+    { head: 'SERVER', cell: ({ address }) => address },
+    { head: 'CODE', cell: ({ code }) => code ?? '' },
+    { head: 'WHY', cell: ({ message }) => message ?? '' },
+  ]);
+  const exit = someAway ? 4 : failed.length > 0 ? 5 : 0;
+  return { count: failed.length, table: failed.length === 0 ? [] : table, someAway, exit };
 }

@@ -1,5 +1,5 @@
 // The deltas of one push: from the version a server has to the one it gets, each made once.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import type { RingHead } from '@ringwright/wire/hello';
@@ -10,14 +10,10 @@ export type DeltaFrom = (base: RingHead) => Promise<Uint8Array | null>;
 export function deltasTo(rings: string, version: StoredVersion): DeltaFrom {
   const made = new Map<string, Promise<Uint8Array | null>>();
   const make = async (base: RingHead): Promise<Uint8Array | null> => {
-    try {
-      const stored = await readVersion(rings, version.ring.keyspace, base.version);
-      return stored.id === base.id ? makeRingDelta(stored.bytes, version.bytes) : null;
-    } catch (error) {
-      // Without the base the whole file goes: a push must not fail for what it can do without.
-      if (error instanceof CodedError) return null;
-      throw error;
-    }
+    const stored = await orCoded(readVersion(rings, version.ring.keyspace, base.version));
+    // Without the base the whole file goes: a push must not fail for what it can do without.
+    if (stored instanceof CodedError || stored.id !== base.id) return null;
+    return makeRingDelta(stored.bytes, version.bytes);
   };
   return (base) => {
     const delta = made.get(base.id) ?? make(base);

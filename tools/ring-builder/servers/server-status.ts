@@ -1,5 +1,5 @@
 // What a server says of itself: GET /v1/status, checked.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { getHttp } from '@ringwright/node/link/get-http';
@@ -163,13 +163,8 @@ export async function ringStatus(address: string, ring: string): Promise<RingSta
 }
 
 /** PEER_UNREACHABLE and PEER_FAILED as values: the server is away, for who asks many. */
-export async function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
-  try {
-    return await serverStatus(address);
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
+export function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
+  return orCoded(serverStatus(address));
 }
 
 /** What a status says of one ring; why it refused it, else RING_UNKNOWN, when it does not have it. */

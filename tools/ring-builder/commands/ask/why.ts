@@ -1,13 +1,13 @@
 // ring-builder why: which rule placed a slot, which version moved it, what blocks it, what is next.
-import { CodedError } from '@ringwright/base/coded-error';
+import { orCoded } from '@ringwright/base/coded-error';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import { flag, text, usage } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
+import type { Answer, Verb } from '../../cli/verb.ts';
+import { preparePlan } from '../../plan/prepare-plan.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { whyDevice } from './why-device.ts';
@@ -31,7 +31,8 @@ export const verb: Verb = {
     const opened = await openRing(context.rings, ring);
     const head = await readVersion(context.rings, ring, 'head');
     const what = text(args, 'what');
-    const input = { context, opened, head, next: await nextPlan(context, ring) };
+    const next = await orCoded(preparePlan(context, ring, { direct: false }));
+    const input = { context, opened, head, next };
     if (flag(args, 'as-key')) return whyKey(input, what);
     if (/^\d{1,9}$/.test(what)) return whyPartition(input, partitionOf(head, Number(what)), null);
     if (/^d\d{1,9}$/.test(what) || /:\d+\/[^/]+$/.test(what)) {
@@ -58,13 +59,4 @@ function partitionOf({ ring }: StoredVersion, partition: number): number {
     `partition ${partition} of ${ring.keyspace}: there are 0 to ${ring.partitions - 1}`,
     `ring-builder why ${ring.keyspace} d0 for a device, --as-key for a key of digits`,
   );
-}
-
-async function nextPlan(context: Context, ring: string): Promise<PreparedPlan | CodedError> {
-  try {
-    return await preparePlan(context, ring, { direct: false });
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
 }

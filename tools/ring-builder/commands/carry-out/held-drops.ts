@@ -1,5 +1,5 @@
 // Drops that servers hold back until an operator has seen them: who holds how many, and letting go.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { confirmDrops } from '@ringwright/wire/trash';
 import type { Said } from '../../moves/move-rows.ts';
 import { fanOut } from '../../servers/fan-out.ts';
@@ -43,12 +43,9 @@ export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<Let
   return fanOut(held, async (one) => {
     const { address, ringId, drops, quarantines } = one;
     const shown = { keyspace, ringId, count: drops + quarantines };
-    try {
-      await withServer(address, (server) => server.call(confirmDrops, shown, confirmTimeoutMs));
-      return { ...one, refusal: '' };
-    } catch (error) {
-      if (error instanceof CodedError) return { ...one, refusal: error.message };
-      throw error;
-    }
+    const confirmed = await orCoded(
+      withServer(address, (server) => server.call(confirmDrops, shown, confirmTimeoutMs)),
+    );
+    return { ...one, refusal: confirmed instanceof CodedError ? confirmed.message : '' };
   });
 }

@@ -1,5 +1,5 @@
 // What the devices of a ring have on their disks: a listing of each, or why there is none.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import { fanOut } from '../../servers/fan-out.ts';
@@ -21,13 +21,10 @@ export async function listDisks(ring: Ring, targets: readonly Target[]): Promise
   const listings: DiskListing[] = [];
   const away: { address: string; reason: string }[] = [];
   await fanOut(targets, async ({ address, required }) => {
-    try {
-      const listing = await listDisk(ring, address);
-      if (listing !== null) listings.push(listing);
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      if (required) away.push({ address, reason: error.message });
-    }
+    const listing = await orCoded(listDisk(ring, address));
+    if (listing instanceof CodedError) {
+      if (required) away.push({ address, reason: listing.message });
+    } else if (listing !== null) listings.push(listing);
   });
   return { listings: listings.sort((a, b) => a.device - b.device), away };
 }

@@ -1,14 +1,14 @@
 // Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
 
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
 import type { Plight } from '../../servers/advice.ts';
 import { fanOut } from '../../servers/fan-out.ts';
-import { offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
+import { failureOf, offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
 import type { DeltaFrom } from '../../servers/ring-deltas.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
@@ -89,15 +89,10 @@ async function pushOrWhyNot(
   { address, devices, required }: Target,
   settings: PushWith,
 ): Promise<PushOutcome> {
-  try {
-    const { how, bytesSent } = await pushTo(version, address, settings);
-    return { address, devices, required, outcome: 'accepted', sent: how, bytesSent };
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    const { code, message } = error;
-    const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
-    return { address, devices, required, outcome, code, message };
-  }
+  const sending = await orCoded(pushTo(version, address, settings));
+  if (sending instanceof CodedError) return { address, devices, required, ...failureOf(sending) };
+  const { how, bytesSent } = sending;
+  return { address, devices, required, outcome: 'accepted', sent: how, bytesSent };
 }
 
 function pushTo(

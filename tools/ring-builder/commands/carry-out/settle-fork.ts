@@ -1,13 +1,13 @@
 // The operator's word to one server, that of the two lines of a ring the one here is right.
 
-import { CodedError } from '@ringwright/base/coded-error';
-import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { ringSettle } from '@ringwright/wire/rings';
 import { sendRing } from '@ringwright/wire/send-ring';
-import { offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
+import { failureOf, offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
 import type { DeltaFrom } from '../../servers/ring-deltas.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
@@ -34,15 +34,11 @@ export async function settleOn(
   { address, devices, required }: Target,
   settings: SettleWith,
 ): Promise<SettleOutcome> {
-  try {
-    const settled = await withServer(address, (server) => settleAndSend(server, version, settings));
-    return { address, devices, required, outcome: settled ? 'settled' : 'quiet' };
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    const { code, message } = error;
-    const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
-    return { address, devices, required, outcome, code, message };
-  }
+  const settled = await orCoded(
+    withServer(address, (server) => settleAndSend(server, version, settings)),
+  );
+  if (settled instanceof CodedError) return { address, devices, required, ...failureOf(settled) };
+  return { address, devices, required, outcome: settled ? 'settled' : 'quiet' };
 }
 
 async function settleAndSend(

@@ -1,5 +1,5 @@
 // ring-builder trash: dropped partition files of a ring, bringing one back, and drops that wait.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -58,17 +58,17 @@ async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
   const away: { address: string; reason: string }[] = [];
   let [count, bytes] = [0, 0];
   await fanOut(ringTargets(ring, state), async ({ address, required }) => {
-    try {
-      const answer = await withServer(address, (server) =>
-        server.call(trashList, { keyspace: ring.keyspace }, trashTimeoutMs),
-      );
-      items.push(...answer.items.map((item) => ({ ...item, address })));
-      count += answer.count;
-      bytes += answer.bytes;
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      if (required) away.push({ address, reason: error.message });
+    const ask = { keyspace: ring.keyspace };
+    const answer = await orCoded(
+      withServer(address, (server) => server.call(trashList, ask, trashTimeoutMs)),
+    );
+    if (answer instanceof CodedError) {
+      if (required) away.push({ address, reason: answer.message });
+      return;
     }
+    items.push(...answer.items.map((item) => ({ ...item, address })));
+    count += answer.count;
+    bytes += answer.bytes;
   });
   return { items: items.sort((a, b) => b.atMs - a.atMs), count, bytes, away };
 }

@@ -1,6 +1,6 @@
 // Why a later wave of a commit passes the change guard: who let the commit pass said why, or
 // both together are no large change.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { guardMovedShareMax } from '@ringwright/base/limits';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -37,11 +37,8 @@ export async function waveOverride(
   const before = entries.slice(0, at).findLast(makesVersion);
   if (before === undefined) return null;
   // Its file may have been pruned: then the wave is judged alone.
-  const base = await readVersion(rings, ring.keyspace, before.version).catch((error: unknown) => {
-    if (error instanceof CodedError) return null;
-    throw error;
-  });
-  if (base === null) return null;
+  const base = await orCoded(readVersion(rings, ring.keyspace, before.version));
+  if (base instanceof CodedError) return null;
   const whole = { ...changeSize(base.ring, ring), underQuorum: 0 };
   if (whyLarge(whole, role?.movedShare ?? guardMovedShareMax) !== null) return null;
   return `a later wave of version ${commit.version}: no large change with it`;

@@ -1,5 +1,5 @@
 // Before a verb runs: the working copy catches up with the store in which its heads are recorded.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { catchUp } from '@ringwright/repository/catch-up';
@@ -37,14 +37,9 @@ export async function followStore(
   if (known !== undefined && isGiven) await useStore(context.rings, { url: known, stores, access });
   const ring = optionalText(args, 'ring');
   if (ring === undefined) return;
-  try {
-    await catchUp({ rings: context.rings, ring }, authorOf(context));
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    if (left.has(error.code)) return;
-    context.tell(
-      `warning ${error.code}: ${error.message}; this is of the copy in ${context.rings}`,
-    );
-    if (error.hint !== '') context.tell(`hint: ${error.hint}`);
-  }
+  const failure = await orCoded(catchUp({ rings: context.rings, ring }, authorOf(context)));
+  if (!(failure instanceof CodedError) || left.has(failure.code)) return;
+  const { code, message, hint } = failure;
+  context.tell(`warning ${code}: ${message}; this is of the copy in ${context.rings}`);
+  if (hint !== '') context.tell(`hint: ${hint}`);
 }

@@ -2,13 +2,12 @@
 // changed: whether it waits for signatures, and which servers have it.
 import { withoutTokens } from '@ringwright/access/change-access';
 import { counted } from '@ringwright/base/counted';
-import { printTable } from '@ringwright/base/print-table';
 import { changeAccess, requireAccess, signAccess } from '@ringwright/repository/change-access';
 import type { RingsAccess } from '@ringwright/repository/folder/access-file';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
-import { type GiveOutcome, giveTrust } from '../../servers/give-trust.ts';
+import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { allTargets } from '../../versions/all-targets.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
@@ -53,34 +52,19 @@ export async function changedAnswer(
   const targets = await allTargets(context.rings);
   const documents = { roots, beacons: [], access: bytes };
   const servers = await giveTrust(targets, documents);
-  const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
+  const missed = notGiven(servers);
+  const took = `${servers.length - missed.count} of ${counted(servers.length, 'server')}`;
   return {
     json: { ...answer.json, version, missing, servers, changed: true },
-    lines: [...answer.lines, sentLine(version, servers), ...failedLines(failed)],
-    next: context.next(failed.length > 0 ? 'access push' : 'access list'),
-    exit: exitOf(failed),
+    lines: [
+      ...answer.lines,
+      `access document ${version}: in force on ${took}`,
+      ...missed.table,
+      ...(missed.someAway
+        ? ['those that were away get it from the others when they are back']
+        : []),
+    ],
+    next: context.next(missed.count > 0 ? 'access push' : 'access list'),
+    exit: missed.exit,
   };
-}
-
-function sentLine(version: number, servers: readonly GiveOutcome[]): string {
-  const took = servers.filter(({ outcome }) => outcome === 'accepted').length;
-  return `access document ${version}: in force on ${took} of ${counted(servers.length, 'server')}`;
-}
-
-function failedLines(failed: readonly GiveOutcome[]): string[] {
-  if (failed.length === 0) return [];
-  const away = failed.some(({ outcome }) => outcome === 'unreachable');
-  return [
-    ...printTable(failed, [
-      { head: 'SERVER', cell: ({ address }) => address },
-      { head: 'CODE', cell: ({ code }) => code ?? '' },
-      { head: 'WHY', cell: ({ message }) => message ?? '' },
-    ]),
-    ...(away ? ['those that were away get it from the others when they are back'] : []),
-  ];
-}
-
-function exitOf(failed: readonly GiveOutcome[]): number {
-  if (failed.length === 0) return 0;
-  return failed.some(({ outcome }) => outcome === 'unreachable') ? 4 : 5;
 }

@@ -1,7 +1,7 @@
 // ring-builder access log: what the audit logs of all servers say, in the order of time.
 
 import { type AuditLine, checkChain, parseLine } from '@ringwright/access/audit-line';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { auditAnswerLinesMax } from '@ringwright/base/limits-audit';
 import { printTable } from '@ringwright/base/print-table';
@@ -46,14 +46,12 @@ export async function logAnswer(context: Context): Promise<Answer> {
 }
 
 async function ask(server: string): Promise<Asked> {
-  try {
-    const request = { before: null, limit: auditAnswerLinesMax };
-    const { lines } = await withServer(server, (one) => one.call(auditRead, request, answerMs));
-    const [finding] = checkChain(lines);
-    const parsed = lines.flatMap((text) => parseLine(text) ?? []);
-    return { server, lines: parsed, trouble: finding?.message ?? '' };
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    return { server, lines: [], trouble: `${error.code}: ${error.message}` };
+  const request = { before: null, limit: auditAnswerLinesMax };
+  const said = await orCoded(withServer(server, (one) => one.call(auditRead, request, answerMs)));
+  if (said instanceof CodedError) {
+    return { server, lines: [], trouble: `${said.code}: ${said.message}` };
   }
+  const [finding] = checkChain(said.lines);
+  const parsed = said.lines.flatMap((text) => parseLine(text) ?? []);
+  return { server, lines: parsed, trouble: finding?.message ?? '' };
 }

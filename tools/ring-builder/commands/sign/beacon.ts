@@ -1,7 +1,6 @@
 // ring-builder beacon: tells every server, signed, which version is the newest, for a while.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { printTable } from '@ringwright/base/print-table';
 import { accessToGive } from '@ringwright/repository/folder/access-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
@@ -9,7 +8,7 @@ import { optionalNumber, text } from '../../cli/arguments.ts';
 import { numberRanges } from '../../cli/number-ranges.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { giveTrust } from '../../servers/give-trust.ts';
+import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
 
@@ -36,25 +35,18 @@ export const verb: Verb = {
     const access = await accessToGive(context.rings, trust);
     const documents = { roots: bytes, beacons: [beacon], access };
     const servers = await giveTrust(targets, documents);
-    const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
-    const away = failed.some(({ outcome }) => outcome === 'unreachable');
+    const missed = notGiven(servers);
     return {
       json: { ring, version: version.ring.version, id: version.id, minutes, servers },
       lines: [
         `${ring} version ${version.ring.version} is the newest ` +
           `for ${counted(minutes, 'minute')}: ` +
-          `${servers.length - failed.length} ` +
+          `${servers.length - missed.count} ` +
           `of ${counted(servers.length, 'server')} told`,
-        ...(failed.length === 0
-          ? []
-          : printTable(failed, [
-              { head: 'SERVER', cell: ({ address }) => address },
-              { head: 'CODE', cell: ({ code }) => code ?? '' },
-              { head: 'WHY', cell: ({ message }) => message ?? '' },
-            ])),
+        ...missed.table,
       ],
       next: context.next(`servers ${ring}`),
-      exit: away ? 4 : failed.length > 0 ? 5 : 0,
+      exit: missed.exit,
     };
   },
 };
