@@ -1,9 +1,7 @@
 // Moves that shall not happen: a version without them. Nothing moves in their place.
-import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import { moveCount, withoutPartitions } from '@ringwright/builder/plan/later-waves';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
-import { commitVersion } from '@ringwright/repository/commit-version';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { readLog } from '@ringwright/repository/folder/read-log';
@@ -14,8 +12,8 @@ import type { Move } from '@ringwright/ring/move';
 import type { Answer, Context } from '../cli/verb.ts';
 import { commandsWithout, ifGoneForGood } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
-import { ringKey } from '../versions/signing.ts';
-import { authorOf } from '../versions/stage-verb.ts';
+import { advanceHead } from '../versions/advance-head.ts';
+import { stateOf } from '../versions/state-of-version.ts';
 import { wavesLeft } from '../versions/waves-left.ts';
 import { askMoves } from './ask-moves.ts';
 import { isDeviceWord, namedMoves } from './named-moves.ts';
@@ -45,25 +43,15 @@ export async function cancelAnswer(
   const cancelled = [...partitions];
   const rest = wavesLeft(head, await readLog(context.rings, keyspace), context.nowMs());
   const left = args.includes('all') ? 0 : rest.movesLeft - dropped;
-  const { version, id } = await commitVersion(context.rings, {
-    ring: next,
+  const { version, id } = await advanceHead(context, head, {
+    next,
+    message: `${counted(moves.length + dropped, 'move')} cancelled`,
     // What was to be split or merged is wanted no more.
-    state: {
-      ...must(head.state, `version ${ring.version} carries the builder`),
-      partitioner: next.partitioner,
-    },
-    entry: {
-      ...authorOf(context),
-      kind: 'advance',
-      message: `${counted(moves.length + dropped, 'move')} cancelled`,
-      moves: 0,
-      figures: { movesLeft: left },
-      details: { cancelled },
-    },
+    state: { ...stateOf(head), partitioner: next.partitioner },
+    figures: { movesLeft: left },
+    details: { cancelled },
     later,
     commands: [context.command],
-    expected: { head: { version: ring.version, id: head.id } },
-    key: await ringKey(context),
   });
   const inFlight = ring.moves.length - moves.length;
   const silent = await silentOf(head, args);

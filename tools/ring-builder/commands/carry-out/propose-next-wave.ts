@@ -1,13 +1,10 @@
 // The moves that did not fit the last version: one slot of a partition per version, bounded waves.
-import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
-import { commitVersion } from '@ringwright/repository/commit-version';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Context } from '../../cli/verb.ts';
-import { ringKey } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { advanceHead } from '../../versions/advance-head.ts';
 import { wavesLeft } from '../../versions/waves-left.ts';
 import { waveOverride } from './wave-override.ts';
 
@@ -21,7 +18,7 @@ export async function proposeNextWave(
   head: StoredVersion,
   override: string | null,
 ): Promise<boolean> {
-  const { ring, id, state } = head;
+  const { ring, id } = head;
   const entries = await readLog(context.rings, ring.keyspace);
   const found = wavesLeft(head, entries, context.nowMs());
   const { moves, later } = found.next;
@@ -31,20 +28,12 @@ export async function proposeNextWave(
     `${ring.keyspace}: next wave of the same change, ${counted(moves.length, 'move')}; ${left} left after it`,
   );
   const next = proposeMoves(ring, id, { moves });
-  await commitVersion(context.rings, {
-    ring: next,
-    state: must(state, `version ${ring.version} carries the builder`),
-    entry: {
-      ...authorOf(context),
-      kind: 'advance',
-      message: `next wave: ${counted(moves.length, 'move')} proposed`,
-      moves: moves.length,
-      figures: { movesLeft: left },
-      details: {},
-    },
+  await advanceHead(context, head, {
+    next,
+    message: `next wave: ${counted(moves.length, 'move')} proposed`,
+    moves: moves.length,
+    figures: { movesLeft: left },
     later,
-    expected: { head: { version: ring.version, id } },
-    key: await ringKey(context),
     override: override ?? (await waveOverride(context.rings, { head, ring: next, entries })),
   });
   return true;

@@ -1,14 +1,11 @@
 // Drives the moves of the head to their end. Its state is the ring and the servers, nothing else,
 // so that it can die at any point, and be typed again, here or by somebody else.
 import { setTimeout } from 'node:timers/promises';
-import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
-import type { Ring } from '@ringwright/ring/ring';
 import { type HourWindow, isInside, printWindow } from '../../cli/parse-window.ts';
 import type { Context } from '../../cli/verb.ts';
 import { headWatch } from '../../moves/head-watch.ts';
@@ -18,8 +15,7 @@ import { type MoveWatch, watchMoves } from '../../moves/watch-moves.ts';
 import { awayLine } from '../../plan/away-holders.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { keepingConnections } from '../../servers/server-connection.ts';
-import { ringKey } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { advanceHead } from '../../versions/advance-head.ts';
 import { askCopyLimits } from './ask-copy-limits.ts';
 import { dropGoneDevices } from './drop-gone-devices.ts';
 import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
@@ -167,7 +163,8 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
       `${keyspace} version ${version}: every server knows of ${counted(which.size, 'move')}; joiners may copy`,
     );
     const next = initializeMoves(head.ring, head.id, which);
-    await advance(context, head, { next, message: `${counted(which.size, 'move')} initializing` });
+    const message = `${counted(which.size, 'move')} initializing`;
+    await advanceHead(context, head, { next, message, moves: head.ring.moves.length });
   } else if (step.kind === 'finalize') {
     const end = await finalize(rollout, head, step.moves);
     if (end !== 'advanced') return end;
@@ -254,9 +251,10 @@ async function finalize(
   // The copies may have taken hours since the push.
   await requireNoFork(context, head);
   const which = new Set(receipts.keys());
-  await advance(context, head, {
+  await advanceHead(context, head, {
     next: finalizeMoves(ring, id, which),
     message: `${counted(which.size, 'move')} finalized`,
+    moves: receipts.size,
     receipts: [...receipts.values()],
   });
   totals.moved += which.size;
@@ -267,31 +265,4 @@ async function finalize(
     `${ring.keyspace} version ${ring.version + 1}: the table names ${counted(which.size, 'joiner')}; old holders give up`,
   );
   return 'advanced';
-}
-
-async function advance(
-  context: Context,
-  head: StoredVersion,
-  step: {
-    readonly next: Ring;
-    readonly message: string;
-    readonly receipts?: readonly string[];
-  },
-): Promise<void> {
-  const { next, message, receipts } = step;
-  await commitVersion(context.rings, {
-    ring: next,
-    state: must(head.state, `version ${head.ring.version} carries the builder`),
-    entry: {
-      ...authorOf(context),
-      kind: 'advance',
-      message,
-      moves: receipts?.length ?? head.ring.moves.length,
-      figures: {},
-      details: {},
-    },
-    ...(receipts !== undefined && { receipts }),
-    expected: { head: { version: head.ring.version, id: head.id } },
-    key: await ringKey(context),
-  });
 }

@@ -1,7 +1,6 @@
 // ring-builder revert: a new version that goes back to an old placement, from where data is now.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { commitVersion } from '@ringwright/repository/commit-version';
 import type { Staged } from '@ringwright/repository/folder/builder-file';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
@@ -24,8 +23,7 @@ import { roomFirst } from '../../plan/lacking-room.ts';
 import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
 import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan-effects.ts';
 import { requireRoom } from '../../plan/require-room.ts';
-import { ringKey } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { advanceHead } from '../../versions/advance-head.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { type PreparedRevert, prepareRevert } from './prepare-revert.ts';
@@ -167,20 +165,13 @@ function toCommit(prepared: PreparedRevert): PlanToCommit {
 
 /** A version of its own: should the next step fail, nothing is in flight, and revert goes on. */
 async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): Promise<string> {
-  const { id } = await commitVersion(context.rings, {
-    ring,
+  const { id } = await advanceHead(context, head, {
+    next: ring,
+    message: `${counted(head.ring.moves.length, 'move')} cancelled by a revert`,
     state: { ...stateOf(head), partitioner: ring.partitioner },
-    entry: {
-      ...authorOf(context),
-      kind: 'advance',
-      message: `${counted(head.ring.moves.length, 'move')} cancelled by a revert`,
-      moves: 0,
-      figures: { movesLeft: 0 },
-      details: { cancelled: [...new Set(head.ring.moves.map(({ partition }) => partition))] },
-    },
+    figures: { movesLeft: 0 },
+    details: { cancelled: [...new Set(head.ring.moves.map(({ partition }) => partition))] },
     later: [],
-    expected: { head: { version: head.ring.version, id: head.id } },
-    key: await ringKey(context),
   });
   return id;
 }

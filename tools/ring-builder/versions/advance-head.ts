@@ -1,0 +1,35 @@
+// A version that carries a change on, and leaves what is staged as it is.
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { commitVersion, type VersionToCommit } from '@ringwright/repository/commit-version';
+import type { Head } from '@ringwright/repository/folder/read-log';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import type { Context } from '../cli/verb.ts';
+import { ringKey } from './signing.ts';
+import { authorOf } from './stage-verb.ts';
+import { stateOf } from './state-of-version.ts';
+
+interface Advance
+  extends Partial<Pick<VersionToCommit['entry'], 'moves' | 'figures' | 'details'>>,
+    Pick<VersionToCommit, 'commands' | 'later' | 'receipts' | 'override'> {
+  readonly next: Ring;
+  readonly message: string;
+  /** Default: that of the head. */
+  readonly state?: BuilderState;
+}
+
+/** Throws RING_FILE_INVALID where the head does not carry the builder, and what commitVersion throws. */
+export async function advanceHead(
+  context: Context,
+  head: StoredVersion,
+  { next, message, state, moves = 0, figures = {}, details = {}, ...more }: Advance,
+): Promise<Head> {
+  return commitVersion(context.rings, {
+    ...more,
+    ring: next,
+    state: state ?? stateOf(head),
+    entry: { ...authorOf(context), kind: 'advance', message, moves, figures, details },
+    expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
+  });
+}
