@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state/state-json';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
-import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { requireSound } from '@ringwright/ring/audit/require-sound';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
@@ -52,7 +52,7 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
       details: { ring: ring.keyspace, version: ring.version },
     });
   }
-  requireSound(ring);
+  requireSound(ring, 'nothing was restored; take the file of another version or server');
   const log = extendLog(
     { text: '', entries: [], hashes: [] },
     {
@@ -93,15 +93,5 @@ function requireName({ keyspace }: Ring, wanted: string | undefined): void {
   throw new CodedError('USAGE', `the file holds ring ${keyspace}, not ${wanted}`, {
     hint: `ring-builder restore ${keyspace} --from …`,
     details: { found: keyspace, wanted },
-  });
-}
-
-function requireSound(ring: Ring): void {
-  const findings = auditRing(ring);
-  const [first] = findings;
-  if (first === undefined) return;
-  throw new CodedError('RING_AUDIT_FAILED', `${findings.length} findings: ${first.message}`, {
-    hint: 'nothing was restored; take the file of another version or server',
-    details: { findings },
   });
 }

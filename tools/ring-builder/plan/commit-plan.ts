@@ -13,12 +13,12 @@ import {
   judgeVersion,
 } from '@ringwright/repository/judge-version';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
+import { requireSound } from '@ringwright/ring/audit/require-sound';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
-import { requireSound } from './commit-rules.ts';
 
 /** A plan with all that its version is made of. */
 export interface PlanToCommit {
@@ -53,6 +53,8 @@ export interface CommittedPlan {
   readonly next: string;
 }
 
+const unsound = 'nothing was committed; this is a bug of the builder, please report it';
+
 /** What holds the plan up when it is committed, or null. Throws TRUST_INVALID. */
 export async function plannedGuard(
   context: Context,
@@ -71,7 +73,7 @@ export async function requireCommittable(
   override: string | null,
 ): Promise<void> {
   const ring = ringOf(wanted);
-  requireSound(ring);
+  requireSound(ring, unsound);
   const version = { ...toJudge(wanted, ring), override };
   judgeVersion(judgedFrom(wanted), version, await trustOf(context));
 }
@@ -85,7 +87,7 @@ export async function commitPlan(
   const { opened, plan, direct, head } = wanted;
   const { ring, moves, moveLowerBound, movesLeft } = plan;
   const next = ringOf(wanted);
-  requireSound(next);
+  requireSound(next, unsound);
   const { id, version } = await commitVersion(context.rings, {
     ...toJudge(wanted, next),
     entry: {

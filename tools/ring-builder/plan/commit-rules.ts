@@ -1,4 +1,4 @@
-// What has to hold before a version is committed: the plan that was reviewed, a sound ring. Pure.
+// What has to hold before a version is committed: the plan that was reviewed. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
@@ -7,8 +7,6 @@ import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import type { Head } from '@ringwright/repository/folder/read-log';
 import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
-import { auditRing } from '@ringwright/ring/audit/audit-ring';
-import type { Ring } from '@ringwright/ring/ring';
 import { usage } from '../cli/arguments.ts';
 import { textOption } from '../cli/option-forms.ts';
 import type { LackingRoom } from './lacking-room.ts';
@@ -98,19 +96,4 @@ export function requireProved(
     hint: `ring-builder reconcile ${plan.ring} shows what they have lost; then add --unproved REASON`,
     details: { ring: plan.ring, partitions: found },
   });
-}
-
-/** Throws RING_AUDIT_FAILED. */
-export function requireSound(ring: Ring): void {
-  const findings = auditRing(ring);
-  const first = findings[0];
-  if (first === undefined) return;
-  throw new CodedError(
-    'RING_AUDIT_FAILED',
-    `${counted(findings.length, 'finding')}: ${first.message}`,
-    {
-      hint: 'nothing was committed; this is a bug of the builder, please report it',
-      details: { findings },
-    },
-  );
 }

@@ -1,10 +1,8 @@
 // What every import does with what it read: audit, add the ring folder, say what is there now.
-import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-
 import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
 import { addRing } from '@ringwright/repository/add-ring';
-import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { requireSound } from '@ringwright/ring/audit/require-sound';
 import { slotCount } from '@ringwright/ring/ring';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
@@ -16,7 +14,10 @@ export async function addImported(
 ): Promise<Answer> {
   const { ring, state, warnings } = imported;
   const { ring: name } = state;
-  if (ring !== null) requireSound(imported, source.file);
+  if (ring !== null) {
+    const hint = `${source.file} was read whole, but its ring is not one that may be used here`;
+    requireSound(ring, hint, { file: source.file });
+  }
   const devices = state.devices.filter((device) => device !== null).length;
   const head = await addRing(context.rings, {
     ring,
@@ -54,18 +55,4 @@ export async function addImported(
     ],
     next: context.next(`${head === null ? 'plan' : 'show'} ${name}`),
   };
-}
-
-function requireSound({ ring }: ImportedRing, file: string): void {
-  const findings = ring === null ? [] : auditRing(ring);
-  const first = findings[0];
-  if (first === undefined) return;
-  throw new CodedError(
-    'RING_AUDIT_FAILED',
-    `${counted(findings.length, 'finding')}: ${first.message}`,
-    {
-      hint: `${file} was read whole, but the ring in it is not one that may be used here`,
-      details: { file, findings },
-    },
-  );
 }
