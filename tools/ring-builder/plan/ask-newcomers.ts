@@ -10,7 +10,7 @@ import type { Context } from '../cli/verb.ts';
 import { fanOut } from '../servers/fan-out.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
-import { lastPushed } from './prepare-plan.ts';
+import { lastPush } from '../versions/last-push.ts';
 import { middleClock, requireFit } from './require-fit-newcomers.ts';
 
 /** Nobody waits long for servers that may not run yet: the plan asks again. */
@@ -30,7 +30,7 @@ export async function askNewcomers(
   ring: string,
   devices: readonly Asked[],
 ): Promise<string[]> {
-  if (lastPushed(await readLog(rings, ring)) === null) return [];
+  if (lastPush(await readLog(rings, ring)) === null) return [];
   const head = (await readVersion(rings, ring, 'head')).ring;
   const present = ringTargets(head, null).slice(0, CLOCKS_ASKED);
   const [clocks, statuses] = await Promise.all([

@@ -14,7 +14,6 @@ import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { stepRamps } from '@ringwright/builder/state/step-ramps';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
-import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
@@ -86,7 +85,7 @@ export function planWanted(
   { opened, head, staged, applied }: Wanted,
   options: Asked,
 ): PreparedPlan {
-  const unknown = lastPushed(opened.entries) === null;
+  const unknown = lastPush(opened.entries) === null;
   const direct = options.direct || unknown;
   // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
   const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
@@ -129,11 +128,6 @@ function movesFirst({ ring: { keyspace, version, moves } }: StoredVersion): Code
       details: { version, moves: moves.length },
     },
   );
-}
-
-/** The highest version that servers were told of, or null. */
-export function lastPushed(entries: readonly LogEntry[]): number | null {
-  return lastPush(entries)?.version ?? null;
 }
 
 function sameState(a: BuilderState, b: BuilderState): boolean {

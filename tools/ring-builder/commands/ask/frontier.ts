@@ -11,8 +11,8 @@ import { flagOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
-import { lastPushed } from '../../plan/prepare-plan.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
+import { lastPush } from '../../versions/last-push.ts';
 
 export const verb: Verb = {
   positionals: { overloads: { describe: 'values to try: 0 0.05 0.1; default: a few that matter' } },
@@ -37,7 +37,7 @@ export const verb: Verb = {
       },
       given.length > 0 ? given : undefined,
     );
-    const ask = args['offline'] !== true && head !== null && lastPushed(opened.entries) !== null;
+    const ask = args['offline'] !== true && head !== null && lastPush(opened.entries) !== null;
     const sizes = ask ? await askSizes(ring, ringTargets(head.ring, head.state)) : null;
     const mean = sizes?.meanBytes ?? null;
     const points = frontier.points.map((point) => {

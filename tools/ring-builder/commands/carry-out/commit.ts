@@ -18,10 +18,11 @@ import {
   reviewedPlanOptions,
 } from '../../plan/commit-rules.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
-import { lastPushed, type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
+import { type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { requireRoom } from '../../plan/require-room.ts';
+import { lastPush } from '../../versions/last-push.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 
 export const verb: Verb = {
@@ -91,7 +92,7 @@ async function commit(
  */
 function stateToCommit(prepared: PreparedPlan): BuilderState {
   const { state, opened } = prepared;
-  return lastPushed(opened.entries) === null ? dropEmptyDevices(state, ringOf(prepared)) : state;
+  return lastPush(opened.entries) === null ? dropEmptyDevices(state, ringOf(prepared)) : state;
 }
 
 /** The first commit after signing was turned on signs what is there, whatever is staged. */
@@ -128,8 +129,8 @@ function nothingToDo(
 
 /** Servers that have data would be told to serve what they were never given. */
 function requireUnpushed(ring: string, { opened }: PreparedPlan): void {
-  const pushed = lastPushed(opened.entries);
-  if (pushed === null) return;
+  const pushed = lastPush(opened.entries)?.version;
+  if (pushed === undefined) return;
   throw new CodedError(
     'CONFIRMATION_NEEDED',
     `version ${pushed} of ${ring} was pushed to servers; --direct would move no data for them`,

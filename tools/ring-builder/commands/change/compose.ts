@@ -16,8 +16,8 @@ import { textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { commitPlan, type PlanToCommit } from '../../plan/commit-plan.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
-import { lastPushed } from '../../plan/prepare-plan.ts';
 import { requireRoom } from '../../plan/require-room.ts';
+import { lastPush } from '../../versions/last-push.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 
 export const verb: Verb = {
@@ -81,7 +81,7 @@ async function prepare(
   const opened = before ?? (await openRing(context.rings, ring));
   const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
   if (head !== null) requireRest(head.ring.moves.length, opened);
-  const direct = lastPushed(opened.entries) === null;
+  const direct = lastPush(opened.entries) === null;
   const state =
     direct && head !== null
       ? dropEmptyDevices(composition.state, { ...head.ring, table })

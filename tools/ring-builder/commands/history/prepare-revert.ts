@@ -11,7 +11,7 @@ import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { cancelMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../../cli/verb.ts';
-import { lastPushed } from '../../plan/prepare-plan.ts';
+import { lastPush } from '../../versions/last-push.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { notNotedFindings } from '../../versions/waves-left.ts';
 
@@ -41,7 +41,7 @@ export async function prepareRevert(
   const cancelled = cancelledHead(head);
   const { partitioner } = cancelled ?? head.ring;
   const state = { ...revertState(opened.state, stateOf(old)), partitioner };
-  const direct = lastPushed(opened.entries) === null;
+  const direct = lastPush(opened.entries) === null;
   const planned = revertPlan({
     head: cancelled ?? head.ring,
     // Also when moves are cancelled first: the id of that version is not known before it is signed.

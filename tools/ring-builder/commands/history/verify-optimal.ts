@@ -16,6 +16,7 @@ import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
+import { stateOf } from '../../versions/state-of-version.ts';
 import { notNoted } from '../../versions/waves-left.ts';
 
 export interface OptimalityCheck {
@@ -82,14 +83,6 @@ function requireNothingReshaped(before: Ring, after: Ring): void {
 async function parentOf(rings: string, child: StoredVersion): Promise<StoredVersion | null> {
   const { keyspace, version } = child.ring;
   return version === 1 ? null : readVersion(rings, keyspace, version - 1);
-}
-
-function stateOf({ ring, state }: StoredVersion): BuilderState {
-  if (state !== null) return state;
-  throw new CodedError(
-    'RING_FILE_INVALID',
-    `version ${ring.version} of ${ring.keyspace} carries no builder state to verify against`,
-  );
 }
 
 /**

@@ -74,14 +74,7 @@ async function optimality(context: Context, ring: string, reference?: string): P
   const held = Array.from(potentials).filter((potential) => potential !== 0).length;
   return {
     json: {
-      ring,
-      ...figures,
-      ok: optimal,
-      moves,
-      pinned,
-      faults,
-      passes,
-      cycle,
+      ...{ ring, ...figures, ok: optimal, moves, pinned, faults, passes, cycle },
       potentials: [...potentials],
     },
     lines: [

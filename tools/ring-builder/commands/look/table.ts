@@ -33,14 +33,7 @@ export const verb: Verb = {
         ...(intervals !== null && { intervals: intervals.map(intervalJson) }),
         devices,
         table,
-        moves: moves.map(({ partition, replica, from, to, state, assignment }) => ({
-          partition,
-          replica,
-          from,
-          to,
-          state,
-          assignment,
-        })),
+        moves,
       },
       lines: [
         `# ${name} version ${version}: partition, then device ids in replica order${intervals === null ? '' : ', then its interval'}`,

@@ -1,7 +1,7 @@
 // ring-builder sign: a further signature on a version that waits for it, or after a rotation.
 
 import { requireRingKey } from '@ringwright/repository/encode-version';
-import { makesVersion } from '@ringwright/repository/folder/log-entry';
+import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
@@ -25,6 +25,7 @@ export const verb: Verb = {
     const ring = text(args, 'ring');
     const entries = await readLog(context.rings, ring);
     const version = versionOf(ring, entries, optionalText(args, 'version'));
+    const made = entries.find((entry) => makesVersion(entry) && entry.version === version);
     const { trust } = await requireTrust(context.rings);
     const key = requireRingKey(trust, await ringKey(context));
     const place = { rings: context.rings, ring };
@@ -35,7 +36,7 @@ export const verb: Verb = {
     return {
       json: { ring, version, id, signers, needed, missing, changed },
       lines: [
-        ...(await storyOf(context, ring, version)),
+        ...(await storyOf(context, ring, made)),
         `version ${version} of ${ring} ${how}: ${signers.join(', ')}; ${left}`,
       ],
       quotes: true,
@@ -45,11 +46,12 @@ export const verb: Verb = {
 };
 
 /** What the signature stands for. */
-async function storyOf(context: Context, ring: string, version: number): Promise<string[]> {
-  const entries = await readLog(context.rings, ring);
-  const made = entries.find((entry) => makesVersion(entry) && entry.version === version);
-  const { state, extraSections } = await readVersion(context.rings, ring, version);
-  return made === undefined
-    ? []
-    : madeLines(made, { staged: stagedChangesOf(extraSections), state });
+async function storyOf(
+  { rings }: Context,
+  ring: string,
+  made: LogEntry | undefined,
+): Promise<string[]> {
+  if (made === undefined) return [];
+  const { state, extraSections } = await readVersion(rings, ring, made.version);
+  return madeLines(made, { staged: stagedChangesOf(extraSections), state });
 }
