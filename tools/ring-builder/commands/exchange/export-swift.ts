@@ -47,22 +47,17 @@ export const verb: Verb = {
     if (unplaced) return exportUnplaced(context, name, file);
     const stored = await askedVersion(args, context);
     const { version } = stored.ring;
+    const swift = exportSwiftRing(stored.ring, stored.state);
+    const { version: swiftVersion } = swift;
     const bytes = builder
       ? builderBytes(stored, entries)
-      : encodeSwiftRing(exportSwiftRing(stored.ring, stored.state), format === '2' ? 2 : 1);
+      : encodeSwiftRing(swift, format === '2' ? 2 : 1);
     const changed = await write(context, { file, bytes, builder });
-    const { version: swiftVersion } = exportSwiftRing(stored.ring, stored.state);
     const kind = builder ? 'builder' : `ring of format ${format ?? 1}`;
     return {
       json: {
-        ring: name,
-        version,
-        id: stored.id,
-        file,
-        kind,
-        swiftVersion,
-        bytes: bytes.length,
-        changed,
+        ...{ ring: name, version, id: stored.id, file, kind, swiftVersion },
+        ...{ bytes: bytes.length, changed },
       },
       lines: [
         `${changed ? 'wrote' : 'already there:'} ${file}: ${name} version ${version} as Swift's ` +
