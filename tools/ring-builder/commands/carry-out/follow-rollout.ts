@@ -1,17 +1,42 @@
-// rollout --follow: its waits, its look at the health of the ring, and the commits of its steps.
+// rollout --follow: the next step of every ramp, once the one before has ended and all is well.
 import { setTimeout as delay } from 'node:timers/promises';
 import { counted } from '@ringwright/base/counted';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { checkRings } from '../../health/check-rings.ts';
 import { byWeight, exitOf, type Trouble } from '../../health/trouble.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
+import type { RampRow } from '../../versions/ramps.ts';
 import { verb as commit } from './commit.ts';
-import { followRamps, type LeftToFollow } from './follow-ramps.ts';
+
+export interface LeftToFollow {
+  readonly ramps: readonly RampRow[];
+  /** ISO 8601: partitions that have to move again rest until then; null: none does. */
+  readonly restsUntil: string | null;
+}
 
 export interface RolledOut {
   readonly answer: Answer;
   /** Null: it stopped before its end. */
   readonly left: LeftToFollow | null;
+}
+
+interface RampPorts {
+  readonly nowMs: () => number;
+  readonly rollOut: () => Promise<RolledOut>;
+  /** Of the ring, once it had time to recover; none: all is well. */
+  readonly troubles: () => Promise<readonly Trouble[]>;
+  /** Commits the next step; false: there was nothing to commit. */
+  readonly takeStep: () => Promise<boolean>;
+  readonly waitUntil: (ms: number) => Promise<void>;
+}
+
+interface Followed {
+  /** The last rollout. */
+  readonly ended: RolledOut;
+  /** Steps that were taken. */
+  readonly steps: number;
+  /** Why a step that is left was not taken. */
+  readonly troubles: readonly Trouble[];
 }
 
 /** A server that has just taken over, or restarts, is well again within this time. */
@@ -47,6 +72,28 @@ export async function followRollout(
     next: context.next(worst.command),
     exit: exitOf(troubles),
   };
+}
+
+/** Who is killed is started again, and goes on with the rollout of the step that was taken. */
+export async function followRamps(ports: RampPorts): Promise<Followed> {
+  for (let steps = 0; ; steps += 1) {
+    const ended = await ports.rollOut();
+    const nextMs = ended.left === null ? null : nextStepMs(ended.left);
+    if (nextMs === null) return { ended, steps, troubles: [] };
+    if (nextMs > ports.nowMs()) await ports.waitUntil(nextMs);
+    const troubles = await ports.troubles();
+    if (troubles.length > 0) return { ended, steps, troubles };
+    if (!(await ports.takeStep())) return { ended, steps, troubles: [] };
+  }
+}
+
+/** Null: no ramp goes on. */
+function nextStepMs({ ramps, restsUntil }: LeftToFollow): number | null {
+  const begins = ramps
+    .filter(({ phase }) => phase !== 'over')
+    .map(({ phase, from }) => (phase === 'due' ? 0 : Date.parse(from)));
+  if (begins.length === 0) return null;
+  return Math.max(Math.min(...begins), restsUntil === null ? 0 : Date.parse(restsUntil));
 }
 
 async function lastingTroubles(context: Context, ring: string): Promise<readonly Trouble[]> {

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import type { Trouble } from '../../health/trouble.ts';
 import type { RampRow } from '../../versions/ramps.ts';
-import { followRamps, type LeftToFollow } from './follow-ramps.ts';
+import { followRamps, type LeftToFollow } from './follow-rollout.ts';
 
+const answer = { json: null, lines: [] };
 const hourMs = 3_600_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 const row = (phase: RampRow['phase'], from = 0): RampRow => ({
@@ -33,7 +34,7 @@ async function story(
     rollOut: () => {
       told.push('rollout');
       rollouts += 1;
-      return Promise.resolve({ left: lefts[rollouts - 1] ?? null });
+      return Promise.resolve({ answer, left: lefts[rollouts - 1] ?? null });
     },
     troubles: () => {
       looks += 1;
