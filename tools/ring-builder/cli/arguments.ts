@@ -31,6 +31,18 @@ export function text(args: Arguments, name: string): string {
   return value;
 }
 
+/** One of `words`. Throws USAGE. */
+export function chosen<Word extends string>(
+  args: Arguments,
+  name: string,
+  words: readonly Word[],
+): Word {
+  const typed = text(args, name);
+  const found = words.find((one) => one === typed);
+  if (found === undefined) throw usage(`${typed}: wanted ${words.join(', ')}`);
+  return found;
+}
+
 export function texts(args: Arguments, name: string): string[] {
   const value = args[name] ?? [];
   return (Array.isArray(value) ? value : [value]).map(shown);

@@ -1,5 +1,5 @@
 // ring-builder completion: what a shell has to load to complete commands, options, rings, devices.
-import { text, usage } from '../cli/arguments.ts';
+import { chosen } from '../cli/arguments.ts';
 import type { Verb } from '../cli/verb.ts';
 import { scripts, shells } from './scripts.ts';
 
@@ -15,9 +15,7 @@ From a checkout: export PATH="$PWD/node_modules/.bin:$PATH"`,
     ['source <($0 completion bash)', 'for this shell only'],
   ],
   run: (args) => {
-    const word = text(args, 'shell');
-    const shell = shells.find((one) => one === word);
-    if (shell === undefined) throw usage(`${word}: wanted ${shells.join(', ')}`);
+    const shell = chosen(args, 'shell', shells);
     const script = scripts[shell];
     return Promise.resolve({ json: { shell, script }, lines: script.split('\n') });
   },

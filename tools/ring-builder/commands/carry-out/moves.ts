@@ -6,7 +6,7 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
-import { optionalText, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
+import { chosen, optionalText, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
@@ -26,7 +26,6 @@ import { stateOf } from '../../versions/state-of-version.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
-type Action = (typeof actions)[number];
 
 export const verb: Verb = {
   positionals: {
@@ -62,7 +61,7 @@ A rate is 256KiB/s or more.`,
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
-    const action = actionOf(text(args, 'action'));
+    const action = chosen(args, 'action', actions);
     const head = await readVersion(context.rings, ring, 'head');
     const which = texts(args, 'which');
     if (action === 'list') return listMoves(context, head, which);
@@ -90,12 +89,6 @@ A rate is 256KiB/s or more.`,
     });
   },
 };
-
-function actionOf(word: string): Action {
-  const action = actions.find((one) => one === word);
-  if (action === undefined) throw usage(`${word}: wanted ${actions.join(', ')}`);
-  return action;
-}
 
 /** What has all been copied cannot be paused: it waits for a rollout to finalize it. */
 async function notYetAvailable(

@@ -5,15 +5,8 @@ import { serverAddress } from '@ringwright/base/server-address';
 import { appendPush } from '@ringwright/repository/append-push';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  texts,
-  usage,
-} from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { chosen, flag, optionalNumber, texts } from '../../cli/arguments.ts';
+import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
@@ -39,17 +32,11 @@ const READY_WAIT_MS = 15_000;
 
 export const verb: Verb = {
   options: {
-    to: {
-      type: 'string',
-      array: true,
-      describe: 'further servers, as IP:PORT, that are to have the ring',
-    },
-    wait: {
-      type: 'string',
+    to: listOption('further servers, as IP:PORT, that are to have the ring'),
+    wait: textOption('wait for all servers, a majority of every partition, or one whole zone', {
       choices: waitRules,
       default: 'all',
-      describe: 'wait for all servers, a majority of every partition, or one whole zone',
-    },
+    }),
     canary: textOption('so many servers first; the others only when these accepted and are ready'),
     'keep-going': flagOption(
       `go on after one has refused; without it the ${serversAtOnceMax} asked at once are the last`,
@@ -67,7 +54,7 @@ export const verb: Verb = {
     );
     const targets = [...ringTargets(version.ring, version.state), ...extra];
     const how = {
-      wait: waitRule(args),
+      wait: chosen(args, 'wait', waitRules),
       canaries: optionalNumber(args, 'canary') ?? 0,
       keepGoing: flag(args, 'keep-going'),
     };
@@ -82,13 +69,6 @@ interface How {
   readonly wait: WaitRule;
   readonly canaries: number;
   readonly keepGoing: boolean;
-}
-
-function waitRule(args: Arguments): WaitRule {
-  const word = optionalText(args, 'wait') ?? 'all';
-  const rule = waitRules.find((one) => one === word);
-  if (rule === undefined) throw usage(`--wait ${word}: wanted ${waitRules.join(', ')}`);
-  return rule;
 }
 
 interface Pushed {

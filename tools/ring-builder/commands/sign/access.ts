@@ -1,14 +1,11 @@
 // ring-builder access: tokens, what each may do, and the signed document that tells all servers.
 import { text, texts, usage } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { pushAnswer, revokeAnswer, signAnswer } from './access-change.ts';
 import { grantAnswer } from './access-grant.ts';
 import { listAnswer } from './access-list.ts';
 import { logAnswer } from './access-log.ts';
-
-const string = { type: 'string', requiresArg: true } as const;
-const place = { ...string, array: true } as const;
 
 export const verb: Verb = {
   positionals: {
@@ -19,8 +16,8 @@ export const verb: Verb = {
     names: { describe: 'grant: name of the new token; revoke: names' },
   },
   options: {
-    read: { ...place, describe: 'grant: KEYSPACE[/PREFIX] whose records it reads; * for all' },
-    write: { ...place, describe: 'grant: KEYSPACE[/PREFIX] whose records it writes; * for all' },
+    read: listOption('grant: KEYSPACE[/PREFIX] whose records it reads; * for all'),
+    write: listOption('grant: KEYSPACE[/PREFIX] whose records it writes; * for all'),
     operator: flagOption('grant: pushes, moves, drops, rates'),
     metrics: flagOption('grant: status and metrics'),
     peer: flagOption('grant: for ring-server --token-file'),

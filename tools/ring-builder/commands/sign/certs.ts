@@ -1,6 +1,6 @@
 // ring-builder certs: an authority, and one bundle (key and certificate) for each server.
 import { text, texts, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
+import { listOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { initAnswer, issueAnswer } from './certs-issue.ts';
 import { listAnswer } from './certs-list.ts';
@@ -17,10 +17,9 @@ export const verb: Verb = {
   options: {
     certs: textOption('folder of the certificates (default: certs beside that of the rings)'),
     name: textOption('issue: name of the bundle (default: the first address)'),
-    role: {
-      ...textOption('issue: a client certificate, with what it grants: read:cities/eu, operator …'),
-      array: true,
-    },
+    role: listOption(
+      'issue: a client certificate, with what it grants: read:cities/eu, operator …',
+    ),
     days: textOption('issue, rotate: how long it is good (default 365)'),
     step: textOption('rotate authority: 1, 2 or 3', { choices: ['1', '2', '3'] }),
   },

@@ -1,6 +1,6 @@
 // ring-builder key: signing keys, and the root of trust that says whose count.
 import { text, texts, usage } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { generateAnswer } from './key-generate.ts';
 import { listAnswer } from './key-list.ts';
@@ -20,8 +20,8 @@ export const verb: Verb = {
       choices: ['ring', 'root', 'beacon'],
     }),
     cluster: textOption('generate: cluster of the first root (default: that of the rings here)'),
-    add: textOption('trust: ROLE:NAME=PUBLIC, a line of key generate', { array: true }),
-    threshold: textOption('trust: ROLE=N, signatures that are needed', { array: true }),
+    add: listOption('trust: ROLE:NAME=PUBLIC, a line of key generate'),
+    threshold: listOption('trust: ROLE=N, signatures that are needed'),
     large: textOption('trust: N, ring signatures that a large change needs'),
     'moved-share': textOption('trust: share of the slots above which it is large: 0.05'),
     'allow-override': textOption('trust: may a reason stand for them', { choices: ['yes', 'no'] }),
