@@ -7,20 +7,13 @@ import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
-import { plannedGuard } from '../../plan/commit-plan.ts';
-import {
-  commitOptions,
-  replicasAtOnceOption,
-  requireReplicasAtOnce,
-} from '../../plan/commit-rules.ts';
-import { guardWarnings } from '../../plan/guard-warnings.ts';
+import { replicasAtOnceOption, requireReplicasAtOnce } from '../../plan/commit-rules.ts';
 import { type AskedSizes, sizesFor } from '../../plan/known-sizes.ts';
-import { roomFirst } from '../../plan/lacking-room.ts';
 import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts';
 import { printMoves } from '../../plan/print-moves.ts';
-import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
-import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan-effects.ts';
+import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
+import { reviewedPlan } from '../../plan/reviewed-plan.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 import { bytesAtOnce, bytesOf, maxBytesOption } from './ask-copy-limits.ts';
@@ -51,7 +44,7 @@ export const verb: Verb = {
     if (wanted.running !== null) return runningAnswer(context, wanted.running, wanted);
     const prepared = planWanted(context, wanted, asked);
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
-    const { state, changed, direct, head } = prepared;
+    const { state, changed, direct } = prepared;
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
     if (!context.yes) requireFitNewcomers(prepared, sizes);
     const given = optionalText(args, 'rate');
@@ -62,31 +55,17 @@ export const verb: Verb = {
     const options = ['direct', 'step-ramps']
       .map((name) => (flag(args, name) ? ` --${name}` : ''))
       .join('');
-    const guard = await plannedGuard(context, prepared);
-    const { lacking, ...shown } = effects;
-    const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...guardWarnings(guard)]);
-    const moves = flag(args, 'partitions') ? printMoves(plan, state) : [];
+    const reviewed = await reviewedPlan(context, prepared, effects);
+    const moves = flag(args, 'partitions') ? printMoves(prepared.plan, state) : [];
     return {
-      json: { ...planDocument(plan), direct, changed, ...shown, brake: guard, steps },
+      json: { ...reviewed.json, direct, changed, steps },
       lines: changed
-        ? printPlan(plan, state, {
-            inPlace: effects.inPlace,
-            effects: [
-              ...printEffects(effects, { head: head?.ring ?? null, state }),
-              ...stepLines(steps),
-              ...moves,
-            ],
-          })
+        ? reviewed.lines([...stepLines(steps), ...moves])
         : [
             `${ring}: a commit would have nothing to do`,
             ...(asked.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
           ],
-      next: context.next(
-        changed
-          ? (roomFirst(lacking) ??
-              `commit ${ring} ${commitOptions(plan, guard, lacking)}${options}`)
-          : `status ${ring}`,
-      ),
+      next: context.next(changed ? reviewed.next(`commit ${ring}`, options) : `status ${ring}`),
     };
   },
 };

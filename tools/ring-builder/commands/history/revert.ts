@@ -13,16 +13,13 @@ import {
   commitPlan,
   isReached,
   type PlanToCommit,
-  plannedGuard,
   requireCommittable,
 } from '../../plan/commit-plan.ts';
-import { commitOptions, requireDigest, reviewedPlanOptions } from '../../plan/commit-rules.ts';
-import { guardWarnings } from '../../plan/guard-warnings.ts';
+import { requireDigest, reviewedPlanOptions } from '../../plan/commit-rules.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
-import { roomFirst } from '../../plan/lacking-room.ts';
-import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
-import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan-effects.ts';
+import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireRoom } from '../../plan/require-room.ts';
+import { reviewedPlan } from '../../plan/reviewed-plan.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { versionOf } from '../../versions/version-reference.ts';
@@ -76,25 +73,14 @@ function requireNothingStaged(ring: string, staged: readonly Staged[]): void {
 }
 
 async function showPlan(context: Context, prepared: PreparedRevert): Promise<Answer> {
-  const { plan, state, head, cancelled, old, direct } = prepared;
+  const { plan, head, old } = prepared;
   const { ring } = plan;
   const inFlight = head.ring.moves.length;
-  const from = cancelled ?? head.ring;
-  const sizes = await sizesFor(toCommit(prepared));
-  const effects = planEffects({ plan, head: { ring: from }, direct, state }, { sizes, rate: null });
-  const { lacking, ...told } = effects;
-  const guard = await plannedGuard(context, toCommit(prepared));
-  const shown = withWarnings(plan, [...effectWarnings(effects), ...guardWarnings(guard)]);
-  const options = commitOptions(plan, guard, lacking);
+  const wanted = toCommit(prepared);
+  const effects = planEffects(wanted, { sizes: await sizesFor(wanted), rate: null });
+  const reviewed = await reviewedPlan(context, wanted, effects);
   return {
-    json: {
-      ...planDocument(shown),
-      ...told,
-      brake: guard,
-      to: old.ring.version,
-      cancels: inFlight,
-      changed: true,
-    },
+    json: { ...reviewed.json, to: old.ring.version, cancels: inFlight, changed: true },
     lines: [
       `${ring}: ${isReached(plan) ? 'back' : 'as near as can be'} to the placement of version ` +
         `${old.ring.version}; nothing is done yet`,
@@ -102,12 +88,9 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
         ? [`first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`]
         : []),
       'files that were not given up yet need no copy',
-      ...printPlan(shown, state, {
-        inPlace: effects.inPlace,
-        effects: printEffects(effects, { head: from, state }),
-      }),
+      ...reviewed.lines([]),
     ],
-    next: context.next(roomFirst(lacking) ?? `revert ${ring} ${old.ring.version} ${options}`),
+    next: context.next(reviewed.next(`revert ${ring} ${old.ring.version}`)),
   };
 }
 
