@@ -1,10 +1,10 @@
 // A ring that servers were told of, without servers: what the builder does about it by itself.
 import path from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../tools/ring-builder/cli/verb.ts';
 import { proposeNextWave } from '../../tools/ring-builder/commands/carry-out/propose-next-wave.ts';
+import { notePush } from './note-push.ts';
 import { ringBuilderHere } from './ring-builder-here.ts';
 
 const hour = 3_600_000;
@@ -34,11 +34,8 @@ export async function knownRing(hours: number, power = 4) {
   const create = `create cities --partition-power ${power} --replicas 3 --min-part-hours`;
   await tool.json(`${create} ${hours}`);
   await tool.json(`add cities ${devices}`);
-  const { version, id } = await tool.json<{ version: number; id: string }>(
-    'commit cities -m first',
-  );
-  const entry = { time: '2026-11-01T00:00:00Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings, ring: 'cities' }, { version, id }, entry);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
   nowMs += 100 * hour;
   const head = () => readVersion(rings, 'cities', 'head');
   const propose = async () => proposeNextWave(context, await head(), null);

@@ -2,8 +2,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../test/support/note-push.ts';
 import {
   type RingBuilder,
   ringBuilderIn,
@@ -28,13 +28,6 @@ async function committed(): Promise<RingBuilder> {
   return tool;
 }
 
-async function pushed(tool: RingBuilder): Promise<void> {
-  const { head: version, id } = await tool.json<{ head: number; id: string }>('status cities');
-  const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
-  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush(place, { version, id }, entry);
-}
-
 test.concurrent('from nothing to a proposed change, step by step', {
   timeout: 60_000,
 }, async () => {
@@ -47,7 +40,7 @@ test.concurrent('from nothing to a proposed change, step by step', {
   expect(first).toMatchObject({ version: 1, moved: 0, direct: true, changed: true });
   expect(await tool.json('commit cities -m again')).toMatchObject({ version: 1, changed: false });
 
-  await pushed(tool);
+  await notePush(tool.folder);
   await tool.json('add cities r1z5-10.0.0.5:6200/sdb 100');
   const status = await tool.json('status cities');
   expect(status).toMatchObject({ head: 1, id: first['id'], changes: 1, pushed: 1 });
@@ -202,7 +195,7 @@ test.concurrent('a pushed ring goes direct only when that is confirmed', {
   timeout: 60_000,
 }, async () => {
   const tool = await committed();
-  await pushed(tool);
+  await notePush(tool.folder);
   await tool.json('set-weight cities d0 50');
   const refused = await tool.run('commit cities -m x --direct --json');
   expect(refused.exit).toBe(5);

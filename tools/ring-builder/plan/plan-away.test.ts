@@ -1,8 +1,7 @@
 // What a plan says of servers that do not answer, against the rings that it is made from.
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, onTestFinished, test } from 'vitest';
+import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { servedRing } from '../../../test/support/served-ring.ts';
 import { planAway, planAwayLines } from './plan-away.ts';
@@ -52,9 +51,8 @@ test('plan asks, and says that a removed device is dead, in numbers', async () =
   const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`);
   await tool.json('create cities --partitions 16 --replicas 3 --min-part-hours 0');
   await tool.json(`add cities ${devices.join(' ')}`);
-  const pushed = await tool.json<{ version: number; id: string }>('commit cities -m first');
-  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings: join(tool.folder, 'rings'), ring: 'cities' }, pushed, entry);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
   await tool.json('remove cities d1');
   const plan = await tool.json<{ moved: number }>('plan cities');
   const away = { slotsFrom: 12, slotsTo: 12, stuck: 12, holders: { partitions: 16, none: 16 } };

@@ -1,29 +1,14 @@
 // A device that is to join is refused when its server says that it is something else.
 
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { appendPush } from '@ringwright/repository/append-push';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, onTestFinished, test } from 'vitest';
+import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { statusServer } from '../../../test/support/status-server.ts';
 
-const plain = { address: 'here', ready: true, rings: [], refusals: [] };
-const time = '2026-11-21T02:00:00.000Z';
-const nowMs = Date.parse(time);
-
-async function serverWith(said: () => object): Promise<number> {
-  const server = createServer((_, response) => {
-    response.end(JSON.stringify({ ...plain, ...said() }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return (server.address() as AddressInfo).port; // it listens
-}
+const nowMs = Date.parse('2026-11-21T02:00:00.000Z');
 
 const unfit = [
   [{ device: 'c' }, 'NEWCOMER_UNFIT'],
@@ -36,17 +21,16 @@ const unfit = [
 /** A ring of one server that was pushed, and another server that may say anything. */
 async function ringAndNewcomer() {
   const news: { said: object } = { said: {} };
-  const [old, joins] = [await serverWith(() => ({ nowMs })), await serverWith(() => news.said)];
+  const { port: old } = await statusServer(() => ({ nowMs }));
+  const { port: joins } = await statusServer(() => news.said);
   const { folder, json, refusal } = await ringBuilderHere();
   onTestFinished(() => rm(folder, { recursive: true }));
   const rings = `${folder}/rings`;
   await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await json(`add cities r1z1-127.0.0.1:${old}/a 1`);
   await json('commit cities -m first');
-  const { ring, id } = await readVersion(rings, 'cities', 'head');
-  const pushed = { version: ring.version, id };
-  const entry = { time, user: 'ada', message: 'pushed', details: {} };
-  await appendPush({ rings, ring: 'cities' }, pushed, entry);
+  const { ring } = await readVersion(rings, 'cities', 'head');
+  await notePush(folder);
   return { news, rings, ring, json, refusal, add: `add cities r1z2-127.0.0.1:${joins}/b 1` };
 }
 

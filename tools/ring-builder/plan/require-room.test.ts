@@ -1,16 +1,15 @@
 // A commit whose moves do not fit the disks that its servers tell of is refused, or logged.
 
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
-import { appendPush } from '@ringwright/repository/append-push';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, onTestFinished, test } from 'vitest';
+import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../test/support/ring-status.ts';
 import { filesOf } from '../../../test/support/small-repository.ts';
+import { statusServer } from '../../../test/support/status-server.ts';
 import type { RingStatus } from '../servers/server-status.ts';
 
 interface Said {
@@ -22,45 +21,28 @@ interface Said {
   readonly fileBytes?: number;
 }
 
-/** One server that says it has every partition, each with values of 1,000 bytes. */
-async function serverWith(said: () => Said): Promise<number> {
-  const server = createServer((_, response) => {
+/** A ring of one server, which says that it has every partition, with values of 1,000 bytes. */
+async function ringOnOne(said: () => Said, settings = '--min-part-hours 0') {
+  const { port } = await statusServer(() => {
     const sizes = Array.from({ length: 8 }, (__, partition) => [partition, 1_000]);
     const { ring, fileBytes, ...disk } = said();
     const files = fileBytes && sizes.map(([partition]) => [partition, fileBytes]);
-    const rings = ring === undefined ? [] : [ring];
-    response.end(
-      JSON.stringify({ address: 'here', ready: true, rings, refusals: [], disk, sizes, files }),
-    );
+    return { rings: ring === undefined ? [] : [ring], disk, sizes, files };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return (server.address() as AddressInfo).port; // it listens
+  const tool = await ringBuilderHere();
+  onTestFinished(() => rm(tool.folder, { recursive: true }));
+  const add = (name: string) => tool.json(`add cities r1z1-127.0.0.1:${port}/${name} 1`);
+  await tool.json(`create cities --partitions 8 --replicas 1 ${settings}`);
+  await add('a');
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
+  return { ...tool, rings: `${tool.folder}/rings`, add };
 }
-
-const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
 
 test('too little room stops a commit, unless somebody says why it will do', async () => {
   let free = diskReserveBytes;
-  const port = await serverWith(() => ({ freeBytes: free }));
-  const { folder, json, refusal } = await ringBuilderHere();
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const rings = `${folder}/rings`;
-  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
-  const device = (name: string): string => `r1z1-127.0.0.1:${port}/${name}`;
-  await json(`add cities ${device('a')} 1`);
-  await json('commit cities -m first');
-  const { ring, id } = await readVersion(rings, 'cities', 'head');
-  const before = (await readLog(rings, 'cities')).length;
-  const place = { rings, ring: 'cities' };
-  const pushed = { version: ring.version, id };
-  const time = '2026-11-21T02:00:00.000Z';
-  await appendPush(place, pushed, { time, user: 'ada', message: 'pushed', details: {} });
-  expect(await readLog(rings, 'cities')).toHaveLength(before + 1);
-  await json(`add cities ${device('b')} 1`);
+  const { rings, add, json, refusal } = await ringOnOne(() => ({ freeBytes: free }));
+  await add('b');
   const plan = await json<{ traffic: object; warnings: { code: string }[] }>('plan cities');
   expect(plan.traffic).toMatchObject({
     devices: [
@@ -75,20 +57,14 @@ test('too little room stops a commit, unless somebody says why it will do', asyn
     ...{ overfilled: [1], overfillReason: 'soon-larger' },
   });
   free += 1_000_000;
-  await json(`add cities ${device('c')} 1`);
+  await add('c');
   expect(await json('commit cities -m third')).toMatchObject({ version: 3 });
 });
 
 test('room is needed for files, which have more bytes than small values', async () => {
   const said = { freeBytes: diskReserveBytes + 100_000, fileBytes: 40_000 };
-  const port = await serverWith(() => said);
-  const { folder, json, refusal } = await ringBuilderHere();
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
-  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
-  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
-  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  const { add, json, refusal } = await ringOnOne(() => said);
+  await add('b');
   expect(await json('plan cities')).toMatchObject({
     traffic: {
       bytes: 160_000,
@@ -102,14 +78,9 @@ test('room is needed for files, which have more bytes than small values', async 
 });
 
 test('moves of later waves need room too, also when the first wave is empty', async () => {
-  const port = await serverWith(() => ({ freeBytes: diskReserveBytes }));
-  const { folder, json, refusal } = await ringBuilderHere();
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await json('create cities --partitions 8 --replicas 1 --min-part-hours 24');
-  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
-  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
-  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  const disk = { freeBytes: diskReserveBytes };
+  const { add, json, refusal } = await ringOnOne(() => disk, '--min-part-hours 24');
+  await add('b');
   const plan = await json<{ moved: number; movesLeft: number; traffic: object }>('plan cities');
   expect(plan).toMatchObject({ moved: 0, movesLeft: 4, traffic: { bytes: 4_000 } });
   expect(await refusal('commit cities -m second')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
@@ -123,14 +94,9 @@ test('moves of later waves need room too, also when the first wave is empty', as
 
 test('a disk that is smaller than what stays free: no reason is asked for', async () => {
   const totalBytes = diskReserveBytes - 1;
-  const port = await serverWith(() => ({ freeBytes: totalBytes, totalBytes }));
-  const { folder, json, text, refusal } = await ringBuilderHere();
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
-  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
-  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
-  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  const disk = { freeBytes: totalBytes, totalBytes };
+  const { add, json, text, refusal } = await ringOnOne(() => disk);
+  await add('b');
   const plan = await text('plan cities');
   expect(plan).toMatch(/helps: a larger disk, or ring-builder remove cities d1$/m);
   expect(plan).toMatch(/^Next: ring-builder remove cities d1$/m);
@@ -141,7 +107,7 @@ test('a disk that is smaller than what stays free: no reason is asked for', asyn
 
   // Once moves are on their way there, these come first.
   await json('unstage cities');
-  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  await add('b');
   await json('commit cities -m second --overfill soon-larger');
   await json('set-weight cities d1 2');
   expect(await text('plan cities')).toMatch(/^Next: ring-builder moves cities cancel d1$/m);
@@ -149,13 +115,8 @@ test('a disk that is smaller than what stays free: no reason is asked for', asyn
 
 test('twice as many partitions need room for all children beside their parents', async () => {
   let free = diskReserveBytes + 7_999;
-  const port = await serverWith(() => ({ freeBytes: free }));
-  const { folder, json, refusal } = await ringBuilderHere();
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await json('create cities --partitions 8 --replicas 1 --partitioner hash-intervals');
-  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
-  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
+  const settings = '--partitioner hash-intervals';
+  const { folder, json, refusal } = await ringOnOne(() => ({ freeBytes: free }), settings);
   await json('set cities --partition-power 4');
   const before = await filesOf(folder);
   const devices = [{ id: 0, bytesIn: 8_000, freeBytes: free, fits: false }];
@@ -168,15 +129,9 @@ test('twice as many partitions need room for all children beside their parents',
 
 test('a revert asks for room too, but not for files that are there still', async () => {
   const held: { ring?: RingStatus } = {};
-  const port = await serverWith(() => ({ freeBytes: diskReserveBytes, ...held }));
-  const { folder, json, text, refusal } = await ringBuilderHere();
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const rings = `${folder}/rings`;
-  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
-  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
-  await appendPush({ rings, ring: 'cities' }, pushed, entry);
-  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  const said = () => ({ freeBytes: diskReserveBytes, ...held });
+  const { rings, add, json, text, refusal } = await ringOnOne(said);
+  await add('b');
   await json('commit cities -m second --direct --yes --override empty');
   expect(await text('revert cities 1')).toMatch(/^Next: .*revert cities 1 .* --overfill REASON$/m);
   const refused = { exit: 5, code: 'DISK_TOO_SMALL' };

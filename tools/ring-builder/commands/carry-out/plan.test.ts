@@ -1,7 +1,6 @@
 // What `plan` says of moves and of risk, as people read it.
-import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import {
   type RingBuilderHere,
   ringBuilderHere,
@@ -13,10 +12,8 @@ async function growing(zones: readonly [string, string, string, string]): Promis
   const device = (n: number): string => `${zones[n - 1]}-10.0.0.${n}:6200/sdb 100`;
   await tool.json('create cities --partitions 16 --replicas 3 --min-part-hours 0');
   await tool.json(`add cities ${[1, 2, 3].map(device).join(' ')}`);
-  const { id } = await tool.json<{ id: string }>('commit cities -m first');
-  const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
-  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush(place, { version: 1, id }, entry);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
   await tool.json(`add cities ${device(4)}`);
   return tool;
 }

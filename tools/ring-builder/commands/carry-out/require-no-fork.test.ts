@@ -1,13 +1,12 @@
 // A rollout looks for forks before it leads any server on.
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, onTestFinished, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../../test/support/ring-status.ts';
+import { statusServer } from '../../../../test/support/status-server.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 
 test('a fork that a server knows of: refused, and nothing is pushed', async () => {
@@ -16,26 +15,17 @@ test('a fork that a server knows of: refused, and nothing is pushed', async () =
   const tool = await ringBuilderHere({ nowMs: () => (nowMs += 100) });
   let ring: RingStatus | null = null;
   let upgrades = 0;
-  const server = createServer((_, response) => {
-    const rings = ring === null ? [] : [ring];
-    response.end(JSON.stringify({ address: 'here', ready: true, rings, refusals: [] }));
-  }).on('upgrade', (_, socket) => {
+  const { port, server } = await statusServer(() => ({ rings: ring === null ? [] : [ring] }));
+  server.on('upgrade', (_, socket) => {
     upgrades += 1;
     socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-    await rm(tool.folder, { recursive: true });
-  });
-  const { port } = server.address() as AddressInfo; // it listens
+  onTestFinished(() => rm(tool.folder, { recursive: true }));
   const rings = join(tool.folder, 'rings');
   await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-  const pushed = await tool.json<{ version: number; id: string }>('commit cities -m first');
-  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings, ring: 'cities' }, pushed, entry);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
   await tool.json(`add cities r1z1-127.0.0.1:${port}/b 1`);
   await tool.json('commit cities -m second');
   const head = await readVersion(rings, 'cities', 'head');

@@ -1,7 +1,6 @@
 // Fewer replicas: slots that end are counted as such, and the last spare one needs a reason to go.
-import path from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 const devices = [1, 2, 3, 4, 5].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
@@ -16,9 +15,8 @@ test('from three to two is a step; from two to one needs a reason', async () => 
   const tool = await ringBuilderHere();
   await tool.json('create cities --partition-power 5 --replicas 3');
   await tool.json(`add cities ${devices}`);
-  const first = await tool.json<{ version: number; id: string }>('commit cities -m first');
-  const entry = { time: '2026-11-21T03:00:00Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings: path.join(tool.folder, 'rings'), ring: 'cities' }, first, entry);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
 
   const staged = (await tool.answer('set cities --replicas 1')).lines;
   expect(staged.join('\n')).toContain('refuses it: from 3 to 1 replicas is 64 slots');

@@ -1,8 +1,8 @@
 // split and merge as commands: staged, planned, committed where no server has the ring; bad ones
 // are refused with both values, and change nothing.
 import { CodedError } from '@ringwright/base/coded-error';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { filesOf } from '../../../../test/support/small-repository.ts';
 
@@ -63,9 +63,7 @@ test.each(refused)('%s: %s is %s', async (...row) => {
 
 test('while moves are in flight a split and a merge wait, and nothing changes', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4 --min-part-hours 0');
-  const pushed = await tool.json<{ version: number; id: string }>('show cities 1');
-  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings: `${tool.folder}/rings`, ring: 'cities' }, pushed, entry);
+  await notePush(tool.folder);
   await tool.json('add cities r1z4-127.0.0.1:1/d4 1');
   await tool.json('commit cities -m joins');
   const { moves } = await tool.json<{ moves: unknown[] }>('table cities');

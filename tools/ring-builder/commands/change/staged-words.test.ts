@@ -1,7 +1,6 @@
 // What is staged, in force and in flight is told apart: by status, by commit and by the log.
-import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 test('status marks what is staged, and commit counts only its own moves', async () => {
@@ -10,9 +9,8 @@ test('status marks what is staged, and commit counts only its own moves', async 
   const [a, b, c, d] = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb`);
   await tool.json(`add kv ${a} 1 ${b} 1 ${c} 1`);
   expect(await tool.text('status kv')).toMatch(/^d0 .* +1 \(staged\) +joins \(staged\)$/m);
-  const { id } = await tool.json<{ id: string }>('commit kv -m first');
-  const note = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings: join(tool.folder, 'rings'), ring: 'kv' }, { version: 1, id }, note);
+  await tool.json('commit kv -m first');
+  await notePush(tool.folder, 'kv');
   expect(await tool.text('status kv')).not.toContain('(staged)');
 
   await tool.json('set-weight kv d0 2');

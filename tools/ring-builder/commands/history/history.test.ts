@@ -2,8 +2,8 @@
 // restore.
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 import { filesOf } from '../../../../test/support/small-repository.ts';
 
@@ -15,13 +15,6 @@ async function committed(): Promise<RingBuilder> {
   await tool.json(`add cities ${devices}`);
   await tool.json('commit cities -m first');
   return tool;
-}
-
-async function pushed(tool: RingBuilder): Promise<void> {
-  const { head: version, id } = await tool.json<{ head: number; id: string }>('status cities');
-  const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
-  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush(place, { version, id }, entry);
 }
 
 const slow = { timeout: 120_000 };
@@ -72,7 +65,7 @@ test.concurrent(
   slow,
   async () => {
     const tool = await committed();
-    await pushed(tool);
+    await notePush(tool.folder);
     await tool.json('add cities r1z5-10.0.0.5:6200/sdb 100');
     const plan = await tool.json<{ moved: number }>('plan cities --offline');
     expect(plan).toMatchObject({ traffic: null, risk: { length: 4 }, tiers: { length: 11 } });

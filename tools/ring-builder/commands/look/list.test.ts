@@ -1,8 +1,8 @@
 // The rings of a folder, told without asking a server; and the one order of arguments.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 test('list names rings in every state, and nothing else of the folder', async () => {
@@ -25,8 +25,7 @@ test('list names rings in every state, and nothing else of the folder', async ()
       { ring: 'empty', version: null, id: null, servers: 0, state: 'no version yet' },
     ],
   });
-  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings, ring: 'cities' }, { version: 1, id }, entry);
+  await notePush(tool.folder);
   await tool.json('add cities r1z3-10.0.0.3:6200/a 1');
   const shown = await tool.text('list');
   expect(shown).toMatch(/^2 rings in .*rings\n\nRING +HEAD +ID/);

@@ -1,34 +1,24 @@
 // What status says of servers that moves wait for, and of devices that may leave; and what the
 // commands on the way out name next.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import {
   type RingBuilderHere,
   ringBuilderHere,
 } from '../../../../test/support/ring-builder-here.ts';
+import { statusServer } from '../../../../test/support/status-server.ts';
 
 /** Nobody listens there. */
 const devices = [1, 2, 3].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`).join(' ');
 
 /** One of the servers is one that answers, and has no ring. */
 async function pushed(): Promise<RingBuilderHere> {
-  const answer = { address: '', ready: false, rings: [], refusals: [] };
-  const server = createServer((_, response) => void response.end(JSON.stringify(answer)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const { port } = await statusServer(() => ({ ready: false }));
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 2 --min-part-hours 0');
   await tool.json(`add cities ${devices.replace('127.0.0.1:1/', `127.0.0.1:${port}/`)}`);
-  const { id } = await tool.json<{ id: string }>('commit cities -m first');
-  const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
-  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush(place, { version: 1, id }, entry);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
   return tool;
 }
 

@@ -2,8 +2,8 @@
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
 const shape = '--partition-power 5 --replicas 3';
@@ -95,9 +95,8 @@ test('signing can be turned on while moves are in flight, and they stay', async 
   const ada = await person('ada');
   await tool.json(`${create} --min-part-hours 0`);
   await tool.json(`add cities ${devices}`);
-  const first = await tool.json<{ version: number; id: string }>('commit cities -m first');
-  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings: join(tool.folder, 'rings'), ring: 'cities' }, first, entry);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
   await tool.json('set-weight cities d0 90');
   const { moved } = await tool.json<{ moved: number }>('commit cities -m lighter');
   expect(moved).toBeGreaterThan(0);

@@ -1,0 +1,22 @@
+// A server that answers every request with a status, and nothing else, until the test ends.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** `said`: what of its status is otherwise than that of a server which has no ring. */
+export async function statusServer(
+  said: () => object = () => ({}),
+): Promise<{ readonly port: number; readonly server: Server }> {
+  const plain = { address: 'here', ready: true, rings: [], refusals: [] };
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ ...plain, ...said() }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { port: (server.address() as AddressInfo).port, server };
+}
