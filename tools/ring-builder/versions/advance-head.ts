@@ -18,7 +18,7 @@ interface Advance
   readonly state?: BuilderState;
 }
 
-/** Throws RING_FILE_INVALID where the head does not carry the builder, and what commitVersion throws. */
+/** Throws RING_FILE_INVALID for a head without the builder, and what commitVersion throws. */
 export async function advanceHead(
   context: Context,
   head: StoredVersion,

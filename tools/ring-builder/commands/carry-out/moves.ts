@@ -15,11 +15,10 @@ import { type ControlOutcome, controlMoves, forceRefills } from '../../moves/con
 import { ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
 import { noMoveRate } from '../../moves/move-rate.ts';
 import { moveRows } from '../../moves/move-rows.ts';
-import { isDeviceWord, isNamed, namedMoves } from '../../moves/named-moves.ts';
+import { isDeviceWord, isNamed, namedMoves, withSelected } from '../../moves/named-moves.ts';
 import { noteControl } from '../../moves/note-control.ts';
 import { movesTable } from '../../moves/print-board.ts';
 import { rateAnswer } from '../../moves/rate-answer.ts';
-import { withSelected } from '../../moves/selected-devices.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { stateOf } from '../../versions/state-of-version.ts';

@@ -11,7 +11,7 @@ import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { changeSize, whyLarge } from '@ringwright/ring/audit/large-change';
 import { expect, test } from 'vitest';
 import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
-import { waveOverride } from './wave-override.ts';
+import { waveOverride } from './propose-next-wave.ts';
 
 /** A ring that servers may know, in which one device goes and another one's weight falls. */
 async function committed(weights: readonly number[], changes: string[], override = '') {

@@ -1,8 +1,13 @@
 // ring-builder replace: stages a device, or all devices of a server, to be taken over by new ones.
+import { CodedError } from '@ringwright/base/coded-error';
+import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { isWholeAddress, parseAddress } from '@ringwright/base/server-address';
+import { shortened } from '@ringwright/base/shortened';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { Change } from '@ringwright/builder/state/change';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { openRing } from '@ringwright/repository/open-ring';
+import type { Device } from '@ringwright/ring/device';
 import { type Arguments, flag, optionalText, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -11,7 +16,6 @@ import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { cancelFirst } from './cancel-first.ts';
 import { checkDevice, type NewDevice } from './read-devices.ts';
-import { placeOf } from './replacement-place.ts';
 
 type Heir = NewDevice & { readonly replaces: number };
 
@@ -71,5 +75,38 @@ function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Hei
     const kept = isSameServer && replication && { replication };
     const fields = { ...named, ...(key && { key }), ...kept };
     return { ...checkDevice(fields, 'the new device'), replaces: ids[at] ?? 0 };
+  });
+}
+
+type Place = Partial<Pick<Device, 'region' | 'zone' | 'ip' | 'port' | 'device'>>;
+
+/**
+ * Where a new device differs from the old one: 10.0.0.9, 10.0.0.9:6200/sdc, /sdc, r1z3-fd00::9.
+ * Throws DEVICE_INVALID.
+ */
+function placeOf(written: string): Place {
+  const form = /^(?:r(\d{1,9})z(\d{1,9})-)?([^/]*)(?:\/([^_]+))?$/s;
+  const [all, region, zone, server = '', device] = form.exec(written) ?? [];
+  const address = parseAddress(server);
+  if (all === undefined || all === '' || (server !== '' && address === null))
+    throw noPlace(written);
+  return {
+    ...(region !== undefined && { region: Number(region), zone: Number(zone) }),
+    ...(address !== null && { ip: lowerIpv6(address.ip) }),
+    ...(address !== null && isWholeAddress(server) && { port: address.port }),
+    ...(device !== undefined && { device }),
+  };
+}
+
+/** As rings have it; what stands behind a % is the name of a network card. */
+function lowerIpv6(ip: string): string {
+  return ip.replace(/^[^%]*:[^%]*/, (address) => address.toLowerCase());
+}
+
+function noPlace(written: string): CodedError {
+  const given = shortened(written, typedCharactersMax);
+  return new CodedError('DEVICE_INVALID', `${JSON.stringify(given)} is no place of a new device`, {
+    hint: 'write IP, IP:PORT/DEVICE or /DEVICE, perhaps with r1z2- before it',
+    details: { given },
   });
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { keepOption, pruneAndAnswer } from './prune-verb.ts';
+import { keepOption, pruneAndAnswer } from './prune.ts';
 
 export const verb: Verb = {
   options: {

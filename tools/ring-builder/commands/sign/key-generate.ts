@@ -9,7 +9,7 @@ import {
   namesOfKeys,
   requireElsewhere,
 } from '../../versions/begin-signing.ts';
-import { expiryAfter } from './key-expiry.ts';
+import { expiryAfter } from './root-change.ts';
 
 export async function generateAnswer(
   args: Arguments,

@@ -1,10 +1,10 @@
 // ring-builder key: signing keys, and the root of trust that says whose count.
+import { listKeys, protectKey } from '@ringwright/repository/signing-key';
 import { text, texts, usage } from '../../cli/arguments.ts';
 import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { generateAnswer } from './key-generate.ts';
 import { listAnswer } from './key-list.ts';
-import { protectAnswer } from './key-protect.ts';
 import { revokeAnswer, trustAnswer } from './key-trust.ts';
 
 export const verb: Verb = {
@@ -47,3 +47,19 @@ export const verb: Verb = {
     return trustAnswer(args, context);
   },
 };
+
+/** A passphrase for private keys that have none; all keys here, when no name is given. */
+async function protectAnswer(context: Context, names: readonly string[]): Promise<Answer> {
+  const { folder, passphrase } = context.keys;
+  const wanted = names.length > 0 ? names : (await listKeys(folder)).map(({ name }) => name);
+  const done: string[] = [];
+  for (const name of wanted) {
+    if (await protectKey(folder, name, () => passphrase('create'))) done.push(name);
+  }
+  const none = `no key in ${folder} was without a passphrase`;
+  return {
+    json: { folder, protected: done, changed: done.length > 0 },
+    lines: [done.length === 0 ? none : `encrypted in ${folder}: ${done.join(', ')}`],
+    next: context.next('key list'),
+  };
+}

@@ -12,7 +12,6 @@ import {
   usage,
 } from '../../cli/arguments.ts';
 import type { Context } from '../../cli/verb.ts';
-import { expiryAfter } from './key-expiry.ts';
 
 const roles = ['root', 'ring', 'beacon'] as const;
 
@@ -113,4 +112,12 @@ function parseThreshold(word: string): { readonly role: TrustRole; readonly thre
   const known = roles.find((one) => one === role);
   if (known !== undefined) return { role: known, threshold: Number(number) };
   throw usage(`--threshold ${word} is not ROLE=N`, '--threshold root=2');
+}
+
+const defaultDays = 365;
+
+/** When a root made now runs out. */
+export function expiryAfter(args: Arguments, context: Pick<Context, 'nowMs'>): string {
+  const days = optionalNumber(args, 'days') ?? defaultDays;
+  return new Date(context.nowMs() + days * 86_400_000).toISOString();
 }
