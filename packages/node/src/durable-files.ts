@@ -38,12 +38,14 @@ function beginSync(directory: string): Promise<void> {
 }
 
 async function syncEntries(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(directory, 'r');
+  await handle.sync();
+}
+
+/** What is in a file, whoever wrote it. */
+export async function syncFile(file: string): Promise<void> {
+  await using handle = await open(file, 'r+');
+  await handle.sync();
 }
 
 function syncDirectoryNow(directory: string): void {
@@ -74,13 +76,9 @@ export async function writeNewFile(
   content: string | Uint8Array,
   mode = 0o600,
 ): Promise<void> {
-  const handle = await open(file, 'wx', mode);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file, 'wx', mode);
+  await handle.writeFile(content);
+  await handle.sync();
 }
 
 /** Writes a file that may be there already. Several processes may write it: the last one wins. */

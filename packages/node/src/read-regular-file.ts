@@ -19,15 +19,11 @@ export async function readRegularFile(path: string, bytesMax: number): Promise<B
   // Before it is opened, because opening some devices does something.
   checkFile(path, await stat(path), bytesMax);
   // The name may have become a FIFO since, and opening that waits for a writer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    checkFile(path, await file.stat(), bytesMax);
-    // It may grow meanwhile: one byte too many tells.
-    const range = { end: bytesMax, highWaterMark: CHUNK_BYTES, autoClose: false };
-    return await readBounded(file.createReadStream(range), path, bytesMax);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  checkFile(path, await file.stat(), bytesMax);
+  // It may grow meanwhile: one byte too many tells.
+  const range = { end: bytesMax, highWaterMark: CHUNK_BYTES, autoClose: false };
+  return await readBounded(file.createReadStream(range), path, bytesMax);
 }
 
 /** The same as text, in UTF-8, of up to what one text can hold. */

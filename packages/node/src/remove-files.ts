@@ -31,14 +31,10 @@ async function filesIn(target: string): Promise<string[]> {
 
 /** What cannot be opened, or has another name, is left to be removed at once, or to stay. */
 async function removeFile(file: string): Promise<void> {
-  const handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW).catch(() => null);
+  await using handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW).catch(() => null);
   if (handle === null) return;
-  try {
-    await rm(file, { force: true });
-    const { size, nlink } = await handle.stat();
-    if (nlink > 0) return;
-    for (let left = size - STEP_BYTES; left > 0; left -= STEP_BYTES) await handle.truncate(left);
-  } finally {
-    await handle.close();
-  }
+  await rm(file, { force: true });
+  const { size, nlink } = await handle.stat();
+  if (nlink > 0) return;
+  for (let left = size - STEP_BYTES; left > 0; left -= STEP_BYTES) await handle.truncate(left);
 }

@@ -8,13 +8,14 @@ import { mergeRowsMin } from '@ringwright/base/limits-store';
 import { removeFiles } from '@ringwright/node/remove-files';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { adoptCopy } from './copy/adopt-copy.ts';
-import { copyAside, withFile } from './copy/held-file.ts';
+import { copyAside } from './copy/held-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
 import { placeName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { AdoptedChild } from './parts/child-fills.ts';
 import { bytesOnDisk } from './parts/store-disk.ts';
 import { partitionOf, type StoreParts } from './parts/store-parts.ts';
+import { withFile } from './parts/use-partition.ts';
 import { scrubPartition } from './scrub-partition.ts';
 import type { BuiltChild } from './side/build-children.ts';
 

@@ -7,8 +7,8 @@ import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
-import { checkOpen, type StoreParts } from './parts/store-parts.ts';
-import { usePartition } from './parts/use-partition.ts';
+import type { StoreParts } from './parts/store-parts.ts';
+import { withFile } from './parts/use-partition.ts';
 
 /** Removed in one transaction: at 20 us each, 20 ms of one turn. */
 const TOMBSTONES_PER_TURN = 1_024;
@@ -23,10 +23,7 @@ export function raiseFloor(parts: StoreParts, partition: Partition, ms: number):
   return parts.mutex.run(placeName(partition), async () => {
     const { dropped, incarnation } = partition;
     if (dropped?.incarnation === incarnation && dropped.floorMs >= ms) return false;
-    const use = <T>(work: (file: PartitionFile) => T): T => {
-      checkThere(parts, partition);
-      return usePartition(parts, partition, work);
-    };
+    const use = <T>(work: (file: PartitionFile) => T): T => withFile(parts, partition, work);
     const before = use((file) => file.info());
     checkPromised(before, ms);
     await changeMarks(parts, partition, { floorMs: ms });
@@ -49,11 +46,4 @@ function checkPromised({ barrierMs }: PartitionInfo, ms: number): void {
   throw new CodedError('VALUE_OUT_OF_RANGE', `floor ${ms} is above the promised ${barrierMs}`, {
     details: { ms, barrierMs },
   });
-}
-
-function checkThere(parts: StoreParts, partition: Partition): void {
-  checkOpen(parts);
-  if (!partition.gone) return;
-  const name = `${partition.keyspace}/${partition.partition}`;
-  throw new CodedError('PARTITION_ABSENT', `${name} was dropped`);
 }

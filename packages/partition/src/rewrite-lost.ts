@@ -1,9 +1,14 @@
 // A file whose names are gone while it is open is whole: it is written anew under new ones.
-import { mkdir, open, rename } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
-import { makeDirectory, replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
+import {
+  makeDirectory,
+  replaceOwnFileNow,
+  syncDirectory,
+  syncFile,
+} from '@ringwright/node/durable-files';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { roomFor } from './copy/staged-copy.ts';
 import { dataPaths, placeName } from './file/data-paths.ts';
@@ -65,8 +70,7 @@ async function copyWhole(
   const { seq, rows, digest } = present.info();
   const isSame = meta?.seq === seq && meta.rows === rows && meta.digest === digest;
   if (findings.length > 0 || !isSame) return false;
-  await using handle = await open(name, 'r+');
-  await handle.sync();
+  await syncFile(name);
   await syncDirectory(staged);
   return true;
 }

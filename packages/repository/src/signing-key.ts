@@ -2,11 +2,11 @@
 // where there is a passphrase. They never lie in a rings folder, which is made to be committed to
 // git.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
-import { replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
+import { replaceOwnFile, syncDirectory, writeNewFile } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import {
   readRegularFile,
@@ -140,19 +140,13 @@ function requireStrong(passphrase: string): void {
 
 /** Secrets are born with mode 0600, and no file is ever written over a key. */
 async function writeOnce(path: string, content: string, name: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
+  await writeNewFile(path, content).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     throw new CodedError('SIGNING_KEY_EXISTS', `there is a key ${name} already: ${path}`, {
       hint: 'choose another name; a key in use may be lost for good when its file is removed',
       details: { name, path },
     });
   });
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 function keyPath(folder: string, name: string): string {

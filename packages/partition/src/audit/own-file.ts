@@ -1,8 +1,7 @@
 // Gives a staged file, which was just audited, to this device: after it the folder around it needs
 // nothing but its name to be the folder of a partition.
-import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory, writeNewFile } from '@ringwright/node/durable-files';
+import { syncDirectory, syncFile, writeNewFile } from '@ringwright/node/durable-files';
 import type Database from 'better-sqlite3';
 import { currentFile, currentText } from '../file/partition-directory.ts';
 import { PartitionFile } from '../file/partition-file.ts';
@@ -37,13 +36,4 @@ export async function makeOwnedDurable(file: string, { incarnation }: FileOwner)
   await Promise.all([syncFile(file), syncDirectory(directory)]);
   await writeNewFile(currentFile(home), currentText(incarnation));
   await syncDirectory(home);
-}
-
-async function syncFile(file: string): Promise<void> {
-  const handle = await open(file, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -3,7 +3,6 @@ import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
 import { mergeRowsMin, mergeSyncsMax } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { removeFiles } from '@ringwright/node/remove-files';
@@ -18,8 +17,8 @@ import { recordsSince } from '../file/read-records.ts';
 import type { StoredPromise } from '../file/record.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import { queueWrites } from '../parts/queue-writes.ts';
-import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { usePartition } from '../parts/use-partition.ts';
+import type { StoreParts } from '../parts/store-parts.ts';
+import { checkThere, usePartition } from '../parts/use-partition.ts';
 
 /**
  * The directory holds data.db and nobody has it open; it has the rows of the present file up to
@@ -36,7 +35,7 @@ export async function adoptCopy(
   partition: Partition,
   { directory: staged, mergedSeq = 0 }: { readonly directory: string; readonly mergedSeq?: number },
 ): Promise<PartitionInfo> {
-  checkAdoptable(parts, partition);
+  checkThere(parts, partition);
   const incarnation = parts.newIncarnation();
   const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
   const directory = join(home, incarnation);
@@ -100,7 +99,7 @@ async function mergeDurably(
   const { mergeRowsMax, walBytesMax } = parts.limits;
   let [merged, rowsMax, syncs] = [from, Math.min(mergeRowsMin, mergeRowsMax), 0];
   for (;;) {
-    checkAdoptable(parts, partition);
+    checkThere(parts, partition);
     // What is applied from now on comes from this segment or a later one.
     partition.keptSince = parts.log.oldestNeeded;
     const leftBefore = left();
@@ -176,7 +175,7 @@ async function switchTo(
   partition: Partition,
   next: { copy: PartitionFile; merged: number; incarnation: string },
 ): Promise<PartitionFile | null> {
-  checkAdoptable(parts, partition);
+  checkThere(parts, partition);
   const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
   // failpoint: copy-in.before-switch
   await switchOnDisk(parts, home, next.incarnation);
@@ -281,13 +280,4 @@ async function removeOld(parts: StoreParts, home: string, incarnation: string): 
   } catch (error) {
     parts.fail(error);
   }
-}
-
-export function checkAdoptable(parts: StoreParts, partition: Partition): void {
-  checkOpen(parts);
-  if (!partition.gone) return;
-  throw new CodedError(
-    'PARTITION_ABSENT',
-    `${partition.keyspace}/${partition.partition} was dropped while a copy of it came in`,
-  );
 }

@@ -8,8 +8,9 @@ import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
+import { withFile } from '../parts/use-partition.ts';
 import type { CopyDescription } from './copy-manifest.ts';
-import { beginHold, endHold, touched, withFile } from './held-file.ts';
+import { beginHold, endHold, touched } from './held-file.ts';
 
 const TICKET_BYTES = 32;
 const KEY_BYTES = 16;

@@ -8,18 +8,7 @@ import { ChangedPages } from '../file/changed-pages.ts';
 import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { usePartition } from '../parts/use-partition.ts';
-
-/** Work on its file, whose failures are the store's and whose damage is its own. */
-export function withFile<Result>(
-  parts: StoreParts,
-  partition: Partition,
-  work: (file: PartitionFile) => Result,
-): Result {
-  checkOpen(parts);
-  if (partition.gone) throw dropped(partition);
-  return usePartition(parts, partition, work);
-}
+import { dropped, withFile } from '../parts/use-partition.ts';
 
 /**
  * Its file stays open, and its checkpoints wait until `endHold`; one that can wait no longer comes
@@ -170,11 +159,6 @@ export async function mirrorAside(
   } finally {
     partition.pins -= 1;
   }
-}
-
-export function dropped({ keyspace, partition }: Partition, cause?: unknown): CodedError {
-  const message = `${keyspace}/${partition} was dropped, or replaced while it was copied`;
-  return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 
 export function touched({ keyspace, partition }: Partition): CodedError {

@@ -10,7 +10,8 @@ import { placePartitionDirectory } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
-import { checkAdoptable, clearAway, failed, switchHere } from './adopt-copy.ts';
+import { checkThere } from '../parts/use-partition.ts';
+import { clearAway, failed, switchHere } from './adopt-copy.ts';
 
 export interface FinishedCopy {
   /** Holds CURRENT, and the file in the folder that it names; nobody has that open. */
@@ -29,7 +30,7 @@ export async function placeCopy(
   partition: Partition,
   copy: FinishedCopy,
 ): Promise<PartitionInfo | null> {
-  checkAdoptable(parts, partition);
+  checkThere(parts, partition);
   const before = partition.incarnation;
   partition.pins += 1;
   // What is applied from now on comes from this segment or a later one.

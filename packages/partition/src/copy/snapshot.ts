@@ -11,9 +11,10 @@ import { openUntrusted } from '../file/open-sqlite.ts';
 import type { Partition } from '../file/partition.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import { withFile } from '../parts/use-partition.ts';
 import type { CopiedFile } from '../side/side-process.ts';
 import type { CopyManifest } from './copy-manifest.ts';
-import { mirrorAside, whileHeld, withFile } from './held-file.ts';
+import { mirrorAside, whileHeld } from './held-file.ts';
 
 /** Holds a staged file until released. */
 export class Snapshot {

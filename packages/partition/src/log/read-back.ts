@@ -18,17 +18,13 @@ export async function whyEmptied(
   { file, seed }: Pick<LogSegment, 'file' | 'seed'>,
   frame: DurableFrame | null,
 ): Promise<string | null> {
-  const handle = await open(file, 'r');
-  try {
-    const header = Buffer.alloc(segmentHeaderBytes);
-    await handle.read(header, 0, header.length, 0);
-    if (decodeSegmentHeader(header)?.seed !== seed) return `${file} has lost its header`;
-    if (frame === null) return null;
-    const found = Buffer.alloc(frame.bytes);
-    await handle.read(found, 0, found.length, frame.offset);
-    if (frameAt(found, 0, seed) !== null) return null;
-    return `${file} has lost what was written at offset ${frame.offset}`;
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file, 'r');
+  const header = Buffer.alloc(segmentHeaderBytes);
+  await handle.read(header, 0, header.length, 0);
+  if (decodeSegmentHeader(header)?.seed !== seed) return `${file} has lost its header`;
+  if (frame === null) return null;
+  const found = Buffer.alloc(frame.bytes);
+  await handle.read(found, 0, found.length, frame.offset);
+  if (frameAt(found, 0, seed) !== null) return null;
+  return `${file} has lost what was written at offset ${frame.offset}`;
 }

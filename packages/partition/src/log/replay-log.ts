@@ -123,11 +123,7 @@ function* pieces(parts: readonly Part[]): Iterable<LoggedEntry[]> {
 
 /** Before a new segment is begun: a torn end in a segment that is not the last would be damage. */
 async function cut(file: string, offset: number): Promise<void> {
-  const handle = await open(file, 'r+');
-  try {
-    await handle.truncate(offset);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file, 'r+');
+  await handle.truncate(offset);
+  await handle.sync();
 }

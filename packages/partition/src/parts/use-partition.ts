@@ -1,12 +1,14 @@
 // Work on the open file of one partition: what goes wrong is its damage, or the store's failure.
 import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { once } from '@ringwright/base/once';
+import { placeName } from '../file/data-paths.ts';
 import { newPartitionTables } from '../file/new-partition-file.ts';
 import type { Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
 import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
-import type { StoreParts } from './store-parts.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** Throws PARTITION_DAMAGED, STORE_FAILED, and what `use` throws of its own. */
 export function usePartition<T>(
@@ -26,6 +28,26 @@ export function usePartition<T>(
     if (diskError(error) !== null || isStoreFailure(error)) parts.fail(error);
     throw parts.failure ?? error;
   }
+}
+
+/** As usePartition, after a wait: also throws PARTITION_ABSENT, and what `checkOpen` does. */
+export function withFile<Result>(
+  parts: StoreParts,
+  partition: Partition,
+  work: (file: PartitionFile) => Result,
+): Result {
+  checkThere(parts, partition);
+  return usePartition(parts, partition, work);
+}
+
+export function checkThere(parts: StoreParts, partition: Partition): void {
+  checkOpen(parts);
+  if (partition.gone) throw dropped(partition);
+}
+
+export function dropped(partition: Partition, cause?: unknown): CodedError {
+  const message = `${placeName(partition)} was dropped, or replaced by another copy, meanwhile`;
+  return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 
 /** As readPartitionFile, for a request: these are counted. */
