@@ -73,13 +73,11 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
     ...(builder === undefined ? [] : [{ name: 'builder', bytes: builder }]),
     ...extraSections,
   ];
-  const manifest = encodeManifest({
-    ...manifestOf(ring, sections),
-    ...(signing === undefined ? {} : { signing }),
-  });
+  const described = manifestOf(ring, sections);
+  const manifest = encodeManifest({ ...described, ...(signing && { signing }) });
   const id = sha256(manifest);
   const bytes = joinRingFile({
-    format: formatOf(manifestOf(ring, sections)),
+    format: formatOf(described),
     envelope: encodeEnvelope(id, signatures),
     manifest,
     sections: sections.map((one) => one.bytes),
