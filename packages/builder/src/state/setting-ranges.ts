@@ -13,13 +13,14 @@ import {
   type IntervalPartitioner,
   isIntervals,
   type Partitioner,
+  saltBytesMax,
 } from '@ringwright/ring/partitioner/partitioner';
 import { slotCount } from '@ringwright/ring/ring';
 
 /** A power of 0 would shift a 32-bit hash by 32 bits, which no machine does; one bit is the least. */
 const PARTITION_POWER_MIN = 1;
 const SEED_MAX = 2 ** 32 - 1;
-const HEX_CHARACTERS_MAX = 1_024;
+const HEX_CHARACTERS_MAX = 2 * saltBytesMax;
 
 export function checkMinPartHours(value: number): void {
   if (!Number.isInteger(value)) throw outOfRange('min-part-hours', value, [0, minPartHoursMax]);

@@ -14,7 +14,7 @@ import {
 } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
-import { intervalHashes } from '../partitioner/partitioner.ts';
+import { intervalHashes, saltBytesMax } from '../partitioner/partitioner.ts';
 import { fileInvalid } from './ring-file-error.ts';
 
 /** One section: its bytes follow those of the one before. */
@@ -28,8 +28,11 @@ const version = z
   .int()
   .min(1)
   .max(2 ** 32 - 1);
-/** Raw bytes as hex; no cluster in sight salts with more than a few dozen. */
-const salt = z.string().regex(/^([0-9a-f]{2}){0,256}$/);
+/** Raw bytes as hex. */
+const salt = z
+  .string()
+  .max(2 * saltBytesMax)
+  .regex(/^([0-9a-f]{2})*$/);
 
 const partitions = z.int().min(1).max(partitionCountMax);
 

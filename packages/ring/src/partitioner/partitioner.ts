@@ -9,6 +9,9 @@ export type Partitioner =
 /** Partitions that are intervals of an ordered domain, each with an id of its own. */
 export type IntervalPartitioner = HashIntervalsPartitioner | RangesPartitioner;
 
+/** Of a prefix or suffix, two hex digits each: no cluster in sight has more than a few dozen. */
+export const saltBytesMax = 256;
+
 /** Swift: top `power` bits of MD5(prefix + key + suffix). Prefix and suffix are hex of raw bytes. */
 export interface Md5ShiftPartitioner {
   readonly kind: 'md5-shift';
