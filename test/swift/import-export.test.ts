@@ -2,13 +2,18 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { frozenPartitions } from '@ringwright/builder/plan/frozen-partitions';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
 import { parseState, serializeState } from '@ringwright/builder/state/state-json';
 import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
-import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/swift/export-swift';
+import {
+  exportSwiftBuilder,
+  exportSwiftRing,
+  exportUnplacedBuilder,
+} from '@ringwright/swift/export-swift';
 import { importSwift } from '@ringwright/swift/import-swift';
 import { decodeSwiftBuilder } from '@ringwright/swift/swift-builder-file';
 import { readSwiftFile } from '@ringwright/swift/swift-file';
@@ -190,6 +195,26 @@ test('builders between two rebalances', () => {
   const fresh = importSwift({ kind: 'builder', builder: { ...builder, table: null } }, settings);
   expect(fresh.ring).toBeNull();
   expect(fresh.state.devices).toHaveLength(builder.devices.length);
+});
+
+test('what only the builder here knows of a device does not go to Swift', () => {
+  const builder = decodeSwiftBuilder(swiftFile('f12_min_part_hours_v3.builder'));
+  const { state } = importSwift(
+    { kind: 'builder', builder: { ...builder, table: null } },
+    settings,
+  );
+  const id = state.devices.length;
+  const replaced = applyChanges(state, [
+    { kind: 'hold', id: 1, hold: 'no-target' },
+    { kind: 'add', device: { ...builder.devices[0]!, id, ip: '10.9.9.9' }, replaces: 0 },
+  ]);
+  const out = exportUnplacedBuilder(replaced);
+  expect(out.removed).toEqual([0]);
+  expect(out.devices.slice(0, 2)).toEqual([
+    { ...builder.devices[0], weight: 0 },
+    builder.devices[1],
+  ]);
+  expect(decodeSwiftBuilder(encodeSwiftBuilder(out)).devices).toEqual(out.devices);
 });
 
 test('ids stay as wide as they were', () => {

@@ -9,7 +9,6 @@ import { partitionOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { exportSwiftBuilder } from '@ringwright/swift/export-swift';
 import { importSwift } from '@ringwright/swift/import-swift';
-import { ringOfSwift } from '@ringwright/swift/ring-of-swift';
 import { readSwiftFile } from '@ringwright/swift/swift-file';
 import { decodeSwiftRing, encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
 import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
@@ -31,7 +30,7 @@ import { ringBuilderHere } from '../support/ring-builder-here.ts';
 const installed = swiftInstalled();
 if (!installed) console.warn('skipped: no OpenStack Swift here (apt-get install swift)');
 const salts = { prefix: '70c3a9', suffix: 'ff00' };
-const names = { keyspace: 'objects', cluster: 'default', ...salts };
+const settings = { ring: 'objects', cluster: 'default', ...salts };
 const scratch = (): Promise<string> => mkdtemp(join(tmpdir(), 'ringwright-swift-'));
 
 interface Found {
@@ -66,12 +65,12 @@ describe.skipIf(!installed)('with the real Swift', () => {
     );
     expect(answers).toHaveLength(rings.length);
     for (const [index, { fixture, swift }] of rings.entries()) {
-      const ring = ringOfSwift(swift, names);
+      const { ring } = importSwift({ kind: 'ring', ring: swift }, settings);
       const { partitions, version, keys } = answers[index]!;
-      expect(partitions, fixture).toEqual(answersHere(ring));
+      expect(partitions, fixture).toEqual(answersHere(ring!));
       expect(version, fixture).toBe(swift.version);
       for (const [path, partition] of keys) {
-        expect(partitionOf(ring.partitioner, Buffer.from(path))).toBe(partition);
+        expect(partitionOf(ring!.partitioner, Buffer.from(path))).toBe(partition);
       }
     }
   });
@@ -84,7 +83,6 @@ describe.skipIf(!installed)('with the real Swift', () => {
     });
     for (const [index, { fixture }] of swiftBuilders().entries()) {
       const given = swiftFile(`${fixture}.builder`);
-      const settings = { ring: 'objects', cluster: 'default', ...salts };
       const { ring, state } = importSwift(readSwiftFile(given), settings);
       const back = encodeSwiftBuilder(exportSwiftBuilder(ring!, state, new Map()));
       await writeFile(pairs[index]![0], given);

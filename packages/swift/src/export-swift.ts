@@ -1,17 +1,18 @@
 // A version of a ring as Swift's ring and builder. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
 import { minPartHoursMax } from '@ringwright/base/limits';
 import type {
-  BuilderDevice,
   BuilderState,
   SwiftReplicas,
   SwiftState,
 } from '@ringwright/builder/state/builder-state';
+import { ringDevices } from '@ringwright/builder/state/first-version';
 import { HOURS_COUNTED_MAX, hoursOfRuns } from '@ringwright/builder/state/last-moves';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import type { Device } from '@ringwright/ring/device';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
-import { notOfSwift, swiftOfRing } from './ring-of-swift.ts';
 import type { SwiftBuilder } from './swift-builder.ts';
 import { type SwiftRing, slotsOfReplicas } from './swift-ring.ts';
 
@@ -69,7 +70,7 @@ export function exportUnplacedBuilder(state: BuilderState): SwiftBuilder {
   return {
     partPower: partitioner.power,
     nextPartPower: swift?.nextPartPower ?? null,
-    devices: devices.map(withoutBuilder),
+    devices: ringDevices(state),
     table: null,
     idBytes: 2,
     emptyRow: false,
@@ -113,12 +114,6 @@ function removedOf(state: BuilderState, devices: readonly (Device | null)[]): nu
   );
 }
 
-function withoutBuilder(device: BuilderDevice | null): Device | null {
-  if (device === null) return null;
-  const { state: _state, hold: _hold, ramp: _ramp, ...fields } = device;
-  return fields;
-}
-
 function slotsOf({ table }: Ring): number {
   return table.reduce((sum, row) => sum + row.length, 0);
 }
@@ -153,4 +148,43 @@ function lastMovesOf(
     return seconds === undefined ? HOURS_COUNTED_MAX : since(seconds);
   });
   return { lastMoves, lastMovesEpoch: epoch };
+}
+
+/**
+ * A ring as Swift has it. Throws RING_NOT_CONVERTIBLE for another partitioner, MOVES_IN_FLIGHT:
+ * Swift has no word for a slot that is between two devices.
+ */
+function swiftOfRing(
+  ring: Ring,
+  as: Omit<SwiftRing, 'partPower' | 'devices' | 'table'>,
+): SwiftRing {
+  const { partitioner, moves, devices, table, keyspace, version } = ring;
+  if (partitioner.kind !== 'md5-shift') {
+    throw notOfSwift(keyspace, partitioner);
+  }
+  if (moves.length > 0) {
+    throw new CodedError(
+      'MOVES_IN_FLIGHT',
+      `version ${version} of ${keyspace} has ${moves.length} moves in flight`,
+      {
+        hint: `ring-builder rollout ${keyspace}, or export a version without moves`,
+        details: { ring: keyspace, version, moves: moves.length },
+      },
+    );
+  }
+  return { partPower: partitioner.power, devices, table, ...as };
+}
+
+type OtherPartitioner = Exclude<Partitioner, { readonly kind: 'md5-shift' }>;
+
+const whyNot: Readonly<Record<OtherPartitioner['kind'], string>> = {
+  'murmur3-mod': 'it has no other hash than MD5',
+  'hash-intervals': 'its partitions are the top bits of MD5, no intervals with own ends',
+  ranges: 'it places keys by their hash, not by their order',
+};
+
+function notOfSwift(ring: string, { kind }: OtherPartitioner): CodedError {
+  const why = `Swift knows md5-shift only: ${whyNot[kind]}`;
+  const message = `ring ${ring} has partitioner ${kind}, ${why}`;
+  return new CodedError('RING_NOT_CONVERTIBLE', message, { details: { ring, partitioner: kind } });
 }

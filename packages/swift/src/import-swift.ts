@@ -1,4 +1,5 @@
 // A ring or builder of Swift as the first version of a ring here. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { minPartHoursMax } from '@ringwright/base/limits';
 import type {
@@ -9,11 +10,11 @@ import type {
   SwiftState,
 } from '@ringwright/builder/state/builder-state';
 import { createState } from '@ringwright/builder/state/create-state';
+import { firstVersion } from '@ringwright/builder/state/first-version';
 import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
 import { HOURS_COUNTED_MAX, runsOfHours } from '@ringwright/builder/state/last-moves';
 import { increaseHint, powerIncrease } from '@ringwright/builder/state/steady-power';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
-import { ringOfSwift } from './ring-of-swift.ts';
 import type { SwiftBuilder } from './swift-builder.ts';
 import type { SwiftFile } from './swift-file.ts';
 import { replicasOfTable, type SwiftRing, slotsOfReplicas } from './swift-ring.ts';
@@ -60,9 +61,9 @@ function importRing(swift: SwiftRing, settings: SwiftImportSettings): ImportedRi
   const message =
     'a ring file holds no min_part_hours, no overload and no last moves: taken as 0, 0 and long ' +
     'ago; import the builder file to keep them, or: ring-builder set';
-  const ring = ringOfSwift(swift, { ...settings, keyspace: settings.ring });
+  refuseTwins(swift);
   return {
-    ring,
+    ring: firstVersion(state, swift.table),
     state,
     warnings: [{ code: 'SETTINGS_NOT_IN_FILE', message }, ...increasing(state)],
   };
@@ -85,10 +86,8 @@ function importBuilder(builder: SwiftBuilder, settings: SwiftImportSettings): Im
   };
   const hours = Math.min(minPartHours, minPartHoursMax);
   const state = stateOf(settings, { ...builder, replicas: placed, minPartHours: hours, swift });
-  const ring =
-    table === null
-      ? null
-      : ringOfSwift({ ...builder, table }, { ...settings, keyspace: settings.ring });
+  if (table !== null) refuseTwins({ ...builder, table });
+  const ring = table === null ? null : firstVersion(state, table);
   const pending = slotsOfReplicas(wanted, partPower) !== Math.round(placed * 2 ** partPower);
   return {
     ring,
@@ -159,4 +158,34 @@ function increasing(state: BuilderState): Finding[] {
 function replicasPending({ replicas }: SwiftBuilder, placed: number): Finding {
   const message = `${replicas} replicas wanted, ${placed} placed: imported with ${placed}`;
   return { code: 'REPLICAS_PENDING', message, details: { wanted: replicas, placed } };
+}
+
+/** Swift does this when there are more replicas than devices, or too few with weight. */
+function refuseTwins({
+  table,
+  partPower,
+  devices,
+}: Pick<SwiftRing, 'table' | 'partPower' | 'devices'>): void {
+  const lastSeen = new Int32Array(devices.length).fill(-1);
+  const twins: { partition: number; device: number }[] = [];
+  for (let partition = 0; partition < 2 ** partPower; partition += 1) {
+    for (const row of table) {
+      const device = row[partition];
+      if (device === undefined) continue;
+      if (lastSeen[device] === partition) twins.push({ partition, device });
+      lastSeen[device] = partition;
+    }
+  }
+  const first = twins[0];
+  if (first === undefined) return;
+  const count = twins.length;
+  throw new CodedError(
+    'RING_NOT_CONVERTIBLE',
+    `${count} times a device holds two replicas of a partition, first device ${first.device} of ` +
+      `partition ${first.partition}; here a device holds a partition once`,
+    {
+      hint: 'in Swift take no more replicas than devices with weight, rebalance, import again',
+      details: { twins: count, ...first },
+    },
+  );
 }

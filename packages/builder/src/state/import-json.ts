@@ -3,12 +3,12 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
-import { firstRing } from '@ringwright/ring/first-ring';
 import { rowLengths, type SlotRow } from '@ringwright/ring/ring';
 import { zeroRow } from '@ringwright/ring/slot-rows';
 import { z } from 'zod';
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 import { createState } from './create-state.ts';
+import { firstVersion } from './first-version.ts';
 import type { ImportedRing } from './imported-ring.ts';
 import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
 import { checkPartitioner } from './setting-ranges.ts';
@@ -89,16 +89,7 @@ export function importJson(
   };
   const state: BuilderState = { ...createState({ ...settings, minPartHours, overload }), devices };
   if (table === null) return { ring: null, state, warnings: [] };
-  const first = firstRing({
-    keyspace: ring,
-    cluster: settings.cluster,
-    partitioner,
-    partitions,
-    replicas,
-    devices: devices.map(withoutState),
-    table,
-  });
-  return { ring: first, state, warnings: [] };
+  return { ring: firstVersion(state, table), state, warnings: [] };
 }
 
 function parseDocument(text: string): Document {
@@ -111,12 +102,6 @@ function parseDocument(text: string): Document {
   const parsed = documentSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalid(firstComplaint(parsed.error));
-}
-
-function withoutState(device: BuilderDevice | null): Omit<BuilderDevice, 'state'> | null {
-  if (device === null) return null;
-  const { state: _, ...fields } = device;
-  return fields;
 }
 
 function tableOf(document: Document, partitions: number): SlotRow[] | null {

@@ -1,7 +1,7 @@
 // The files of Swift in test-data, and what Swift itself answers about them.
 import { readFileSync } from 'node:fs';
 import type { Ring } from '@ringwright/ring/ring';
-import { ringOfSwift } from '../../src/ring-of-swift.ts';
+import { importSwift } from '../../src/import-swift.ts';
 import { decodeSwiftRing } from '../../src/swift-ring-file.ts';
 
 interface SwiftLookup {
@@ -33,8 +33,10 @@ export function swiftFile(name: string): Buffer {
 }
 
 export function swiftRing({ fixture, prefix, suffix }: SwiftFixture): Ring {
-  const swift = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
-  return ringOfSwift(swift, { keyspace: 'swift', cluster: 'swift', prefix, suffix });
+  const file = { kind: 'ring', ring: decodeSwiftRing(swiftFile(`${fixture}.ring.gz`)) } as const;
+  const { ring } = importSwift(file, { ring: 'swift', cluster: 'swift', prefix, suffix });
+  if (ring === null) throw new Error(`${fixture} has no table`);
+  return ring;
 }
 
 /** What Swift itself says of a builder file. */
