@@ -41,7 +41,7 @@ export function scanTables(graph: CertificateGraph): TableScan {
     }
     moves += fresh;
     if (fresh > 0 || slots !== oldSlots) changed.push(partition);
-    if (graph.frozen?.[partition] !== 1) checkBounds(graph, { partition, held, slots }, faults);
+    checkBounds(graph, { partition, held, slots }, faults);
   }
   for (let v = tree.nodes - 1; v > 0; v -= 1) loads[tree.parent[v]!]! += loads[v]!;
   checkLoads(graph, faults);

@@ -10,8 +10,6 @@ export interface CertificateGraph {
   readonly partitions: number;
   readonly before: Table;
   readonly after: Table;
-  /** By partition 1 when it may not change: it has no arcs. */
-  readonly frozen: Uint8Array | null;
   /** By node: slots of `after` below it. */
   readonly loads: Int32Array;
   /** By leaf: the potential found so far; never above 0. */
@@ -24,16 +22,10 @@ export interface CertificateGraph {
   readonly count: Int32Array;
 }
 
-export interface CertificateTables {
-  readonly before: Table;
-  readonly after: Table;
-  readonly frozen: Uint8Array | null;
-}
-
 export function certificateGraph(
   tree: TierTree,
   targets: Targets,
-  tables: CertificateTables,
+  tables: Pick<CertificateGraph, 'before' | 'after'>,
 ): CertificateGraph {
   return {
     tree,

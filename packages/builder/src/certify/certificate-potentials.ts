@@ -55,7 +55,6 @@ interface Climb {
 }
 
 function relaxPartition(graph: CertificateGraph, partition: number): boolean {
-  if (graph.frozen?.[partition] === 1) return false;
   const old = new Int32Array(graph.before.length);
   const held = new Int32Array(graph.after.length);
   const oldSlots = leavesOf(graph, { table: graph.before, partition }, old);

@@ -35,16 +35,12 @@ export interface CertifyInput {
   readonly after: Table;
   readonly state: BuilderState;
   readonly problem?: PlacementProblem;
-  /** By partition 1 where nothing may change; null when all may. */
-  readonly frozen?: Uint8Array | null;
 }
 
 /** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
 export function certify(input: CertifyInput): Certificate {
-  const { before, after } = withoutEmpty(input);
   const { tree, targets } = input.problem ?? problemOf(input);
-  const frozen = input.frozen ?? null;
-  const graph = certificateGraph(tree, targets, { before, after, frozen });
+  const graph = certificateGraph(tree, targets, withoutEmpty(input));
   const { faults, moves, changed } = scanTables(graph);
   const potentials = new Int32Array(input.state.devices.length);
   const pinned = targets.own !== undefined;
