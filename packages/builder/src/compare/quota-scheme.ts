@@ -1,6 +1,8 @@
 // Dynamo's third strategy: equal parts, and of each node Q/S tokens, kept on join and leave. Pure.
+
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
+import { shuffle } from '../place/shuffle.ts';
 import {
   type Layout,
   layoutOf,
@@ -29,7 +31,7 @@ export function quotaTokens({ replicas, partitions, seed }: SchemeSettings): Sch
 /** Each node once in every round, in an order drawn anew. */
 function dealt(partitions: number, nodes: readonly number[], random: Random): number[] {
   const owners: number[] = [];
-  while (owners.length < partitions) owners.push(...shuffled(nodes, random));
+  while (owners.length < partitions) owners.push(...shuffle(Int32Array.from(nodes), random));
   return owners.slice(0, partitions);
 }
 
@@ -42,13 +44,14 @@ function shifted(before: readonly number[], nodes: readonly number[], random: Ra
     if (count !== undefined) counts.set(node, count + 1);
   }
   const lacking = new Map(quotasOf(counts, owners.length));
-  const free = shuffled([...owners.keys()], random).filter((index) => {
+  const free = shuffle(Int32Array.from(owners.keys()), random).filter((index) => {
     const room = lacking.get(owners[index]!) ?? 0;
     if (room > 0) lacking.set(owners[index]!, room - 1);
     return room === 0;
   });
   const takers = [...lacking].flatMap(([node, room]) => Array<number>(room).fill(node));
-  for (const [at, node] of shuffled(takers, random).entries()) owners[free[at]!] = node;
+  for (const [at, node] of shuffle(Int32Array.from(takers), random).entries())
+    owners[free[at]!] = node;
   return owners;
 }
 
@@ -58,13 +61,4 @@ function quotasOf(counts: ReadonlyMap<number, number>, tokens: number): [number,
   const larger = tokens - least * counts.size;
   const order = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   return order.map(([node], at) => [node, at < larger ? least + 1 : least]);
-}
-
-export function shuffled<Member>(members: readonly Member[], random: Random): Member[] {
-  const order = [...members];
-  for (let at = order.length - 1; at > 0; at -= 1) {
-    const other = random.below(at + 1);
-    [order[at], order[other]] = [order[other]!, order[at]!];
-  }
-  return order;
 }

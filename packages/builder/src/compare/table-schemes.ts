@@ -1,14 +1,15 @@
 // Schemes that keep a table of equal parts: one like Swift's builder, and the builder here. Pure.
+
 import { seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
 import type { Ring } from '@ringwright/ring/ring';
+import { shuffle } from '../place/shuffle.ts';
 import { nextRing } from '../plan/next-ring.ts';
 import { planVersion } from '../plan/plan-version.ts';
 import { applyChanges } from '../state/apply-changes.ts';
 import type { Change } from '../state/change.ts';
 import { createState } from '../state/create-state.ts';
 import { type Layout, layoutOf, type Scheme, type SchemeSettings } from './layout.ts';
-import { shuffled } from './quota-scheme.ts';
 
 /**
  * Swift's rule without tiers: slots of nodes that left, and random slots of nodes that hold too
@@ -23,7 +24,7 @@ export function swiftLike({ replicas, partitions, seed }: SchemeSettings): Schem
       const counts = new Map(nodes.map((node) => [node, 0]));
       for (const node of table.flat()) counts.set(node, (counts.get(node) ?? 0) + 1);
       table = table.map((list) => [...list]);
-      for (const partition of shuffled([...table.keys()], random)) {
+      for (const partition of shuffle(Int32Array.from(table.keys()), random)) {
         reassign(table[partition]!, { nodes, share, counts });
       }
       return tableLayout(table);

@@ -1,11 +1,13 @@
 // The first placement of a ring: every node at its quota, partitions in bounds, pairs spread. Pure.
 // McNaughton's wrap-around (1959), in blocks with permuted children; where no partition comes twice
 // any bijection is legal, and the least paired of the next few slots in a shuffled queue is taken.
+
 import { type Random, seededRandom } from '@ringwright/base/random';
 import type { TierTree } from '../state/tier-tree.ts';
 import { emptyPairCounts, type PairCounts } from './pair-counts.ts';
 import { emptyPlacement, type Placement } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
+import { shuffle } from './shuffle.ts';
 import { type Classes, wrapAround } from './wrap-around.ts';
 
 /** Slots of the queue looked at for each partition: 8 gives 0.05 of a random ring's variance. */
@@ -143,13 +145,7 @@ function shuffledSlots(work: Work, v: number, length: number): Int32Array {
     queue.fill(node - tree.firstLeaf, at, at + quotas[node]!);
     at += quotas[node]!;
   }
-  for (let i = queue.length - 1; i > 0; i -= 1) {
-    const j = random.below(i + 1);
-    const kept = queue[i]!;
-    queue[i] = queue[j]!;
-    queue[j] = kept;
-  }
-  return queue;
+  return shuffle(queue, random);
 }
 
 /**

@@ -1,5 +1,7 @@
 // McNaughton's wrap-around in blocks: hands partitions to the children of a node, mixed well. Pure.
+
 import type { Random } from '@ringwright/base/random';
+import { shuffle } from './shuffle.ts';
 
 /** Partitions per block: large enough to be cheap, small enough to mix the children. */
 const BLOCK = 128;
@@ -32,10 +34,10 @@ export function wrapAround(quotas: readonly number[], classes: Classes, random: 
     const less = new Int32Array(few === 0 ? 0 : total - more.length);
     return { few, more, less, moreCount: 0, lessCount: 0, left: quota };
   });
-  const more = shuffled(classes.more, random);
-  const less = shuffled(classes.less, random);
+  const more = shuffle(classes.more.slice(), random);
+  const less = shuffle(classes.less.slice(), random);
   const block = new Int32Array(BLOCK);
-  const order = Array.from(children.keys());
+  const order = Int32Array.from(children.keys());
   let moreLeft = more.length;
   for (let left = total; left > 0; ) {
     const size = Math.min(BLOCK, left);
@@ -46,7 +48,7 @@ export function wrapAround(quotas: readonly number[], classes: Classes, random: 
       less.subarray(less.length - lessLeft, less.length - lessLeft + size - moreHere),
       moreHere,
     );
-    shuffleOrder(order, random);
+    shuffle(order, random);
     fillBlock(children, order, { block, size, left, slots: classes.few * size + moreHere });
     left -= size;
     moreLeft -= moreHere;
@@ -63,7 +65,7 @@ interface Block {
 }
 
 /** Each child gets its part of what it has left, rounded so that the block's slots come out. */
-function fillBlock(children: readonly Child[], order: readonly number[], block: Block): void {
+function fillBlock(children: readonly Child[], order: Int32Array, block: Block): void {
   const { size, left } = block;
   let extra = block.slots;
   for (const child of children) extra -= Math.floor((child.left * size) / left);
@@ -96,25 +98,5 @@ function giveRun(child: Child, block: Block, run: { at: number; take: number }):
       child.less[child.lessCount] = partition;
       child.lessCount += 1;
     }
-  }
-}
-
-function shuffled(list: Int32Array, random: Random): Int32Array {
-  const copy = Int32Array.from(list);
-  for (let i = copy.length - 1; i > 0; i -= 1) {
-    const j = random.below(i + 1);
-    const kept = copy[i]!;
-    copy[i] = copy[j]!;
-    copy[j] = kept;
-  }
-  return copy;
-}
-
-function shuffleOrder(order: number[], random: Random): void {
-  for (let i = order.length - 1; i > 0; i -= 1) {
-    const j = random.below(i + 1);
-    const kept = order[i]!;
-    order[i] = order[j]!;
-    order[j] = kept;
   }
 }
