@@ -1,11 +1,36 @@
 // Among tables that cost the same moves, one whose devices hold bytes more evenly. Pure.
 // A local search: it ends where no change of one slot, and no exchange of two that it tries, helps.
 import { byteLooksMax } from '@ringwright/base/limits-rings';
+import type { HeldLeaves } from '../place/held-devices.ts';
 import type { Placement } from '../place/placement.ts';
 import { replicasOf } from '../place/rebalance-work.ts';
+import type { Targets } from '../place/targets.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { levelsOf } from '../state/partition-sizes.ts';
+import type { TierTree } from '../state/tier-tree.ts';
 import { type ByteLoads, type ByteProblem, byteLoads, giveSlot } from './byte-loads.ts';
 import { type ByteSwap, bestSwap } from './byte-swap.ts';
 import { droppedLeaves } from './flow-graph.ts';
+
+interface EvenGoal {
+  readonly state: BuilderState;
+  readonly tree: TierTree;
+  readonly targets: Targets;
+  readonly before: Placement;
+  readonly frozen: Uint8Array | null;
+  readonly held: HeldLeaves | null;
+  /** Whether moves may be spent on it: not for a table on the way to another one. */
+  readonly spends: boolean;
+}
+
+/** The placement that is wanted, made even by bytes where the state has sizes. */
+export function evenGoal(wanted: Placement, { state, spends, ...problem }: EvenGoal): Placement {
+  const { sizes } = state;
+  if (sizes === undefined) return wanted;
+  const bytes = levelsOf(sizes, wanted.partitions);
+  const swapBudget = spends ? (sizes.swapBudget ?? 0) : 0;
+  return evenBytes(wanted, { ...problem, bytes, swapBudget });
+}
 
 /**
  * As legal as `wanted`, and no move more than it, but for `swapBudget`. Loads are within floor and

@@ -1,10 +1,10 @@
 // The plan of a composite ring: to the table of its components, at once or in moves. Pure.
 import { holderIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
+import { filledPlan } from './filled-plan.ts';
 import type { NextRingFrom } from './next-ring.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
-import { planDigest } from './plan-digest.ts';
 import { revertPlan } from './revert-plan.ts';
 
 /**
@@ -17,28 +17,9 @@ export function composePlan(input: NextRingFrom & { readonly table: Table }): Pl
     return revertPlan({ ...input, head, headId, old: { ...head, table } });
   }
   const moves = head === null ? [] : movesBetween(head, table);
-  const outcome = { target: table, moves, movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
-  const devices = devicePlans(state, placementProblem(state), {
-    ...outcome,
-    ...(head && { head }),
-  });
-  return {
-    ring: state.ring,
-    version: (head?.version ?? 0) + 1,
-    parent: headId,
-    target: table,
-    moves,
-    moveLowerBound: moves.length,
-    cut: null,
-    optimum: null,
-    partitionsMovingTwice: 0,
-    later: [],
-    movesLeft: 0,
-    swapMoves: 0,
-    devices,
-    warnings: [],
-    digest: planDigest(headId, state, [moves]),
-  };
+  const outcome = { ...(head && { head }), target: table, moves };
+  const devices = devicePlans(state, placementProblem(state), outcome);
+  return filledPlan(input, { target: table, moves, devices });
 }
 
 function movesBetween({ table: before }: Ring, after: Table): PlannedMove[] {

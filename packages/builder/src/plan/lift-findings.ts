@@ -1,5 +1,6 @@
 // Devices that hold more between the versions of a change than before it and after it. Pure.
 import type { Finding } from '@ringwright/base/finding';
+import { someOf } from '../state/some-of.ts';
 import type { LaterWaves } from './plan.ts';
 
 /** Devices named in the message; the details name all. */
@@ -38,16 +39,15 @@ function liftOf({ before, most, after }: LiftedDevice): number {
 export function liftFindings(held: Int32Array, waves: LaterWaves): Finding[] {
   const lifted = liftedDevices(held, waves);
   if (lifted.length === 0) return [];
-  const words = lifted
-    .slice(0, NAMED_MAX)
-    .map(({ id, before, most, after }) => `d${id} ${most} slots (${before} now, ${after} then)`);
-  const more = lifted.length > NAMED_MAX ? ` and ${lifted.length - NAMED_MAX} more` : '';
+  const words = lifted.map(
+    ({ id, before, most, after }) => `d${id} ${most} slots (${before} now, ${after} then)`,
+  );
   return [
     {
       code: 'DEVICES_LIFTED',
       message:
         `between the versions of this change devices hold more than before and after: ` +
-        `${words.join(', ')}${more}, because new slots and those of removed devices come first`,
+        `${someOf(words, NAMED_MAX)}, because new slots and those of removed devices come first`,
       details: { devices: lifted },
     },
   ];

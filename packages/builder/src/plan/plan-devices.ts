@@ -2,23 +2,13 @@
 import type { Ring, Table } from '@ringwright/ring/ring';
 import type { PlacementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
-import type { DevicePlan, PlannedMove } from './plan.ts';
-
-export interface PlanOutcome {
-  /** Absent for the first version. */
-  readonly head?: Ring;
-  readonly target: Table;
-  readonly moves: readonly PlannedMove[];
-  readonly movesLeft: number;
-  readonly partitionsMovingTwice: number;
-  /** Partitions that may not move yet. */
-  readonly frozen: number;
-}
+import type { DevicePlan, Plan } from './plan.ts';
 
 export function devicePlans(
   state: BuilderState,
   problem: PlacementProblem,
-  outcome: PlanOutcome,
+  /** Without a head, the first version. */
+  outcome: Pick<Plan, 'target' | 'moves'> & { readonly head?: Ring },
 ): DevicePlan[] {
   const { tree, targets } = problem;
   const count = state.devices.length;

@@ -16,9 +16,9 @@ import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { unfit } from '../state/reshaped-by.ts';
 import { denseHead } from './dense-head.ts';
+import { filledPlan } from './filled-plan.ts';
 import type { Plan } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
-import { planDigest } from './plan-digest.ts';
 
 /** What is wanted instead of the head's intervals; null when they are to stay. */
 export function wantedIntervals(head: Ring, { partitioner }: BuilderState) {
@@ -60,25 +60,17 @@ export function planReshape(
   }));
   const done = { ...head, ...finishReshape({ ...head, ...begun }) };
   const { table: target } = done;
-  const outcome = { head, target, moves, movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
   const shares = denseHead(done, state)?.state ?? state;
-  return {
-    ring: state.ring,
-    version: head.version + 1,
-    parent: headId,
-    target,
-    cut: null,
-    moves,
-    moveLowerBound: moves.length,
-    optimum: { moves: moves.length, proof: 'bound' },
-    swapMoves: 0,
-    partitionsMovingTwice: 0,
-    later: [],
-    movesLeft: 0,
-    devices: devicePlans(state, placementProblem(shares), outcome),
-    warnings: reshapeFindings(head, wanted),
-    digest: planDigest(headId, state, [moves]),
-  };
+  return filledPlan(
+    { head, headId, state },
+    {
+      target,
+      moves,
+      optimum: { moves: moves.length, proof: 'bound' },
+      devices: devicePlans(state, placementProblem(shares), { head, target, moves }),
+      warnings: reshapeFindings(head, wanted),
+    },
+  );
 }
 
 const findingsMax = 20;

@@ -1,5 +1,6 @@
 // Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
 import type { Ring } from '@ringwright/ring/ring';
+import { evenGoal } from '../flow/even-bytes.ts';
 import { type PinnedProblem, pinnedProblem } from '../flow/pinned-targets.ts';
 import { rebalance } from '../flow/rebalance.ts';
 import {
@@ -25,14 +26,12 @@ import {
   landedHead,
 } from '../state/moves-in-flight.ts';
 import { denseHead, sparsePlan } from './dense-head.ts';
-import { evenGoal } from './even-goal.ts';
+import { filledPlan } from './filled-plan.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { moveCount, rememberedWaves } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
-import { pinFindings } from './pin-findings.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
-import { planDigest } from './plan-digest.ts';
 import { gapFindings, moveBound, movesTo, provenOptimum } from './plan-optimum.ts';
 import { planReshape, requireUnsplit, wantedIntervals } from './plan-reshape.ts';
 import { planWarnings } from './plan-warnings.ts';
@@ -69,7 +68,8 @@ export function planVersion(input: PlanInput): Plan {
   return planNext({ ...input, ...landed }, problem);
 }
 
-function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
+function planFirst(input: PlanInput, problem: PlacementProblem): Plan {
+  const { state } = input;
   requireUnsplit(state);
   const { tree, targets, ring } = problem;
   const initial = isWalked(state)
@@ -78,30 +78,17 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
   const pinned = pinnedProblem(problem, state, () => initial);
   const placement = pinned.solved ?? initial;
   const target = tableOf(placement, tree, { ...ring, devices: state.devices.length });
-  const outcome = { target, moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
-  return {
-    ring: state.ring,
-    version: 1,
-    parent: headId,
-    target,
-    cut: null,
-    moves: [],
-    moveLowerBound: 0,
-    optimum: { moves: 0, proof: 'bound' },
-    swapMoves: 0,
-    partitionsMovingTwice: 0,
-    later: [],
-    movesLeft: 0,
-    devices: devicePlans(state, problem, outcome),
-    warnings: [...planWarnings(state, problem, outcome), ...pinFindings(pinned, state)],
-    digest: planDigest(headId, state, [[]]),
-  };
+  const optimum = { moves: 0, proof: 'bound' } as const;
+  const devices = devicePlans(state, problem, { target, moves: [] });
+  const nothing = { moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
+  const warnings = planWarnings(state, pinned, { ...nothing, devices });
+  return filledPlan(input, { target, moves: [], optimum, devices, warnings });
 }
 
 type NextInput = PlanInput & LandedHead;
 
 function planNext(input: NextInput, problem: PlacementProblem): Plan {
-  const { head, headId, state, moving } = input;
+  const { head, state, moving } = input;
   const { tree } = problem;
   const { replicas } = state;
   checkReplicaStep(input);
@@ -127,38 +114,26 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const least = moves.length + movesLeft - swapMoves;
   const asked = { head, state, problem: pinned, wanted: fewest, moves: least, bound };
   const free = frozen === null && isFree(state);
-  const outcome = {
-    head,
-    target,
-    moves,
-    movesLeft,
-    partitionsMovingTwice: partitionsTwice(moves),
-    // Those that wait for a move in flight are no matter of hours.
-    frozen: (frozen?.reduce((sum, one) => sum + one, 0) ?? 0) - moving.size,
-  };
-  return {
-    ring: state.ring,
-    version: head.version + 1,
-    parent: headId,
+  const counts = { moves, movesLeft, partitionsMovingTwice: partitionsTwice(moves) };
+  const devices = devicePlans(state, problem, { head, target, moves });
+  // Those that wait for a move in flight are no matter of hours.
+  const resting = (frozen?.reduce((sum, one) => sum + one, 0) ?? 0) - moving.size;
+  return filledPlan(input, {
+    ...counts,
     target,
     cut,
-    moves,
     moveLowerBound: bound,
     optimum: frozen === null ? provenOptimum(asked) : null,
     swapMoves,
-    partitionsMovingTwice: outcome.partitionsMovingTwice,
     later,
-    movesLeft,
-    devices: devicePlans(state, problem, outcome),
+    devices,
     warnings: [
       ...inFlightFindings(moving),
-      ...planWarnings(state, problem, outcome),
-      ...pinFindings(pinned, state),
+      ...planWarnings(state, pinned, { ...counts, devices, frozen: resting }),
       ...liftFindings(slotsPerDevice(table, state.devices.length), [moves, ...waves]),
       ...(free ? gapFindings(asked) : []),
     ],
-    digest: planDigest(headId, state, [moves, ...later]),
-  };
+  });
 }
 
 /** Tokens decide, not shares. */

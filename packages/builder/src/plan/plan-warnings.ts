@@ -7,30 +7,37 @@ import type { PlacementProblem } from '../place/placement-problem.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
 import { SHARE_EPSILON } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
+import { someOf } from '../state/some-of.ts';
 import { tierKinds, tierName } from '../state/tier-name.ts';
 import { tierNames } from '../state/tier-tree.ts';
-import { devicePlans, type PlanOutcome } from './plan-devices.ts';
+import type { Plan } from './plan.ts';
+
+/** Partitions or devices named in a message; the details name all. */
+const NAMED_MAX = 5;
+
+/** What a plan is warned of by. */
+interface Outcome extends Pick<Plan, 'devices' | 'moves' | 'movesLeft' | 'partitionsMovingTwice'> {
+  /** Partitions that may not move yet. */
+  readonly frozen: number;
+}
 
 export function planWarnings(
   state: BuilderState,
   problem: PlacementProblem,
-  outcome: PlanOutcome,
+  outcome: Outcome,
 ): Finding[] {
   return [
-    ...overShare(state, problem, outcome),
+    ...overShare(outcome),
     ...undispersed(state, problem),
     ...movingTwice(outcome),
     ...frozenOnes(state, outcome),
     ...leftForLater(outcome),
+    ...pinFindings(state, problem),
   ];
 }
 
-function overShare(
-  state: BuilderState,
-  problem: PlacementProblem,
-  outcome: PlanOutcome,
-): Finding[] {
-  const over = devicePlans(state, problem, outcome)
+function overShare({ devices }: Outcome): Finding[] {
+  const over = devices
     .filter(({ after, share }) => after > Math.ceil(share))
     .sort((a, b) => b.after - b.share - (a.after - a.share) || a.id - b.id);
   const worst = over[0];
@@ -88,7 +95,7 @@ function deviceIn(state: BuilderState, tree: PlacementProblem['tree'], node: num
   return must(state.devices[tree.deviceIds[v - tree.firstLeaf]!], 'the tree has no holes');
 }
 
-function movingTwice({ partitionsMovingTwice: count }: PlanOutcome): Finding[] {
+function movingTwice({ partitionsMovingTwice: count }: Outcome): Finding[] {
   if (count === 0) return [];
   return [
     {
@@ -101,7 +108,7 @@ function movingTwice({ partitionsMovingTwice: count }: PlanOutcome): Finding[] {
   ];
 }
 
-function frozenOnes(state: BuilderState, { frozen }: PlanOutcome): Finding[] {
+function frozenOnes(state: BuilderState, { frozen }: Outcome): Finding[] {
   if (frozen === 0) return [];
   return [
     {
@@ -114,7 +121,7 @@ function frozenOnes(state: BuilderState, { frozen }: PlanOutcome): Finding[] {
   ];
 }
 
-function leftForLater({ moves, movesLeft }: PlanOutcome): Finding[] {
+export function leftForLater({ moves, movesLeft }: Pick<Plan, 'moves' | 'movesLeft'>): Finding[] {
   if (movesLeft === 0) return [];
   return [
     {
@@ -123,4 +130,33 @@ function leftForLater({ moves, movesLeft }: PlanOutcome): Finding[] {
       details: { moves: moves.length, movesLeft },
     },
   ];
+}
+
+/** What pins cost, and which of them cannot be kept. */
+function pinFindings({ pins = [] }: BuilderState, { tree, targets }: PlacementProblem): Finding[] {
+  const worse = [...(targets.own ?? [])].flatMap(([partition, { dispersed }]) =>
+    dispersed ? [] : [partition],
+  );
+  const unmet = pins.flatMap(({ partition, on }) =>
+    on.flatMap((id) => ((tree.leafOfDevice[id] ?? -1) < 0 ? [{ partition, id }] : [])),
+  );
+  const findings: Finding[] = [];
+  if (worse.length > 0) {
+    findings.push({
+      code: 'PINS_BREAK_DISPERSION',
+      message:
+        `pins keep ${worse.length} partitions from being dispersed as shares permit ` +
+        `(${someOf(worse, NAMED_MAX)}); they are as near to it as their pins let them`,
+      details: { partitions: worse },
+    });
+  }
+  if (unmet.length > 0) {
+    const words = unmet.map(({ partition, id }) => `${partition} on d${id}`);
+    findings.push({
+      code: 'PINS_UNMET',
+      message: `${unmet.length} pins name devices that hold nothing, and wait: ${someOf(words, NAMED_MAX)}`,
+      details: { pins: unmet },
+    });
+  }
+  return findings;
 }

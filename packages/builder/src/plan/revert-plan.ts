@@ -10,13 +10,14 @@ import { copyTable } from '@ringwright/ring/slot-rows';
 import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { denseHead } from './dense-head.ts';
+import { filledPlan } from './filled-plan.ts';
 import { intervalChanges } from './interval-changes.ts';
 import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
 import type { NextRingFrom } from './next-ring.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
-import { planDigest } from './plan-digest.ts';
+import { leftForLater } from './plan-warnings.ts';
 import { steadyWaves } from './steady-moves.ts';
 
 export interface RevertInput extends NextRingFrom {
@@ -33,7 +34,7 @@ export interface RevertInput extends NextRingFrom {
  * that are gone stay where they are now.
  */
 export function revertPlan(input: RevertInput): Plan {
-  const { head, headId, state, old } = input;
+  const { head, state, old } = input;
   assert(head.moves.length === 0, 'moves in flight are cancelled before a revert');
   requireSameIntervals(head, old, state);
   const { waves: returns, lost } = revertMoves(input);
@@ -49,25 +50,16 @@ export function revertPlan(input: RevertInput): Plan {
   const later = rememberedWaves(left);
   const held = slotsPerDevice(head.table, state.devices.length);
   const lifts = input.direct === true ? [] : liftFindings(held, waves);
-  const outcome = { head, target, moves, movesLeft, partitionsMovingTwice: 0, frozen: 0 };
   const shares = denseHead(head, state)?.state ?? state;
-  return {
-    ring: state.ring,
-    version: head.version + 1,
-    parent: headId,
+  return filledPlan(input, {
     target,
     moves,
     moveLowerBound: total,
-    cut: null,
-    optimum: null,
-    swapMoves: 0,
-    partitionsMovingTwice: 0,
     later,
     movesLeft,
-    devices: devicePlans(state, placementProblem(shares), outcome),
-    warnings: [...revertWarnings({ ...outcome, lost, old }), ...lifts],
-    digest: planDigest(headId, state, [moves, ...later]),
-  };
+    devices: devicePlans(state, placementProblem(shares), { head, target, moves }),
+    warnings: [...revertWarnings(input, lost), ...leftForLater({ moves, movesLeft }), ...lifts],
+  });
 }
 
 /** Throws RESHAPE_UNFIT: ids of partitions that were split or merged since never come back. */
@@ -143,15 +135,7 @@ function bySlot(a: PlannedMove, b: PlannedMove): number {
   return a.partition - b.partition || a.replica - b.replica;
 }
 
-function revertWarnings(found: {
-  readonly head: Ring;
-  readonly old: Ring;
-  readonly lost: number;
-  readonly moves: readonly PlannedMove[];
-  readonly movesLeft: number;
-}): Finding[] {
-  const { old, lost, moves, movesLeft } = found;
-  const { replicas } = found.head;
+function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number): Finding[] {
   const findings: Finding[] = [];
   if (lost > 0) {
     findings.push({
@@ -165,13 +149,6 @@ function revertWarnings(found: {
       code: 'REPLICAS_STAY',
       message: `version ${old.version} had ${old.replicas} replicas; there are ${replicas} now, which stay`,
       details: { then: old.replicas, now: replicas },
-    });
-  }
-  if (movesLeft > 0) {
-    findings.push({
-      code: 'MOVES_LEFT',
-      message: `${moves.length} moves in this version, ${movesLeft} are left for later versions`,
-      details: { moves: moves.length, movesLeft },
     });
   }
   return findings;

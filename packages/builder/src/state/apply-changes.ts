@@ -21,6 +21,7 @@ import {
   checkReplicas,
   checkZonesMin,
 } from './setting-ranges.ts';
+import { someOf } from './some-of.ts';
 import { checkTokenRules, tokensOf } from './token-rules.ts';
 
 const IDS_SHOWN_MAX = 20;
@@ -204,14 +205,11 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
   const device = state.devices[id];
   if (device?.state === 'active') return device;
   const ids = state.devices.flatMap((one) => (one?.state === 'active' ? [one.id] : []));
-  const shown = ids
-    .slice(0, IDS_SHOWN_MAX)
-    .map((known) => `d${known}`)
-    .join(', ');
-  const more = ids.length > IDS_SHOWN_MAX ? ` and ${ids.length - IDS_SHOWN_MAX} more` : '';
+  const known = ids.map((one) => `d${one}`);
   const why = device?.state === 'removed' ? 'is removed already' : 'is not in the ring';
   throw new CodedError('DEVICE_UNKNOWN', `d${id} ${why}`, {
-    hint: ids.length === 0 ? 'the ring has no devices' : `there are ${shown}${more}`,
+    hint:
+      ids.length === 0 ? 'the ring has no devices' : `there are ${someOf(known, IDS_SHOWN_MAX)}`,
     details: { id, devices: ids },
   });
 }

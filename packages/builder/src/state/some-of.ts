@@ -1,0 +1,6 @@
+// The first few of a list in a message, and how many there are besides: `a, b and 3 more`. Pure.
+
+export function someOf(all: readonly (number | string)[], most: number): string {
+  const more = all.length > most ? ` and ${all.length - most} more` : '';
+  return `${all.slice(0, most).join(', ')}${more}`;
+}
