@@ -1,15 +1,14 @@
 // JSON inside a Swift file: read, or refused with a sentence. Pure.
 import { foreignDevicesBytesMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
 export function parseSwiftJson(bytes: Uint8Array, what: string): unknown {
   if (bytes.length > foreignDevicesBytesMax) {
     throw swiftTooLarge(`bytes of the ${what}`, bytes.length, foreignDevicesBytesMax);
   }
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
+  return parseJson(bytes, (error) => {
     const complaint = error instanceof Error ? error.message : String(error);
-    throw swiftInvalid(what, `no JSON (${complaint.slice(0, 120)})`, 'JSON');
-  }
+    return swiftInvalid(what, `no JSON (${complaint.slice(0, 120)})`, 'JSON');
+  });
 }

@@ -2,6 +2,7 @@
 // The form is documented in DESIGN.md beside this; `ring-builder table RING --json` has it too.
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { rowLengths, type SlotRow } from '@ringwright/ring/ring';
 import { zeroRow } from '@ringwright/ring/slot-rows';
@@ -93,12 +94,9 @@ export function importJson(
 }
 
 function parseDocument(text: string): Document {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw invalid(`no JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
+  const value = parseJson(text, (cause) =>
+    invalid(`no JSON: ${cause instanceof Error ? cause.message : String(cause)}`),
+  );
   const parsed = documentSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalid(firstComplaint(parsed.error));

@@ -9,6 +9,7 @@ import {
   tokensPerDeviceMax,
 } from '@ringwright/base/limits';
 import { measuredPartitionsMax, sizeLevelMax, swapBudgetMax } from '@ringwright/base/limits-rings';
+import { parseJson } from '@ringwright/base/parse-json';
 import { deviceExtraSchema } from '@ringwright/ring/device-extra';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -119,12 +120,10 @@ export function serializeState(
 
 /** The state of `serializeState`'s bytes. Errors: RING_FILE_INVALID with the field at fault. */
 export function parseState(bytes: Uint8Array): BuilderState {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw new CodedError('RING_FILE_INVALID', 'the builder state is not JSON', { cause });
-  }
+  const value = parseJson(
+    bytes,
+    (cause) => new CodedError('RING_FILE_INVALID', 'the builder state is not JSON', { cause }),
+  );
   const parsed = stateSchema.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { lockPollMs, lockWaitMsMax } from '@ringwright/base/limits';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { temporaryPrefix } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
@@ -108,7 +109,8 @@ async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<C
   const claims: Claim[] = [];
   for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
     const text = await readRegularText(join(folder.path, name)).catch(onlyMissing);
-    if (text !== null) claims.push({ name, owner: parseOwner(text) });
+    if (text === null) continue;
+    claims.push({ name, owner: ownerSchema.safeParse(jsonOrNull(text)).data ?? null });
   }
   return claims;
 }
@@ -119,14 +121,6 @@ async function removeUnfinished(folder: RingFolder, names: readonly string[]): P
   for (const name of names.filter((each) => each.startsWith(prefix))) {
     const pid = Number(name.slice(prefix.length).split('-', 1)[0]);
     if (isDead({ pid, host: hostname() })) await rm(join(folder.path, name), { force: true });
-  }
-}
-
-function parseOwner(text: string): LockOwner | null {
-  try {
-    return ownerSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
   }
 }
 

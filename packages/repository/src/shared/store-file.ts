@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { openHeadStore, splitUser } from '@ringwright/head-store/open-head-store';
 import { type StoreAccess, storeAccessSchema } from '@ringwright/head-store/store-access';
 import { replaceDurably } from '@ringwright/node/durable-files';
@@ -30,7 +31,7 @@ function storePath(rings: string): string {
 export async function readStoreFile(rings: string): Promise<StoreFile | null> {
   const text = await readRegularText(storePath(rings)).catch(onlyMissing);
   if (text === null) return null;
-  const parsed = z.preprocess(jsonOf, schema).safeParse(text);
+  const parsed = schema.safeParse(jsonOrNull(text));
   if (parsed.success) return parsed.data;
   throw new CodedError('HEAD_RECORD_INVALID', `${storePath(rings)} cannot be read`, {
     hint: 'remove it and give --store again',
@@ -80,12 +81,4 @@ export function requireStorePaths(stores: readonly string[]): void {
   throw new CodedError('USAGE', `ring stores are different absolute folders: ${why}`, {
     hint: `1 to ${ringStoresMax} of them, such as /srv/a/rings,/srv/b/rings,/srv/c/rings`,
   });
-}
-
-function jsonOf(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return null;
-  }
 }

@@ -4,7 +4,7 @@ import { ringSignatureCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
 import { fileInvalid } from './ring-file-error.ts';
-import { parseJson } from './ring-manifest.ts';
+import { ringJson } from './ring-manifest.ts';
 
 /** What a signature is over, with the manifest's bytes (DSSE pre-authentication encoding). */
 export const ringPayloadType = 'application/vnd.ringwright.ring-manifest+json';
@@ -36,7 +36,7 @@ export function encodeEnvelope(id: string, signatures: readonly RingSignature[])
  * free: this names the id, the id covers the manifest, the manifest covers the sections.
  */
 export function decodeEnvelope(bytes: Buffer): Envelope {
-  const parsed = envelopeSchema.safeParse(parseJson(bytes, 'envelope'));
+  const parsed = envelopeSchema.safeParse(ringJson(bytes, 'envelope'));
   if (!parsed.success) {
     throw fileInvalid('envelope', `wrong in ${firstComplaint(parsed.error)}`, 'an envelope');
   }

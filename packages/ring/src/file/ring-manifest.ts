@@ -12,6 +12,7 @@ import {
   ringSectionCountMax,
   trustEpochMax,
 } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
 import { intervalHashes, saltBytesMax } from '../partitioner/partitioner.ts';
@@ -121,17 +122,14 @@ export function encodeManifest(manifest: Manifest): Buffer {
 
 /** Throws RING_FILE_INVALID. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
-  const parsed = manifestSchema.safeParse(parseJson(bytes, 'manifest'));
+  const parsed = manifestSchema.safeParse(ringJson(bytes, 'manifest'));
   if (!parsed.success) {
     throw fileInvalid('manifest', `wrong in ${firstComplaint(parsed.error)}`, 'a ring manifest');
   }
   return parsed.data;
 }
 
-export function parseJson(bytes: Uint8Array, what: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw fileInvalid(what, `${bytes.length} bytes that are not JSON`, 'JSON in UTF-8');
-  }
+export function ringJson(bytes: Uint8Array, what: string): unknown {
+  const found = `${bytes.length} bytes that are not JSON`;
+  return parseJson(bytes, () => fileInvalid(what, found, 'JSON in UTF-8'));
 }

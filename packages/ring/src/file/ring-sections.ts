@@ -11,7 +11,7 @@ import { deviceSchema, firstComplaint } from '../device-fields.ts';
 import type { Move, MoveState } from '../move.ts';
 import { rowLengths, type SlotRow, slotCount, type Table } from '../ring.ts';
 import { fileInvalid } from './ring-file-error.ts';
-import { type Manifest, parseJson } from './ring-manifest.ts';
+import { type Manifest, ringJson } from './ring-manifest.ts';
 
 const moveBytes = 28;
 /** Stands for no device; never an id, so files of rings without new slots stay as they were. */
@@ -40,7 +40,7 @@ export function decodeDevices(bytes: Uint8Array, count: number): (Device | null)
       `≤ ${ringDevicesSectionBytesMax}`,
     );
   }
-  const parsed = devicesSchema.safeParse(parseJson(bytes, 'section devices'));
+  const parsed = devicesSchema.safeParse(ringJson(bytes, 'section devices'));
   if (!parsed.success) {
     throw fileInvalid('section devices', `wrong in ${firstComplaint(parsed.error)}`, 'devices');
   }

@@ -4,6 +4,7 @@
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { beaconBytesMax, beaconLifeMsMax, clockAheadMsMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
 import { keyspaceNamePattern } from '../keyspace-name.ts';
@@ -55,7 +56,7 @@ export function openBeacon(bytes: Uint8Array, trusts: readonly Trust[], nowMs: n
     return signersOf(payload, document.signatures, trust.keys.beacon).size >= threshold;
   });
   if (signed.length === 0) throw refused('it lacks valid signatures of trusted beacon keys');
-  const parsed = beaconSchema.safeParse(parseText(document.payload));
+  const parsed = beaconSchema.safeParse(parseJson(document.payload, notJson));
   if (!parsed.success) throw refused(`wrong in ${firstComplaint(parsed.error)}`);
   const beacon = parsed.data;
   const trust = signed.find(({ root }) => root.cluster === beacon.cluster);
@@ -77,18 +78,15 @@ function parseDocument(bytes: Uint8Array): SignedDocument {
   if (bytes.length > beaconBytesMax) {
     throw refused(`it has ${bytes.length} bytes, at most ${beaconBytesMax}`);
   }
-  const value = parseText(Buffer.from(bytes).toString('utf8'));
+  const text = Buffer.from(bytes).toString('utf8');
+  const value = parseJson(text, notJson);
   const parsed = signedDocumentSchema.safeParse(value);
   if (!parsed.success) throw refused(`wrong in ${firstComplaint(parsed.error)}`);
   return parsed.data;
 }
 
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw refused('it is not JSON');
-  }
+function notJson(): CodedError {
+  return refused('it is not JSON');
 }
 
 function refused(sentence: string): CodedError {

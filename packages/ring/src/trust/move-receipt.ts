@@ -5,6 +5,7 @@ import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-moves';
+import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
 import { keyspaceNamePattern } from '../keyspace-name.ts';
@@ -69,12 +70,12 @@ export function openReceipt(line: string): MoveReceipt {
   if (Buffer.byteLength(line) > receiptBytesMax) {
     throw invalid(`it has more than ${receiptBytesMax} bytes`);
   }
-  const document = signedDocumentSchema.safeParse(parseJson(line));
+  const document = signedDocumentSchema.safeParse(parseJson(line, notJson));
   if (!document.success) throw invalid(`wrong in ${firstComplaint(document.error)}`);
   if (printSigned(document.data) !== line) throw invalid('it is not in its one spelling');
   const payload = payloadOf(document.data);
   if (payload.type !== receiptType) throw invalid(`its payload type is ${payload.type}`);
-  const parsed = receiptSchema.safeParse(parseJson(document.data.payload));
+  const parsed = receiptSchema.safeParse(parseJson(document.data.payload, notJson));
   if (!parsed.success) throw invalid(`wrong in ${firstComplaint(parsed.error)}`);
   const receipt = parsed.data;
   const { signatures } = document.data;
@@ -90,12 +91,8 @@ export function openReceipt(line: string): MoveReceipt {
   return receipt;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid('it is not JSON');
-  }
+function notJson(): CodedError {
+  return invalid('it is not JSON');
 }
 
 function invalid(sentence: string): CodedError {

@@ -3,6 +3,7 @@
 // that the new keys are proven to be in somebody's hands.
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax, trustRootsMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 import { signersOf } from './dsse.ts';
@@ -32,12 +33,7 @@ export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
     throw trustInvalid(`${bytes.length} bytes, at most ${trustFileBytesMax}`);
   }
   const text = Buffer.from(bytes).toString('utf8');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw trustInvalid('is not JSON');
-  }
+  const value = parseJson(text, () => trustInvalid('is not JSON'));
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) throw trustInvalid(z.prettifyError(parsed.error).replaceAll('\n', ' '));
   const { roots } = parsed.data;

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringSignatureCountMax, trustEpochMax, trustKeysMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
@@ -63,7 +64,9 @@ export function encodeRoot(root: TrustRoot): Buffer {
 
 /** Throws TRUST_INVALID. Whether anybody signed the bytes is for walkRoots to see, before this. */
 export function decodeRoot(bytes: Uint8Array): Trust {
-  const parsed = rootSchema.safeParse(parse(bytes));
+  const parsed = rootSchema.safeParse(
+    parseJson(bytes, () => trustInvalid('a root is not JSON in UTF-8')),
+  );
   if (!parsed.success) throw trustInvalid(`a root is wrong in ${firstComplaint(parsed.error)}`);
   const root = parsed.data;
   if (!encodeRoot(root).equals(bytes)) throw trustInvalid('a root is not in its one spelling');
@@ -109,14 +112,6 @@ function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): v
     throw trustInvalid(
       `large changes need ${large} signatures of ${keys.length} keys, no override`,
     );
-  }
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw trustInvalid('a root is not JSON in UTF-8');
   }
 }
 

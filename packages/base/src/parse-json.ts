@@ -1,0 +1,21 @@
+// JSON of a text that somebody else wrote: read, or refused in the words of the one who reads it.
+
+/** Bytes must be UTF-8. Throws what `refuse` makes of the cause. */
+export function parseJson(text: string | Uint8Array, refuse: (cause: unknown) => Error): unknown {
+  try {
+    const whole =
+      typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text);
+    return JSON.parse(whole);
+  } catch (cause) {
+    throw refuse(cause);
+  }
+}
+
+/** Null, too, for what is no JSON. */
+export function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
