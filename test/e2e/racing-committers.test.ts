@@ -6,12 +6,12 @@ import { cp, type FileHandle, mkdir, mkdtemp, open, readFile, rm } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
-import { catchUp } from '@ringwright/repository/catch-up';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { rebaseRing } from '@ringwright/repository/rebase-ring';
 import { stage } from '@ringwright/repository/stage-changes';
 import { verifyRepository } from '@ringwright/repository/verify/verify-repository';
+import { catchUp } from '@ringwright/repository/write-ring';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
 import { type RingBuilder, ringBuilderProgramIn } from '../support/ring-builder-program.ts';

@@ -1,8 +1,8 @@
 // The log says that servers were told of the head, which no server was.
 import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
-import { appendPush } from '@ringwright/repository/append-push';
 import { openRing } from '@ringwright/repository/open-ring';
+import { appendPush } from './append-push.ts';
 
 /** `folder`: the one that has the folder of rings in it. */
 export async function notePush(folder: string, ring = 'cities'): Promise<void> {

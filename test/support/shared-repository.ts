@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseRecord, parseTransaction, transactionName } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
-import { catchUp } from '@ringwright/repository/catch-up';
 import { useStore } from '@ringwright/repository/shared/store-file';
+import { catchUp } from '@ringwright/repository/write-ring';
 import { author, scratchRings } from './small-repository.ts';
 
 export interface SharedRepository {

@@ -1,18 +1,28 @@
-// A ring from elsewhere as a ring folder with its first version: there as a whole or not at all.
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+// A ring that was not there: from settings alone, or from elsewhere with its first version.
+import { dirname } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
-import { exists } from '@ringwright/node/missing-file';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
 import { commitVersion } from './commit-version.ts';
-import { createRing } from './create-ring.ts';
+import { printBuilderFile } from './folder/builder-file.ts';
 import type { LogEntry } from './folder/log-entry.ts';
+import { putInPlace } from './folder/put-in-place.ts';
 import type { Head } from './folder/read-log.ts';
-import { ringExists } from './folder/require-ring.ts';
-import { ringFolder } from './folder/ring-folder.ts';
+import { type RingFolder, ringFolder } from './folder/ring-folder.ts';
 import { openRing } from './open-ring.ts';
+
+/**
+ * Adds a ring without versions to the rings folder, which is made when missing. `command` becomes
+ * the first line of what version 1 is made of. Throws NAME_INVALID, RING_EXISTS.
+ */
+export async function createRing(
+  rings: string,
+  state: BuilderState,
+  command: string,
+): Promise<void> {
+  await putInPlace(ringFolder(rings, state.ring), null, (made) => begin(made, state, command));
+}
 
 export interface RingToAdd {
   /** Version 1; null for a ring that has devices and no version yet. */
@@ -24,38 +34,31 @@ export interface RingToAdd {
 }
 
 /**
- * Adds the ring and returns its head. Made in a folder beside and renamed: whatever is killed, no
- * ring without its version is left, which a commit would place anew. Throws NAME_INVALID,
- * RING_EXISTS.
+ * Adds the ring and returns its head. Whatever is killed, no ring without its version is left,
+ * which a commit would place anew. Throws NAME_INVALID, RING_EXISTS.
  */
 export async function addRing(rings: string, toAdd: RingToAdd): Promise<Head | null> {
   const { ring, state, command } = toAdd;
-  const { path } = ringFolder(rings, state.ring);
-  if (await exists(path)) throw ringExists(state.ring, path);
-  const aside = join(rings, `${temporaryPrefix}add-${process.pid}-${state.ring}`);
-  await rm(aside, { recursive: true, force: true });
-  await mkdir(aside, { recursive: true });
-  try {
-    await createRing(aside, state, command);
-    const head = ring === null ? null : await commitFirst(aside, { ...toAdd, ring });
-    await rename(ringFolder(aside, state.ring).path, path);
-    await syncDirectory(rings);
-    return head;
-  } catch (error) {
-    if (await exists(path)) throw ringExists(state.ring, path);
-    throw error;
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
+  let head: Head | null = null;
+  await putInPlace(ringFolder(rings, state.ring), null, async (made) => {
+    await begin(made, state, command);
+    if (ring !== null) head = await commitFirst(dirname(made.path), { ...toAdd, ring });
+  });
+  return head;
+}
+
+async function begin(made: RingFolder, state: BuilderState, command: string): Promise<void> {
+  const staged = [{ command, changes: [] }];
+  await replaceDurably(made.builder, printBuilderFile({ head: null, log: null, state, staged }));
 }
 
 async function commitFirst(
-  aside: string,
+  rings: string,
   { ring, state, entry }: RingToAdd & { readonly ring: Ring },
 ): Promise<Head> {
   assert(ring.version === 1 && ring.moves.length === 0, 'a ring begins with version 1');
-  const { head, stagedDigest } = await openRing(aside, state.ring);
-  return commitVersion(aside, {
+  const { head, stagedDigest } = await openRing(rings, state.ring);
+  return commitVersion(rings, {
     ring,
     state,
     entry: { ...entry, kind: 'commit', moves: 0 },

@@ -20,7 +20,7 @@ import {
 } from './folder/read-log.ts';
 import { readVersionFile } from './folder/read-version.ts';
 import { requireRing } from './folder/require-ring.ts';
-import { type RingFolder, ringFolder } from './folder/ring-folder.ts';
+import { type RingFolder } from './folder/ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 
 export interface OpenedRing {
@@ -36,8 +36,7 @@ export interface OpenedRing {
 
 /** State, staged and head. Throws RING_UNKNOWN, RING_LOG_DAMAGED, BUILDER_FILE_INVALID. */
 export async function openRing(rings: string, ring: string): Promise<OpenedRing> {
-  const folder = ringFolder(rings, ring);
-  await requireRing(folder);
+  const folder = await requireRing(rings, ring);
   const { file, log } = await readFolder(folder);
   return {
     ring,

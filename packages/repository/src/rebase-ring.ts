@@ -3,16 +3,15 @@ import { mkdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import { parseState } from '@ringwright/builder/state/state-json';
 import { addDurably, replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
-import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import { makesVersion } from './folder/log-entry.ts';
 import { type Head, headOf, type RingLog, readRingLog } from './folder/read-log.ts';
+import { readVersionFile } from './folder/read-version.ts';
 import { requireRing } from './folder/require-ring.ts';
-import { type RingFolder, ringFolder, versionPath } from './folder/ring-folder.ts';
+import { type RingFolder, versionPath } from './folder/ring-folder.ts';
 import { withRingLock } from './folder/ring-lock.ts';
 import { readBuilderFile } from './open-ring.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
@@ -43,8 +42,7 @@ export async function rebaseRing(
   author: Author,
   request: RebaseRequest,
 ): Promise<Rebased> {
-  const folder = ringFolder(place.rings, place.ring);
-  await requireRing(folder);
+  const folder = await requireRing(place.rings, place.ring);
   return withRingLock(folder, author, async () => {
     if (request.upstream !== null) await requireNoStore(place.rings);
     const file = await readBuilderFile(folder);
@@ -81,8 +79,7 @@ async function upstreamLog(
   folder: RingFolder,
   upstream: string,
 ): Promise<{ folder: RingFolder; log: RingLog }> {
-  const other = ringFolder(upstream, folder.ring);
-  await requireRing(other);
+  const other = await requireRing(upstream, folder.ring);
   return { folder: other, log: await readRingLog(other) };
 }
 
@@ -108,8 +105,8 @@ function longerLog(
 
 async function stateAt(folder: RingFolder, head: Head): Promise<BuilderState> {
   const path = versionPath(folder, head.version);
-  const { id, builder } = decodeRing(await readRegularFile(path, ringFileBytesMax));
-  if (id === head.id && builder !== null) return parseState(builder);
+  const { id, state } = await readVersionFile(folder, head.version);
+  if (id === head.id && state !== null) return state;
   throw new CodedError(
     'RING_FILE_INVALID',
     `${path} is not the version ${head.version} of the log`,

@@ -41,8 +41,13 @@ export interface Rotation {
   readonly byItself: readonly [found: number, needed: number];
 }
 
-export function pendingPath(rings: string): string {
+function pendingPath(rings: string): string {
   return join(rings, 'trust-next.json');
+}
+
+/** The bytes of trust-next.json; null when no root waits. */
+export function readWaiting(rings: string): Promise<Uint8Array | null> {
+  return readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
 }
 
 /** Root 1, signed by its own keys. Throws TRUST_EXISTS, TRUST_INVALID. */
@@ -114,7 +119,7 @@ async function requireNoneWaits(rings: string, { root }: Trust): Promise<void> {
 }
 
 export async function waitingRoot(rings: string): Promise<Rotation | null> {
-  const bytes = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
+  const bytes = await readWaiting(rings);
   return bytes === null ? null : rotationOf(rings, parsePending(bytes));
 }
 
@@ -164,7 +169,7 @@ function rootKeysOf(document: SignedDocument): readonly string[] {
 }
 
 async function readPending(rings: string, version: number): Promise<SignedDocument> {
-  const bytes = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
+  const bytes = await readWaiting(rings);
   if (bytes === null) {
     throw new CodedError('TRUST_UNKNOWN', `${pendingPath(rings)} is not there: no root waits`, {
       hint: 'ring-builder key trust --add, --threshold and the like make one',

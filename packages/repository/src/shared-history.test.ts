@@ -11,6 +11,7 @@ import { parseRecord } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { finalizeMoves } from '@ringwright/ring/advance-ring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { appendPush } from '../../../test/support/append-push.ts';
 import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
 import { advance, beginMoves, receiptsOf } from '../../../test/support/finalized-moves.ts';
 import {
@@ -24,13 +25,12 @@ import {
   nextVersion,
   stageDevices,
 } from '../../../test/support/small-repository.ts';
-import { appendPush } from './append-push.ts';
-import { catchUp } from './catch-up.ts';
-import { changeRingStores } from './change-ring-stores.ts';
 import { commitVersion, type VersionToCommit } from './commit-version.ts';
 import { readLog } from './folder/read-log.ts';
 import { openRing } from './open-ring.ts';
+import { changeRingStores } from './ring-stores.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
+import { catchUp } from './write-ring.ts';
 
 let etcd: EtcdCluster | undefined;
 

@@ -3,7 +3,6 @@ import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { withSignatures } from '@ringwright/ring/file/ring-container';
-import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { signPayload } from '@ringwright/ring/trust/dsse';
 import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
 import { appendNote } from './append-note.ts';
@@ -35,9 +34,8 @@ export async function signVersion(
     requireUnexpired(trust, Date.parse(author.time));
     const key = requireRingKey(trust, own);
     const stored = await readVersionFile(ring.folder, version);
-    const { id, bytes, signing } = stored;
+    const { id, bytes, signing, signatures } = stored;
     if (signing === null) throw unsigned(place.ring, version);
-    const { signatures } = decodeRing(bytes);
     const added = signPayload(key, ringPayload(bytes));
     const others = signatures.filter(({ keyid }) => keyid !== added.keyid);
     const before = approvalOf(stored, trust);

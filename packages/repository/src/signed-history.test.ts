@@ -7,6 +7,7 @@ import { withSignatures } from '@ringwright/ring/file/ring-container';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { beforeAll, expect, test } from 'vitest';
+import { appendPush } from '../../../test/support/append-push.ts';
 import { people, testKey, testRoot } from '../../../test/support/signing.ts';
 import {
   author,
@@ -15,7 +16,6 @@ import {
   scratchRings,
   stageDevices,
 } from '../../../test/support/small-repository.ts';
-import { appendPush } from './append-push.ts';
 import { approvalOf, requireApproved } from './approval.ts';
 import { commitVersion, type VersionToCommit } from './commit-version.ts';
 import { readVersion } from './folder/read-version.ts';

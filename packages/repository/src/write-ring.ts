@@ -6,16 +6,12 @@ import { onlyMissing } from '@ringwright/node/missing-file';
 import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import type { RingLog } from './folder/read-log.ts';
 import { requireRing } from './folder/require-ring.ts';
-import {
-  type RingFolder,
-  receiptsFileName,
-  ringFolder,
-  versionOfFileName,
-} from './folder/ring-folder.ts';
+import { type RingFolder, receiptsFileName, versionOfFileName } from './folder/ring-folder.ts';
 import { withRingLock } from './folder/ring-lock.ts';
 import { readFolder } from './open-ring.ts';
-import { pullHead } from './shared/pull-head.ts';
+import { cloneRing, pullHead } from './shared/pull-head.ts';
 import type { SharedHead } from './shared/shared-head.ts';
+import { readStoreFile } from './shared/store-file.ts';
 
 /** Who does it, for the lock and the log. `time` is ISO 8601, UTC. */
 export interface Author {
@@ -40,8 +36,7 @@ export async function writeRing<T>(
   author: Author,
   work: (ring: WritableRing) => Promise<T>,
 ): Promise<T> {
-  const folder = ringFolder(place.rings, place.ring);
-  await requireRing(folder);
+  const folder = await requireRing(place.rings, place.ring);
   return withRingLock(folder, author, async () => {
     const shared = await pullHead(place.rings, folder);
     const { file, log, behind } = await readFolder(folder);
@@ -49,6 +44,20 @@ export async function writeRing<T>(
     await removeLeftovers(folder, file.head?.version ?? 0);
     return work({ folder, file, log, shared });
   });
+}
+
+/**
+ * Brings a working copy to the head of record, before anything is asked of it or staged in it.
+ * Does nothing in a folder without a store. Throws RING_UNKNOWN, LOCK_HELD, STAGED_ON_OLD_HEAD when
+ * it has caught up and its staged changes were made for an older head, and what pullHead throws.
+ */
+export async function catchUp(
+  place: { readonly rings: string; readonly ring: string },
+  author: Author,
+): Promise<void> {
+  if ((await readStoreFile(place.rings)) === null) return;
+  if (await cloneRing(place, author)) return;
+  await writeRing(place, author, () => Promise.resolve());
 }
 
 /** Temporary files, and a version that was written, with receipts, but never became the head. */

@@ -1,8 +1,8 @@
 // What health says without a cluster, and what status may say of servers that it does not ask.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
+import { appendPush } from '../../../test/support/append-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 
 test('status tells of the newest push, with how many servers took it', async () => {

@@ -1,8 +1,9 @@
 // A head that somebody else moves is noticed; notes about the same head are not.
-import { appendPush } from '@ringwright/repository/append-push';
+
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
+import { appendPush } from '../../../test/support/append-push.ts';
 import {
   author,
   nextVersion,

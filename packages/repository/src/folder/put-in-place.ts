@@ -19,35 +19,36 @@ export interface Placing {
 }
 
 /**
- * `make` fills a folder, versions/ included, which then becomes the ring's. Returns the folder of
- * rings that keeps the ring that was here, log and staged changes included; null when there was
- * none. Should it be killed between the two renames, the ring is in that folder only. Throws
- * RING_EXISTS, LOCK_HELD, and what `make` throws.
+ * `make` fills a folder of its own rings folder, versions/ included, which then becomes the ring's.
+ * Without `placing` the ring is a new one. Returns the folder of rings that keeps the ring that was
+ * here, log and staged changes included; null when there was none. Should it be killed between the
+ * two renames, the ring is in that folder only. Throws RING_EXISTS, LOCK_HELD, and what `make`
+ * throws.
  */
 export async function putInPlace(
   folder: RingFolder,
-  placing: Placing,
+  placing: Placing | null,
   make: (made: RingFolder) => Promise<void>,
 ): Promise<string | null> {
   const rings = dirname(folder.path);
   const isThere = await exists(folder.path);
-  if (isThere && !placing.replace) throw isInTheWay(folder);
+  const author = placing?.replace === true ? placing.author : null;
+  if (isThere && author === null) throw isInTheWay(folder, placing);
   const aside = join(rings, `${temporaryPrefix}${process.pid}-${folder.ring}`);
   const made = ringFolder(aside, folder.ring);
+  await rm(aside, { recursive: true, force: true });
   try {
     await mkdir(made.versions, { recursive: true });
     await make(made);
-    if (isThere) {
-      return await withRingLock(folder, placing.author, () =>
-        exchange(folder, made, placing.author),
-      );
+    if (isThere && author !== null) {
+      return await withRingLock(folder, author, () => exchange(folder, made, author));
     }
     // Renaming onto a folder with files in it fails, so of two that make one ring, one wins.
     await rename(made.path, folder.path);
     await syncDirectory(rings);
     return null;
   } catch (error) {
-    if (!isThere && (await exists(folder.builder))) throw isInTheWay(folder);
+    if (!isThere && (await exists(folder.builder))) throw isInTheWay(folder, placing);
     throw error;
   } finally {
     await rm(aside, { recursive: true, force: true });
@@ -70,7 +71,8 @@ async function exchange(
   return kept;
 }
 
-function isInTheWay({ ring, path }: RingFolder): CodedError {
+function isInTheWay({ ring, path }: RingFolder, placing: Placing | null): CodedError {
+  if (placing === null) return ringExists(ring, path);
   const replace = `ring-builder restore ${ring} --from … --replace`;
   return ringExists(ring, path, `${replace} keeps it aside and takes the other`);
 }

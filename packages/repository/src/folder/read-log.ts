@@ -4,7 +4,7 @@ import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
 import { requireRing } from './require-ring.ts';
-import { type RingFolder, ringFolder } from './ring-folder.ts';
+import { type RingFolder } from './ring-folder.ts';
 
 export interface Head {
   readonly version: number;
@@ -21,8 +21,7 @@ export interface RingLog {
 
 /** All entries, oldest first. Throws NAME_INVALID, RING_UNKNOWN, RING_LOG_DAMAGED. */
 export async function readLog(rings: string, ring: string): Promise<readonly LogEntry[]> {
-  const folder = ringFolder(rings, ring);
-  await requireRing(folder);
+  const folder = await requireRing(rings, ring);
   return (await readRingLog(folder)).entries;
 }
 

@@ -6,6 +6,7 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { parseState } from '@ringwright/builder/state/state-json';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
+import type { RingSignature } from '@ringwright/ring/file/ring-envelope';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Section, Signing } from '@ringwright/ring/file/ring-manifest';
 import type { Ring } from '@ringwright/ring/ring';
@@ -13,7 +14,7 @@ import { type LogEntry, makesVersion } from './log-entry.ts';
 import { type Pruning, pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
 import { requireRing } from './require-ring.ts';
-import { type RingFolder, ringFolder, versionFileName, versionPath } from './ring-folder.ts';
+import { type RingFolder, versionFileName, versionPath } from './ring-folder.ts';
 
 export interface StoredVersion {
   readonly ring: Ring;
@@ -24,6 +25,8 @@ export interface StoredVersion {
   readonly state: BuilderState | null;
   /** What its manifest says of its signing; null in unsigned versions. */
   readonly signing: Signing | null;
+  /** As the file has them: nobody has verified them yet. */
+  readonly signatures: readonly RingSignature[];
   /** Sections besides those of a ring: what was staged for it (staged-section.ts). */
   readonly extraSections: readonly Section[];
 }
@@ -38,8 +41,7 @@ export async function readVersion(
   ring: string,
   version: number | 'head',
 ): Promise<StoredVersion> {
-  const folder = ringFolder(rings, ring);
-  await requireRing(folder);
+  const folder = await requireRing(rings, ring);
   const { entries } = await readRingLog(folder);
   const head = headOf(entries);
   if (head === null) {
@@ -107,7 +109,7 @@ export async function readVersionFile(
       details: { ring: folder.ring, version, path },
     });
   }
-  const { builder, signatures: _, ...decoded } = decodeRing(bytes);
+  const { builder, ...decoded } = decodeRing(bytes);
   const state = builder === null ? null : parseState(builder);
   return { ...decoded, bytes, state };
 }

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
-import { nearNames } from './near-names.ts';
-import { requireRing } from './require-ring.ts';
-import { ringFolder } from './ring-folder.ts';
+import { nearNames, requireRing } from './require-ring.ts';
 
 test.each<[string, readonly string[]]>([
   ['citeis', ['cities']],
@@ -30,7 +28,7 @@ test('never more than three', () => {
 test('near names come first, then restore; create only where nothing is near', async () => {
   await using folder = await scratchFolder();
   const refusal = async (ring: string, rings = folder.path): Promise<CodedError> =>
-    requireRing(ringFolder(rings, ring)).then(
+    requireRing(rings, ring).then(
       () => expect.unreachable(`${ring} is there`),
       (error: CodedError) => error,
     );
@@ -38,7 +36,7 @@ test('near names come first, then restore; create only where nothing is near', a
     await mkdir(join(folder.path, ring));
     await writeFile(join(folder.path, ring, 'builder.json'), '{}');
   }
-  await requireRing(ringFolder(folder.path, 'cities'));
+  await requireRing(folder.path, 'cities');
 
   const typo = await refusal('citeis');
   expect(typo).toMatchObject({ code: 'RING_UNKNOWN', exit: 2, details: { near: ['cities'] } });

@@ -1,16 +1,16 @@
 // A ring that is named must be there; if not, what was meant, and how a lost one comes back.
-import { dirname } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exists } from '@ringwright/node/missing-file';
 import { listRings } from './list-rings.ts';
-import { nearNames } from './near-names.ts';
-import { type RingFolder } from './ring-folder.ts';
+import { type RingFolder, ringFolder } from './ring-folder.ts';
 
-/** Throws RING_UNKNOWN when there is no such ring. */
-export async function requireRing(folder: RingFolder): Promise<void> {
-  if (await exists(folder.builder)) return;
-  const { ring, builder: path } = folder;
-  const rings = dirname(folder.path);
+const NEAR_MAX = 3;
+
+/** Throws NAME_INVALID, and RING_UNKNOWN when there is no such ring. */
+export async function requireRing(rings: string, ring: string): Promise<RingFolder> {
+  const folder = ringFolder(rings, ring);
+  const { builder: path } = folder;
+  if (await exists(path)) return folder;
   const near = nearNames(ring, await listRings(rings).catch(() => []));
   const lost = `if it was lost: ring-builder restore ${ring} --from FILE.ring, or --from IP:PORT`;
   const hint =
@@ -33,4 +33,37 @@ export function ringExists(
     hint: `ring-builder status ${ring}, or ${instead}`,
     details: { ring, path },
   });
+}
+
+/** Names that may have been meant: the nearest first, three at most: a slip in a third of the letters, or a beginning. */
+export function nearNames(typed: string, names: readonly string[]): string[] {
+  const slips = Math.floor(typed.length / 3);
+  return names
+    .map((name) => ({ name, distance: distanceOf(typed, name) }))
+    .filter(({ name, distance }) => distance <= slips || name.startsWith(typed))
+    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, NEAR_MAX)
+    .map(({ name }) => name);
+}
+
+/**
+ * Letters that are missing, added, another or swapped with their neighbour: optimal string
+ * alignment, the restricted distance of Damerau and Levenshtein.
+ */
+function distanceOf(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      const added = 1 + Math.min(last[j] ?? Infinity, row[j - 1] ?? Infinity);
+      const changed = same + (last[j - 1] ?? Infinity);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const turned = swapped ? 1 + (before[j - 2] ?? Infinity) : Infinity;
+      row.push(Math.min(added, changed, turned));
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length] ?? Infinity;
 }

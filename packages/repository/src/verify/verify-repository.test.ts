@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { seededRandom } from '@ringwright/base/random';
 import { beforeAll, expect, test } from 'vitest';
+import { appendPush } from '../../../../test/support/append-push.ts';
 import { people, testRoot } from '../../../../test/support/signing.ts';
 import {
   author,
@@ -9,7 +10,6 @@ import {
   scratchRings,
   stageDevices,
 } from '../../../../test/support/small-repository.ts';
-import { appendPush } from '../append-push.ts';
 import { commitVersion } from '../commit-version.ts';
 import { parseBuilderFile, printBuilderFile, type Staged } from '../folder/builder-file.ts';
 import { type LogEntry, lineHash, logLine } from '../folder/log-entry.ts';

@@ -17,7 +17,7 @@ import { makesVersion } from '../folder/log-entry.ts';
 import { headOf } from '../folder/read-log.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { requireRing } from '../folder/require-ring.ts';
-import { type RingFolder, ringFolder } from '../folder/ring-folder.ts';
+import { type RingFolder } from '../folder/ring-folder.ts';
 import { readStoreFile } from '../shared/store-file.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
 import { type ReceiptTotals, receiptChecks, strayReceipts } from './verify-receipts.ts';
@@ -52,8 +52,7 @@ export async function verifyRepository(
   ring: string,
   { pin = null }: { readonly pin?: string | null } = {},
 ): Promise<Verification> {
-  const folder = ringFolder(rings, ring);
-  await requireRing(folder);
+  const folder = await requireRing(rings, ring);
   const log = verifyLog((await readRegularText(folder.log).catch(onlyMissing)) ?? '');
   const { trust, findings: trustFindings } = await verifyTrust(rings, pin);
   const shared = (await readStoreFile(rings)) !== null;

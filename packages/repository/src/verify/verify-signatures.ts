@@ -1,10 +1,6 @@
 // Checks of signatures: the chain of roots, and every version against the root it was signed under.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { trustFileBytesMax } from '@ringwright/base/limits';
-import { onlyMissing } from '@ringwright/node/missing-file';
-import { readRegularFile } from '@ringwright/node/read-regular-file';
-import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Signing } from '@ringwright/ring/file/ring-manifest';
 import { signaturesNeeded } from '@ringwright/ring/trust/authenticate-ring';
 import { signersOf } from '@ringwright/ring/trust/dsse';
@@ -14,7 +10,7 @@ import { ringPayload } from '../encode-version.ts';
 import type { LogEntry } from '../folder/log-entry.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { type RingsTrust, readTrust } from '../folder/trust-file.ts';
-import { openWaitingRoot, pendingPath } from '../rotate-trust.ts';
+import { openWaitingRoot, readWaiting } from '../rotate-trust.ts';
 import type { VerifiedLog } from './verify-log.ts';
 
 export interface VerifiedTrust {
@@ -33,7 +29,7 @@ export async function verifyTrust(rings: string, pin: string | null): Promise<Ve
     const message = `trust.json does not hold root ${pin}`;
     findings.push({ code: 'TRUST_FORK', message });
   }
-  const waiting = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
+  const waiting = await readWaiting(rings);
   if (waiting !== null) findings.push(...waitingFindings(waiting, trust));
   return { findings, trust };
 }
@@ -64,13 +60,12 @@ export function signatureChecks(
 ): (entry: LogEntry, stored: StoredVersion) => Finding[] {
   let signedSince: number | null = null;
   return (entry, stored) => {
-    const { signing } = stored;
+    const { signing, signatures } = stored;
     const { version } = entry;
     const report = (code: string, sentence: string): Finding => {
       return { code, message: `version ${version}: ${sentence}`, details: { version } };
     };
     if (signing === null) {
-      const { signatures } = decodeRing(stored.bytes);
       const findings: Finding[] = [];
       if (signedSince !== null) {
         findings.push(report('VERSION_UNSIGNED', `unsigned, after version ${signedSince} was not`));
@@ -123,7 +118,7 @@ function manifestFaults(entry: LogEntry, { signing, root, log }: Signed): Fault[
 
 function signatureFaults(
   entry: LogEntry,
-  { bytes, ring }: StoredVersion,
+  { bytes, ring, signatures }: StoredVersion,
   { signing, root, trust, log }: Signed & { readonly trust: RingsTrust },
 ): Fault[] {
   const faults: Fault[] = [];
@@ -132,7 +127,6 @@ function signatureFaults(
   }
   const later = trust.roots.slice(trust.roots.indexOf(root));
   const keys = new Map(later.flatMap((one) => [...one.keys.ring]));
-  const { signatures } = decodeRing(bytes);
   const payload = ringPayload(bytes);
   const signers = signersOf(payload, signatures, keys);
   if (signers.size < signatures.length || signatures.length === 0) {

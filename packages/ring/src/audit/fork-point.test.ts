@@ -1,6 +1,6 @@
 // Where two lines of a ring part, seen from both sides.
 import { expect, test } from 'vitest';
-import { forkPointOf } from './fork-point.ts';
+import { forkPointOf } from './judge-ring.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
 

@@ -26,8 +26,7 @@
 // epoch. The caller raises an alarm besides. Where an operator's word has ended that fork for the
 // line that is active here, it is no fork any more, and the refusal says so (RING_FORK_SETTLED).
 import type { CodedError } from '@ringwright/base/coded-error';
-import { type ForkPoint, forkPointOf } from './fork-point.ts';
-import type { RingCandidate, RingStanding } from './ring-candidate.ts';
+import type { RingCandidate, RingStanding, VersionId } from './ring-candidate.ts';
 import {
   belowHighest,
   besideHighest,
@@ -115,4 +114,28 @@ function forkFrom(standing: RingStanding, candidate: RingCandidate): ForkPoint |
   const { version, parent } = active.ring;
   const fork = forkPointOf({ version, parent, id: active.id }, theirs);
   return fork ?? (highest === undefined ? null : forkPointOf(highest, theirs));
+}
+
+interface LinePlace extends VersionId {
+  /** Id of the version before; undefined: not known. */
+  readonly parent?: string | null | undefined;
+}
+
+/** The version that two lines hold differently: its id on the line here, and on the other. */
+interface ForkPoint extends VersionId {
+  readonly other: string;
+}
+
+/** Where two lines part. Null: as far as they tell, they are of one line. */
+export function forkPointOf(mine: LinePlace, theirs: LinePlace): ForkPoint | null {
+  const [id, other] = idsOfLower(mine, theirs);
+  if (!id || !other || id === other) return null;
+  return { version: Math.min(mine.version, theirs.version), id, other };
+}
+
+/** What each line has as the lower version of the two; nothing where they lie further apart. */
+function idsOfLower(mine: LinePlace, theirs: LinePlace): (string | null | undefined)[] {
+  if (mine.version === theirs.version) return [mine.id, theirs.id];
+  if (mine.version + 1 === theirs.version) return [mine.id, theirs.parent];
+  return mine.version === theirs.version + 1 ? [mine.parent, theirs.id] : [];
 }

@@ -10,7 +10,14 @@ test('a server that takes the connection and says nothing: told of, then not rea
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
   const address = `127.0.0.1:${(mute.address() as AddressInfo).port}`;
   const ring = servedRing();
-  const version = { ring, ...encodeRing(ring), state: null, signing: null, extraSections: [] };
+  const version = {
+    ring,
+    ...encodeRing(ring),
+    state: null,
+    signing: null,
+    signatures: [],
+    extraSections: [],
+  };
   const lines: string[] = [];
   const target = { address, devices: [0], required: true };
   const servers = await pushRing(version, [target], {

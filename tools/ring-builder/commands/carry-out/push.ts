@@ -2,7 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
-import { appendPush } from '@ringwright/repository/append-push';
+import { noteVersion } from '@ringwright/repository/append-note';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { chosen, flag, optionalNumber, texts } from '../../cli/arguments.ts';
@@ -141,7 +141,8 @@ export async function pushAndNote(
   const isLast = count === all && !notes.some(({ details }) => details['accepted'] === all);
   if (count > 0 && (isFirst || isLast)) {
     const details = { accepted: count, servers: all };
-    await appendPush(place, head, { ...authorOf(context), message: '', details });
+    const said = { message: '', details, commands: [] };
+    await noteVersion(place, head, { ...authorOf(context), ...said, kind: 'push' });
   }
   return servers;
 }

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { appendPush } from '@ringwright/repository/append-push';
+import { noteVersion } from '@ringwright/repository/append-note';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
@@ -71,7 +71,7 @@ export const verb: Verb = {
     const details = { settled, quiet, servers: servers.length };
     const place = { rings: context.rings, ring };
     const note = { ...authorOf(context), message: `settle: ${reason}`, details };
-    if (taken > 0) await appendPush(place, head, note);
+    if (taken > 0) await noteVersion(place, head, { ...note, kind: 'push', commands: [] });
     const plights = plightsOf(servers);
     const advice = adviceOn(await situationOf(context, version), plights);
     return {

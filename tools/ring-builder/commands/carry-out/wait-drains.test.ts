@@ -54,7 +54,15 @@ async function wait(third: Said, skipDown: boolean, options: Wait = {}) {
     state: isRemoved && id === 0 ? 'removed' : 'active',
   }));
   const state = { devices: states } as unknown as BuilderState;
-  const head = { ring, id: idOf(ring), bytes, state, signing: null, extraSections: [] };
+  const head = {
+    ring,
+    id: idOf(ring),
+    bytes,
+    state,
+    signing: null,
+    signatures: [],
+    extraSections: [],
+  };
   const addresses = ringTargets(ring, state).map(({ address }) => address);
   const { left } = await waitForDrains(context, {
     ...{ head, watch, stallMs: STALL_MS, skipDown, confirmDrops: false },

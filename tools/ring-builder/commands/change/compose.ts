@@ -4,7 +4,7 @@ import { composePlan } from '@ringwright/builder/plan/compose-plan';
 import { type ComponentHead, compose } from '@ringwright/builder/state/composition';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { serializeState } from '@ringwright/builder/state/state-json';
-import { createRing } from '@ringwright/repository/create-ring';
+import { createRing } from '@ringwright/repository/add-ring';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readVersion } from '@ringwright/repository/folder/read-version';

@@ -3,7 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { createState } from '@ringwright/builder/state/create-state';
-import { createRing } from '@ringwright/repository/create-ring';
+import { createRing } from '@ringwright/repository/add-ring';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { readTrust } from '@ringwright/repository/folder/trust-file';

@@ -2,8 +2,8 @@
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
-import { catchUp } from '@ringwright/repository/catch-up';
 import { readStoreFile, useStore } from '@ringwright/repository/shared/store-file';
+import { catchUp } from '@ringwright/repository/write-ring';
 import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
 import type { Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';

@@ -1,8 +1,7 @@
 // ring-builder stores: the folders that hold a ring's files, where its head is in a store.
 
 import { printTable } from '@ringwright/base/print-table';
-import { changeRingStores } from '@ringwright/repository/change-ring-stores';
-import { ringStoreStates } from '@ringwright/repository/shared/ring-store-states';
+import { changeRingStores, ringStoreStates } from '@ringwright/repository/ring-stores';
 import { text, texts, usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';

@@ -4,7 +4,6 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { requireRing } from '@ringwright/repository/folder/require-ring';
-import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { optionalText } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { checkRings, type RingHealth } from '../../health/check-rings.ts';
@@ -52,7 +51,7 @@ export const verb: Verb = {
 
 async function chosen(context: Context, ring: string | undefined): Promise<readonly string[]> {
   if (ring === undefined) return requireRings(context.rings);
-  await requireRing(ringFolder(context.rings, ring));
+  await requireRing(context.rings, ring);
   return [ring];
 }
 

@@ -1,0 +1,56 @@
+// The ring stores of a ring: which of them have the head, and others for its files, by the same
+// compare-and-swap as the head.
+import { readdir } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { HeadRecord } from '@ringwright/head-store/head-record';
+import { readTransaction } from '@ringwright/head-store/ring-store';
+import { publishHead } from './shared/publish-head.ts';
+import { readSharedHead } from './shared/shared-head.ts';
+import { requireStorePaths } from './shared/store-file.ts';
+import { type Author, writeRing } from './write-ring.ts';
+
+/**
+ * A store that joins has caught up before it is one. Returns the stores before. Throws USAGE,
+ * HEAD_MOVED, RING_STORES_TOO_FEW and what writeRing throws; then they are what they were.
+ */
+export async function changeRingStores(
+  place: { readonly rings: string; readonly ring: string },
+  author: Author,
+  stores: readonly string[],
+): Promise<readonly string[]> {
+  requireStorePaths(stores);
+  return writeRing(place, author, async ({ folder, log, shared }) => {
+    if (shared === null || shared.record === null) {
+      throw new CodedError('USAGE', `${place.ring} has no head in a store`, {
+        hint: '--store etcd://HOST:PORT,… --ring-stores DIR,DIR,DIR, then commit',
+      });
+    }
+    await publishHead(folder, shared, { log, changed: [], stores });
+    return shared.record.stores;
+  });
+}
+
+export interface RingStoreState {
+  readonly store: string;
+  readonly state: 'current' | 'behind' | 'away';
+}
+
+/** Null when the ring has no head in a store. Throws what readSharedHead throws. */
+export async function ringStoreStates(
+  rings: string,
+  ring: string,
+): Promise<{ readonly record: HeadRecord; readonly stores: readonly RingStoreState[] } | null> {
+  const record = (await readSharedHead(rings, ring))?.record ?? null;
+  if (record === null) return null;
+  return { record, stores: await Promise.all(record.stores.map((one) => stateOf(one, record))) };
+}
+
+async function stateOf(store: string, record: HeadRecord): Promise<RingStoreState> {
+  try {
+    await readdir(store);
+    const content = await readTransaction(store, record);
+    return { store, state: content === null ? 'behind' : 'current' };
+  } catch {
+    return { store, state: 'away' };
+  }
+}
