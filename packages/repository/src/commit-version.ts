@@ -7,23 +7,20 @@
 //             memory, the next writer on disk, from the builder section of the version's file
 //   recorded  builder.json follows: new head; the lock is left, its owner seen to be dead
 // A death inside a step leaves a .tmp- file besides, which the next writer removes.
+
 import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { LaterWaves } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Staged } from '@ringwright/builder/state/change';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
 import { encodeVersion } from './encode-version.ts';
-import {
-  printBuilderFile,
-  type Staged,
-  stagedChanges,
-  stagedDigest,
-} from './folder/builder-file.ts';
+import { printBuilderFile, stagedChanges, stagedDigest } from './folder/builder-file.ts';
 import { keptLaterSections, laterSections } from './folder/later-section.ts';
 import type { LogEntry } from './folder/log-entry.ts';
 import type { Head } from './folder/read-log.ts';

@@ -1,12 +1,13 @@
 // Opening a ring's folder for reading: state, staged changes, head. It never writes.
+
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Staged } from '@ringwright/builder/state/change';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import {
   type BuilderFile,
   parseBuilderFile,
-  type Staged,
   stagedChanges,
   stagedDigest,
 } from './folder/builder-file.ts';

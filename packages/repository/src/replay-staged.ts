@@ -2,8 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import type { Change } from '@ringwright/builder/state/change';
-import type { Staged } from './folder/builder-file.ts';
+import type { Change, Staged } from '@ringwright/builder/state/change';
 
 export interface Replayed {
   /** The staged commands that fit, their device ids those of the new state. */

@@ -3,11 +3,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import type { Change } from '@ringwright/builder/state/change';
+import type { Change, Staged } from '@ringwright/builder/state/change';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { printBuilderFile, type Staged, stagedChanges } from './folder/builder-file.ts';
+import { printBuilderFile, stagedChanges } from './folder/builder-file.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
 import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';

@@ -2,20 +2,10 @@
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { sha256 } from '@ringwright/base/sha256';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import type { Change } from '@ringwright/builder/state/change';
+import { type Change, type Staged, stagedSchema } from '@ringwright/builder/state/change';
 import { parseState } from '@ringwright/builder/state/state-json';
 import { z } from 'zod';
-import { stagedSchema } from './change-schema.ts';
 import type { Head } from './read-log.ts';
-
-/** Changes that one command asked for, with the command as typed. */
-export interface Staged {
-  readonly command: string;
-  /** Who typed it and when (ISO 8601, UTC); absent in files from before it was noted. */
-  readonly user?: string;
-  readonly time?: string;
-  readonly changes: readonly Change[];
-}
 
 export interface BuilderFile {
   /** The version the state belongs to; null before the first. */
@@ -83,8 +73,7 @@ export function parseBuilderFile(text: string): BuilderFile | string {
       head,
       log,
       state: parseState(Buffer.from(JSON.stringify(state))),
-      // JSON holds no undefined, so a field that may be missing is never there without a value.
-      staged: staged as readonly Staged[],
+      staged,
     };
     const spelled =
       digest === undefined ? printMembers(membersOf(content)) : printBuilderFile(content);

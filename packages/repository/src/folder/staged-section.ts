@@ -2,10 +2,9 @@
 // as typed, which --from FILE lets stand for anything. The log holds the digest. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { sha256 } from '@ringwright/base/sha256';
-import type { Change } from '@ringwright/builder/state/change';
+import { type Change, changeSchema } from '@ringwright/builder/state/change';
 import type { Section } from '@ringwright/ring/file/ring-manifest';
 import { z } from 'zod';
-import { changeSchema } from './change-schema.ts';
 
 const NAME = 'staged';
 
@@ -27,6 +26,5 @@ export function stagedChangesOf(sections: readonly Section[]): readonly Change[]
   const section = sections.find(({ name }) => name === NAME);
   if (section === undefined) return null;
   const parsed = z.array(changeSchema).safeParse(JSON.parse(Buffer.from(section.bytes).toString()));
-  // JSON holds no undefined, so a field that may be missing is never there without a value.
-  return parsed.success ? (parsed.data as readonly Change[]) : null;
+  return parsed.data ?? null;
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { seededRandom } from '@ringwright/base/random';
+import type { Staged } from '@ringwright/builder/state/change';
 import { beforeAll, expect, test } from 'vitest';
 import { appendPush } from '../../../../test/support/append-push.ts';
 import { people, testRoot } from '../../../../test/support/signing.ts';
@@ -11,7 +12,7 @@ import {
   stageDevices,
 } from '../../../../test/support/small-repository.ts';
 import { commitVersion } from '../commit-version.ts';
-import { parseBuilderFile, printBuilderFile, type Staged } from '../folder/builder-file.ts';
+import { parseBuilderFile, printBuilderFile } from '../folder/builder-file.ts';
 import { type LogEntry, lineHash, logLine } from '../folder/log-entry.ts';
 import { logLines } from '../folder/read-log.ts';
 import { readVersion } from '../folder/read-version.ts';

@@ -1,7 +1,7 @@
 // ring-builder revert: a new version that goes back to an old placement, from where data is now.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import type { Staged } from '@ringwright/repository/folder/builder-file';
+import type { Staged } from '@ringwright/builder/state/change';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Ring } from '@ringwright/ring/ring';
