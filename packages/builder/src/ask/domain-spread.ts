@@ -5,6 +5,7 @@ import { placementProblem } from '../place/placement-problem.ts';
 import { denseHead } from '../plan/dense-head.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
+import { domainAt } from '../state/tier-tree.ts';
 
 export interface DomainSpread {
   readonly tier: TierKind;
@@ -79,8 +80,7 @@ function emptySpreads(state: BuilderState, tier: TierKind): Map<string, Spread> 
   for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
     const name = names[tree.deviceIds[leaf]!]!;
     if (spreads.has(name)) continue;
-    let v = tree.firstLeaf + leaf;
-    while (tree.level[v]! > level) v = tree.parent[v]!;
+    const v = domainAt(tree, leaf, level);
     spreads.set(name, {
       ...empty(tier, name),
       share: targets.exact[v]!,

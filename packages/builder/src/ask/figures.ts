@@ -8,7 +8,7 @@ import { dispersionFigures, type TierDispersion } from '../place/tier-dispersion
 import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
-import { tierNames } from '../state/tier-tree.ts';
+import { deviceBelow, tierNames } from '../state/tier-tree.ts';
 
 export interface BalanceFigures {
   /** Largest deviation of a device from its exact share, in slots and in percent of the share. */
@@ -101,16 +101,11 @@ function balanceFigures(
 }
 
 function tierLoads({ tree, targets }: PlacementProblem, loads: Int32Array): TierLoad[] {
-  const firstDevice = new Int32Array(tree.nodes);
-  for (let v = tree.nodes - 1; v >= 0; v -= 1) {
-    firstDevice[v] =
-      v >= tree.firstLeaf ? tree.deviceIds[v - tree.firstLeaf]! : firstDevice[tree.firstChild[v]!]!;
-  }
   return Array.from({ length: Math.max(0, tree.firstLeaf - 1) }, (_, index) => {
     const v = index + 1;
     return {
       tier: tierNames[tree.level[v]!]!,
-      device: firstDevice[v]!,
+      device: deviceBelow(tree, v),
       slots: loads[v]!,
       share: targets.exact[v]!,
     };

@@ -6,7 +6,7 @@ import { denseHead } from '../plan/dense-head.ts';
 import type { PlannedMove } from '../plan/plan.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
-import { tierKinds, tierName } from '../state/tier-name.ts';
+import { heldIn, tierKinds, tierName } from '../state/tier-name.ts';
 
 export interface MoveReason {
   /**
@@ -47,10 +47,7 @@ export function moveReason(before: Ring, state: BuilderState, move: PlannedMove)
   for (let v = tree.parent[nodeOf(from)]!; v > 0; v = tree.parent[v]!) {
     const tier = tierKinds[tree.level[v]! - 1]!;
     const name = tierName(device, tier);
-    const held = holders.filter((id) => {
-      const other = state.devices[id] ?? null;
-      return other !== null && tierName(other, tier) === name;
-    }).length;
+    const held = heldIn(state, holders, { tier, name });
     const most = targets.high[v]!;
     if (held <= most) continue;
     const sentence = `${tier} ${name} held ${held} replicas of it, at most ${most} for dispersion`;

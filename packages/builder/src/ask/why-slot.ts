@@ -10,7 +10,8 @@ import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { isPinned } from '../state/pins.ts';
-import { type TierKind, tierKinds, tierName } from '../state/tier-name.ts';
+import { heldIn, type TierKind, tierKinds, tierName } from '../state/tier-name.ts';
+import { domainAt } from '../state/tier-tree.ts';
 
 /**
  * What holds a slot in its place. `removed`, `drained`, `dispersion` and `share` name what is wrong
@@ -139,12 +140,8 @@ function domainsOf(
   const { low, high } = boundsOf(targets, at.partition);
   return tierKinds.slice(0, -1).map((tier, index) => {
     const name = tierName(device, tier);
-    const held = at.holders.filter((id) => {
-      const other = state.devices[id] ?? null;
-      return other !== null && tierName(other, tier) === name;
-    }).length;
-    let v = leaf < 0 ? -1 : tree.firstLeaf + leaf;
-    while (v > 0 && tree.level[v]! > index + 1) v = tree.parent[v]!;
+    const held = heldIn(state, at.holders, { tier, name });
+    const v = leaf < 0 ? -1 : domainAt(tree, leaf, index + 1);
     const bounds = v < 0 ? { least: 0, most: 0 } : { least: low[v]!, most: high[v]! };
     return { tier, name, held, ...bounds };
   });

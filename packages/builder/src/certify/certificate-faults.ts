@@ -2,7 +2,7 @@
 import type { Finding } from '@ringwright/base/finding';
 import { findingsPerKindMax } from '@ringwright/base/limits';
 import { boundsOf } from '../place/partition-bounds.ts';
-import { type TierTree, tierNames } from '../state/tier-tree.ts';
+import { deviceBelow, type TierTree, tierNames } from '../state/tier-tree.ts';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
 
 export interface TableScan {
@@ -103,8 +103,7 @@ function report(faults: Faults, code: string, message: string): void {
 }
 
 function nodeName(tree: TierTree, node: number): string {
-  let v = node;
-  while (v < tree.firstLeaf) v = tree.firstChild[v]!;
-  const device = `device ${tree.deviceIds[v - tree.firstLeaf]!}`;
-  return node === v ? device : `the ${tierNames[tree.level[node]!]!} of ${device}`;
+  const device = `device ${deviceBelow(tree, node)}`;
+  const isLeaf = node >= tree.firstLeaf;
+  return isLeaf ? device : `the ${tierNames[tree.level[node]!]!} of ${device}`;
 }

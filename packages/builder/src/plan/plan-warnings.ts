@@ -2,14 +2,13 @@
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
-import type { Device } from '@ringwright/ring/device';
 import type { PlacementProblem } from '../place/placement-problem.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
 import { SHARE_EPSILON } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { someOf } from '../state/some-of.ts';
 import { tierKinds, tierName } from '../state/tier-name.ts';
-import { tierNames } from '../state/tier-tree.ts';
+import { deviceBelow, tierNames } from '../state/tier-tree.ts';
 import type { Plan } from './plan.ts';
 
 /** Partitions or devices named in a message; the details name all. */
@@ -67,13 +66,14 @@ function undispersed(state: BuilderState, { tree, shares }: PlacementProblem): F
       worstExcess = excess;
     }
     if (worst < 0) continue;
+    const device = must(state.devices[deviceBelow(tree, worst)], 'the tree has no holes');
     const needed = requiredOverload(tree, shares);
     const remedy =
       needed === null ? 'no overload helps' : `an overload of ${needed} would let it fit`;
     findings.push({
       code: 'DISPERSION_UNREACHABLE',
       message:
-        `${tier} ${tierName(deviceIn(state, tree, worst), tier)} wants ` +
+        `${tier} ${tierName(device, tier)} wants ` +
         `${shares.wanted[worst]!.toFixed(3)} replicas of each partition, where ` +
         `${shares.caps[worst]} is the most for dispersion; ${remedy}`,
       details: {
@@ -86,13 +86,6 @@ function undispersed(state: BuilderState, { tree, shares }: PlacementProblem): F
     });
   }
   return findings;
-}
-
-/** Any of a failure domain: all have its name. */
-function deviceIn(state: BuilderState, tree: PlacementProblem['tree'], node: number): Device {
-  let v = node;
-  while (v < tree.firstLeaf) v = tree.firstChild[v]!;
-  return must(state.devices[tree.deviceIds[v - tree.firstLeaf]!], 'the tree has no holes');
 }
 
 function movingTwice({ partitionsMovingTwice: count }: Outcome): Finding[] {

@@ -16,3 +16,16 @@ export function tierName(device: Device, kind: TierKind): string {
 export function tierNamesById(devices: readonly (Device | null)[], kind: TierKind): string[] {
   return devices.map((device) => (device === null ? '' : tierName(device, kind)));
 }
+
+/** How many of these devices are in the domain. */
+export function heldIn(
+  { devices }: { readonly devices: readonly (Device | null)[] },
+  holders: readonly number[],
+  domain: { readonly tier: TierKind; readonly name: string },
+): number {
+  const names = holders.map((id) => {
+    const device = devices[id] ?? null;
+    return device === null ? '' : tierName(device, domain.tier);
+  });
+  return names.filter((name) => name === domain.name).length;
+}

@@ -1,8 +1,10 @@
 // The tree root > region > zone > server > device of the devices that may hold slots. Pure.
 // Nodes are numbered level by level, so children are contiguous and the leaves come last.
 import type { BuilderDevice } from './builder-state.ts';
+import { tierKinds } from './tier-name.ts';
 
-export const tierNames = ['root', 'region', 'zone', 'server', 'device'] as const;
+/** By level. */
+export const tierNames = ['root', ...tierKinds] as const;
 export const LEAF_LEVEL = 4;
 
 export interface TierTree {
@@ -111,6 +113,20 @@ function inTreeOrder(a: BuilderDevice, b: BuilderDevice): number {
 /** By code unit, not by locale: the same order on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The id of a device of a failure domain: all have its name. */
+export function deviceBelow(tree: TierTree, node: number): number {
+  let v = node;
+  while (v < tree.firstLeaf) v = tree.firstChild[v]!;
+  return tree.deviceIds[v - tree.firstLeaf]!;
+}
+
+/** The failure domain of a leaf at a level. */
+export function domainAt(tree: TierTree, leaf: number, level: number): number {
+  let v = tree.firstLeaf + leaf;
+  while (tree.level[v]! > level) v = tree.parent[v]!;
+  return v;
 }
 
 /** Adds the leaves' values up the tree: `values` is by node, its leaf part filled. */
