@@ -23,7 +23,7 @@ export function floatJson(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : String(value);
 }
 
-function isList(value: object): value is readonly Json[] {
+export function isList(value: object): value is readonly Json[] {
   return Array.isArray(value);
 }
 

@@ -1,10 +1,10 @@
 // Builder files of Swift: what Swift says of each, written again, old shapes, damage.
 import { createHash } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
+import { bytesOfRows } from '@ringwright/ring/file/row-bytes';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { swiftBuilders, swiftFile } from '../test/support/swift-ring.ts';
-import { bytesOfRows } from './device-id-words.ts';
 import { decodeSwiftBuilder } from './swift-builder-file.ts';
 import { swiftFieldsOf } from './swift-device.ts';
 import { decodeSwiftRing } from './swift-ring-file.ts';

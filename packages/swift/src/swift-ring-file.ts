@@ -2,10 +2,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
+import { devices, fieldsOf, optionalWhole, rows, whole } from './pickled-fields.ts';
+import { readPickle } from './read-pickle.ts';
 import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 import { deflatePiece, gzipHead, gzipTail, inflateRing, isGzip } from './swift-gzip.ts';
-import type { SwiftRing } from './swift-ring.ts';
-import { decodeRingV0 } from './swift-ring-v0.ts';
+import { requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts';
 import { decodeRingV1, encodeRingV1 } from './swift-ring-v1.ts';
 import { decodeRingV2 } from './swift-ring-v2.ts';
 import { encodeRingV2 } from './write-swift-ring-v2.ts';
@@ -34,6 +35,27 @@ export function decodeSwiftRing(file: Uint8Array): SwiftRing {
     hint: 'write the ring in format 1 with the Swift that made it: swift-ring-builder write_ring',
     details: { format },
   });
+}
+
+/**
+ * The oldest rings, without magic: a pickle of a dictionary or of an object. Throws PICKLE_REFUSED,
+ * SWIFT_FILE_INVALID.
+ */
+function decodeRingV0(payload: Buffer): SwiftRing {
+  const fields = fieldsOf(readPickle(payload), 'RingData');
+  // An object's own fields are named with a line below, those of the dictionary without.
+  const named = (name: string): string => (fields.has(`_${name}`) ? `_${name}` : name);
+  const partPower = 32 - whole(fields, named('part_shift'), [0, 32]);
+  requirePartPower(partPower);
+  const list = devices(fields);
+  const table = rows(fields, named('replica2part2dev_id'));
+  return {
+    partPower,
+    nextPartPower: optionalWhole(fields, 'next_part_power', [0, 32]),
+    version: optionalWhole(fields, 'version', [0, Number.MAX_SAFE_INTEGER]),
+    devices: list,
+    ...tableAndShape(table, { partPower, devices: list }),
+  };
 }
 
 /**

@@ -2,9 +2,9 @@
 //   0 'R1NG' | 4 u16 1 | 6 u32 length of the header, big-endian | 10 header | rows
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { firstComplaint } from '@ringwright/ring/device-fields';
+import { bytesOfRows, rowsOfBytes } from '@ringwright/ring/file/row-bytes';
 import { z } from 'zod';
 import { asciiObject } from './ascii-json.ts';
-import { bytesOfRows, rowsOfBytes } from './device-id-words.ts';
 import { devicesOfSwift } from './swift-device.ts';
 import { devicesJson } from './swift-device-json.ts';
 import { swiftInvalid } from './swift-file-error.ts';

@@ -1,27 +1,18 @@
 // A pickle, protocol 2, of plain data: what Python's unpickler makes into the same. Pure.
+import type { PickledArray, PickledFloat } from './pickled.ts';
 
 export type Picklable =
   | null
   | boolean
   | number
   | string
-  | PickleFloat
-  | PickleArray
+  | PickledFloat
+  | PickledArray
   | readonly Picklable[]
   | ReadonlyMap<string, Picklable>;
 
 /** A number that is a float in Python even when it is whole. */
-export interface PickleFloat {
-  readonly kind: 'float';
-  readonly value: number;
-}
-
-export interface PickleArray {
-  readonly kind: 'array';
-  readonly items: Uint8Array | Uint16Array | Uint32Array;
-}
-
-export function float(value: number): PickleFloat {
+export function float(value: number): PickledFloat {
   return { kind: 'float', value };
 }
 
@@ -90,7 +81,7 @@ function writeList(writer: Writer, items: readonly Picklable[]): void {
   }
 }
 
-function writeKind(parts: Uint8Array[], value: PickleFloat | PickleArray): void {
+function writeKind(parts: Uint8Array[], value: PickledFloat | PickledArray): void {
   if (value.kind === 'float') {
     const bytes = Buffer.alloc(9, 'G');
     bytes.writeDoubleBE(value.value, 1);
@@ -107,7 +98,7 @@ function writeKind(parts: Uint8Array[], value: PickleFloat | PickleArray): void 
 }
 
 /** Many whole numbers in one buffer: a table has millions. */
-function wholeBytes(items: PickleArray['items']): Buffer {
+function wholeBytes(items: PickledArray['items']): Buffer {
   const bytes = Buffer.allocUnsafe(items.length * 9);
   let at = 0;
   for (const item of items) at += numberBytes(item).copy(bytes, at);

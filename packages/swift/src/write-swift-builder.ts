@@ -1,6 +1,8 @@
 // Writes builder files that swift-ring-builder opens and goes on rebalancing. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
+import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
 import type { Device } from '@ringwright/ring/device';
+import { isList } from './ascii-json.ts';
 import type { SwiftBuilder } from './swift-builder.ts';
 import { swiftFieldsOf } from './swift-device.ts';
 import { float, type Picklable, writePickle } from './write-pickle.ts';
@@ -13,8 +15,7 @@ type Members = ReadonlyMap<string, Picklable>;
  */
 export function encodeSwiftBuilder(builder: SwiftBuilder): Buffer {
   const parts = 2 ** builder.partPower;
-  const counts = new Uint32Array(builder.devices.length);
-  for (const row of builder.table ?? []) for (const id of row) counts[id] = (counts[id] ?? 0) + 1;
+  const counts = slotsPerDevice(builder.table ?? [], builder.devices.length);
   const devices = builder.devices.map((device): Members | null =>
     device === null ? null : membersOf(device, counts[device.id] ?? 0, parts * builder.replicas),
   );
@@ -64,8 +65,4 @@ function picklable(value: Json): Picklable {
       member === undefined ? [] : [[name, picklable(member)]],
     ),
   );
-}
-
-function isList(value: object): value is readonly Json[] {
-  return Array.isArray(value);
 }

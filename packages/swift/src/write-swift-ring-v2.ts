@@ -1,9 +1,9 @@
 // Writes Swift's ring format 2: each section a deflate stream of its own, so one can be read alone.
 // Pure. Layout: swift-ring-v2.ts.
 import { sha256 } from '@ringwright/base/sha256';
+import { bytesOfRows } from '@ringwright/ring/file/row-bytes';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import { asciiJson, asciiObject, floatJson } from './ascii-json.ts';
-import { bytesOfRows } from './device-id-words.ts';
 import { devicesJson } from './swift-device-json.ts';
 import { deflatePiece, gzipHead, gzipTail } from './swift-gzip.ts';
 import { replicasOfTable, type SwiftRing } from './swift-ring.ts';

@@ -9,9 +9,10 @@ import { z } from 'zod';
 import type { Device } from '../device.ts';
 import { deviceSchema, firstComplaint } from '../device-fields.ts';
 import type { Move, MoveState } from '../move.ts';
-import { rowLengths, type SlotRow, slotCount, type Table } from '../ring.ts';
+import { type SlotRow, slotCount, type Table } from '../ring.ts';
 import { fileInvalid } from './ring-file-error.ts';
 import { type Manifest, ringJson } from './ring-manifest.ts';
+import { bytesOfRows, rowsOfBytes } from './row-bytes.ts';
 
 const moveBytes = 28;
 /** Stands for no device; never an id, so files of rings without new slots stay as they were. */
@@ -19,7 +20,6 @@ const noDevice = 0xffff_ffff;
 const stateNumbers: Record<MoveState, number> = { PROPOSED: 1, INITIALIZING: 2 };
 const stateNames: Readonly<Record<number, MoveState>> = { 1: 'PROPOSED', 2: 'INITIALIZING' };
 const devicesSchema = z.array(deviceSchema.nullable()).max(deviceCountMax);
-const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** Field by field: what a caller's objects carry beyond a device does not belong into the file. */
 export function encodeDevices(devices: readonly (Device | null)[]): Buffer {
@@ -50,35 +50,17 @@ export function decodeDevices(bytes: Uint8Array, count: number): (Device | null)
 
 /** Device ids row after row, big-endian, `idBytes` each. */
 export function encodeAssignments(table: Table, idBytes: 2 | 4): Buffer {
-  const slots = table.reduce((sum, row) => sum + row.length, 0);
-  const words = idBytes === 2 ? new Uint16Array(slots) : new Uint32Array(slots);
-  let offset = 0;
-  for (const row of table) {
-    words.set(row, offset);
-    offset += row.length;
-  }
-  return swapped(Buffer.from(words.buffer), idBytes);
+  return bytesOfRows(table, { idBytes, order: 'big' });
 }
 
-/** Rows over one fresh buffer. The length is checked against the manifest before it is taken. */
+/** The length is checked against the manifest before it is taken. */
 export function decodeAssignments(bytes: Uint8Array, manifest: Manifest): SlotRow[] {
   const { partitions, replicas, deviceIdBytes: idBytes } = manifest;
   const wanted = slotCount(partitions, replicas) * idBytes;
   if (bytes.length !== wanted || wanted === 0) {
     throw fileInvalid('section assignments', `${bytes.length} bytes`, `${wanted} bytes`);
   }
-  const buffer = new ArrayBuffer(wanted);
-  const copy = Buffer.from(buffer);
-  copy.set(bytes);
-  swapped(copy, idBytes);
-  let offset = 0;
-  return rowLengths(partitions, replicas).map((length) => {
-    const start = offset;
-    offset += length * idBytes;
-    return idBytes === 2
-      ? new Uint16Array(buffer, start, length)
-      : new Uint32Array(buffer, start, length);
-  });
+  return rowsOfBytes(bytes, { idBytes, order: 'big' }, partitions);
 }
 
 /** 28 bytes a move: partition, replica, from, to, state as 32-bit words, the assignment as 64 bits. */
@@ -118,9 +100,4 @@ export function decodeMoves(bytes: Buffer): Move[] {
       assignment,
     };
   });
-}
-
-function swapped(bytes: Buffer, idBytes: 2 | 4): Buffer {
-  if (!littleEndian) return bytes;
-  return idBytes === 2 ? bytes.swap16() : bytes.swap32();
 }

@@ -1,5 +1,5 @@
-// Device ids as bytes of either order, and the rows of a table in them. Pure.
-import type { SlotRow, Table } from '@ringwright/ring/ring';
+// The rows of a table as bytes, ids in either order: here big-endian, in Swift's files both. Pure.
+import type { SlotRow, Table } from '../ring.ts';
 
 export interface WordForm {
   readonly idBytes: 2 | 4;
@@ -8,7 +8,7 @@ export interface WordForm {
 
 const hostOrder = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 'little' : 'big';
 
-/** Rows of `partitions` ids, the last one what is left. The length must be whole ids. */
+/** Rows over one fresh buffer: of `partitions` ids, the last one what is left. The length must be whole ids. */
 export function rowsOfBytes(bytes: Uint8Array, form: WordForm, partitions: number): SlotRow[] {
   const buffer = new ArrayBuffer(bytes.length);
   const copy = Buffer.from(buffer);
