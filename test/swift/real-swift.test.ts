@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import { devicesOf } from '@ringwright/ring/lookup';
-import { partitionOf } from '@ringwright/ring/partitioner/partition-of-key';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { exportSwiftBuilder } from '@ringwright/swift/export-swift';
 import { importSwift } from '@ringwright/swift/import-swift';
@@ -70,7 +70,7 @@ describe.skipIf(!installed)('with the real Swift', () => {
       expect(partitions, fixture).toEqual(answersHere(ring!));
       expect(version, fixture).toBe(swift.version);
       for (const [path, partition] of keys) {
-        expect(partitionOf(ring!.partitioner, Buffer.from(path))).toBe(partition);
+        expect(partitionerOf(ring!.partitioner)(Buffer.from(path))).toBe(partition);
       }
     }
   });

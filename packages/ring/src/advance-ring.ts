@@ -226,7 +226,10 @@ function follow(ring: Ring, id: string, step: Step): Ring {
   return { ...ring, ...changed, version, parent: id, minVersions };
 }
 
-function bySlot(a: SlotMove, b: SlotMove): number {
+export function bySlot(
+  a: Pick<SlotMove, 'partition' | 'replica'>,
+  b: Pick<SlotMove, 'partition' | 'replica'>,
+): number {
   return a.partition - b.partition || a.replica - b.replica;
 }
 

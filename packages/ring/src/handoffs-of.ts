@@ -1,8 +1,8 @@
 // Handoffs of a partition, in Swift's order: the devices to turn to when its own are away. Pure.
 // First a device in each region that has none yet, then each zone, each server, then all the rest.
-import { hash } from 'node:crypto';
 import { must } from '@ringwright/base/assert';
 import type { Device } from './device.ts';
+import { md5Top } from './partitioner/md5-top.ts';
 import { holderIn, type Ring } from './ring.ts';
 import { holdersOf } from './slots-of.ts';
 
@@ -63,7 +63,7 @@ export function* handoffsOf(
  * unless the walk begins there: handoffs must be the same in both systems.
  */
 function* walk({ table, partitions }: Ring, partition: number): Generator<number> {
-  const start = Math.floor((md5Top(partition) * partitions) / 2 ** 32);
+  const start = Math.floor((md5Top(Buffer.from(String(partition))) * partitions) / 2 ** 32);
   const step = Math.max(1, Math.floor(partitions / 65_536));
   const wrapped = step - ((partitions - start) % step);
   for (let at = start; at < partitions; at += step) yield* column(table, at);
@@ -75,9 +75,4 @@ function* column(table: Ring['table'], partition: number): Generator<number> {
     const device = holderIn(row, partition);
     if (device !== undefined) yield device;
   }
-}
-
-/** First four bytes of the MD5 of the partition's decimal digits, big-endian. */
-function md5Top(partition: number): number {
-  return hash('md5', String(partition), 'buffer').readUInt32BE(0);
 }

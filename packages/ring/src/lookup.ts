@@ -10,11 +10,6 @@ export interface Lookup {
   readonly devices: readonly Device[];
 }
 
-/** Where a key is. For many keys bind the ring once with `lookupOf`. */
-export function lookup(ring: Ring, key: Uint8Array): Lookup {
-  return lookupOf(ring)(key);
-}
-
 /** The lookup of a ring as a function of the key. */
 export function lookupOf(ring: Ring): (key: Uint8Array) => Lookup {
   const partitionOf = partitionerOf(ring.partitioner);

@@ -1,4 +1,5 @@
 // How many replicas of each partition a change leaves: by moves, removals, or fewer of them. Pure.
+import { quorumOf } from './quorum.ts';
 import { holderIn, type Ring, type SlotRow, slotsAt } from './ring.ts';
 
 /** Devices that hold a partition. */
@@ -17,7 +18,7 @@ export function countUnderQuorum(
   removed: ReadonlySet<number>,
 ): number {
   const tooFew = (kept: number, holders: number, least: number): boolean =>
-    kept < Math.min(Math.floor(holders / 2) + 1, Math.max(least, holders - 1));
+    kept < Math.min(quorumOf(holders), Math.max(least, holders - 1));
   let under = 0;
   if (removed.size === 0) {
     for (const [partition, count] of leaving) {
@@ -42,7 +43,7 @@ export function countThinned(previous: Ring, next: Ring): number {
   let thinned = 0;
   for (let partition = 0; partition < next.partitions; partition += 1) {
     const [had, has] = [slotsAt(previous, partition), slotsAt(next, partition)];
-    if (has < had && (has < 2 || has < Math.floor(had / 2) + 1)) thinned += 1;
+    if (has < had && (has < 2 || has < quorumOf(had))) thinned += 1;
   }
   return thinned;
 }

@@ -3,8 +3,8 @@
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
-import { lookup } from '@ringwright/ring/lookup';
-import { partitionOf } from '@ringwright/ring/partitioner/partition-of-key';
+import { lookupOf } from '@ringwright/ring/lookup';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { describe, expect, test } from 'vitest';
 import { type SwiftFixture, swiftFixtures, swiftRing } from '../test/support/swift-ring.ts';
@@ -21,7 +21,7 @@ describe.each(fixtures)('$fixture', (fixture: SwiftFixture) => {
 
   test('partitions are those of Swift, and the top bits of its hashes', () => {
     for (const { key, hash, partition } of fixture.lookups) {
-      expect(partitionOf(ring.partitioner, Buffer.from(key, 'hex')), key).toBe(partition);
+      expect(partitionerOf(ring.partitioner)(Buffer.from(key, 'hex')), key).toBe(partition);
       expect(Math.floor(Number.parseInt(hash.slice(0, 8), 16) / 2 ** fixture.partShift)).toBe(
         partition,
       );
@@ -30,7 +30,7 @@ describe.each(fixtures)('$fixture', (fixture: SwiftFixture) => {
 
   test('preference lists are those of Swift', () => {
     for (const { key, partition, primaries } of fixture.lookups) {
-      const found = lookup(ring, Buffer.from(key, 'hex'));
+      const found = lookupOf(ring)(Buffer.from(key, 'hex'));
       expect(found.partition).toBe(partition);
       // Where one device holds two replicas, Swift lists it once.
       expect([...new Set(found.devices.map(({ id }) => id))], key).toEqual(primaries);

@@ -1,7 +1,7 @@
 // What a plan says of servers that do not answer now: what its moves cost without them. Pure.
 import { counted } from '@ringwright/base/counted';
-import { quorumOf } from '@ringwright/builder/ask/availability';
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
+import { quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { withoutForGood } from '../servers/advice.ts';

@@ -1,5 +1,6 @@
 // Which partitions could still be read and written without some devices, in mid-move too. Pure.
 import type { Move } from '@ringwright/ring/move';
+import { quorumOf } from '@ringwright/ring/quorum';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
 
 export interface Availability {
@@ -15,11 +16,6 @@ export interface Availability {
   readonly withoutReplica: number;
   /** Of those, partitions that a joiner may hold in part. */
   readonly onlyJoinersLeft: number;
-}
-
-/** More than half: what servers ask for at consistency level quorum. */
-export function quorumOf(slots: number): number {
-  return Math.floor(slots / 2) + 1;
 }
 
 const none: readonly Move[] = [];

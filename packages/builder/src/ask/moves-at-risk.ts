@@ -1,10 +1,10 @@
 // What one more failure would cost while moves are in flight, tier by tier. Pure.
 import type { Move } from '@ringwright/ring/move';
+import { quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import type { PlannedMove } from '../plan/plan.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
-import { quorumOf } from './availability.ts';
 
 export interface TierRisk {
   readonly tier: TierKind;

@@ -1,6 +1,7 @@
 // What fewer replicas mean: slots that end, and what one failure does from then on. Pure.
+
+import { quorumOf } from '@ringwright/ring/quorum';
 import { type Ring, rowLengths, slotCount } from '@ringwright/ring/ring';
-import { quorumOf } from './availability.ts';
 
 export interface ReplicaLoss {
   readonly before: number;

@@ -49,16 +49,6 @@ export interface Token {
   readonly node: number;
 }
 
-/** The first different nodes from a place in the circle on. */
-export function preferenceList(circle: readonly Token[], from: number, replicas: number): number[] {
-  const list: number[] = [];
-  for (let step = 0; step < circle.length && list.length < replicas; step += 1) {
-    const { node } = circle[(from + step) % circle.length]!;
-    if (!list.includes(node)) list.push(node);
-  }
-  return list;
-}
-
 export function byPosition(one: Token, other: Token): number {
   return one.position - other.position;
 }

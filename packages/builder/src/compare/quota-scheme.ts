@@ -3,13 +3,8 @@
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
 import { shuffle } from '../place/shuffle.ts';
-import {
-  type Layout,
-  layoutOf,
-  preferenceList,
-  type Scheme,
-  type SchemeSettings,
-} from './layout.ts';
+import { preferenceList } from '../place/walk-placement.ts';
+import { type Layout, layoutOf, type Scheme, type SchemeSettings } from './layout.ts';
 
 /** A newcomer steals tokens from those with most; a leaver's go to those with fewest. */
 export function quotaTokens({ replicas, partitions, seed }: SchemeSettings): Scheme {

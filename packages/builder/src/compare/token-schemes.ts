@@ -1,12 +1,13 @@
 // Schemes in which tokens, or nothing but the number of nodes, decide. Pure.
+
 import { seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
+import { preferenceList } from '../place/walk-placement.ts';
 import {
   byPosition,
   clockwise,
   type Layout,
   layoutOf,
-  preferenceList,
   type Scheme,
   type SchemeSettings,
   type Token,

@@ -71,8 +71,3 @@ export function droppedLeaves(
 }
 
 const NOTHING: readonly number[] = [];
-
-/** Cost of the arc's tail: -1 when the partition got the leaf only now. */
-export function tailCost(work: RebalanceWork, partition: number, leaf: number): number {
-  return hadLeaf(work, partition, leaf) ? 0 : -1;
-}

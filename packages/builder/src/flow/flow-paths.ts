@@ -4,7 +4,7 @@ import { findLeaf } from '../place/find-leaf.ts';
 import type { Placement } from '../place/placement.ts';
 import { enterPartition, leavePartition, replicasOf } from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
-import { COST, droppedLeaves, type FlowGraph, slotOf, tailCost } from './flow-graph.ts';
+import { COST, droppedLeaves, type FlowGraph, hadLeaf, slotOf } from './flow-graph.ts';
 import { findRoundable, shiftQuota } from './rounding-arcs.ts';
 
 /** One arc of a path; a rounding arc has no partition. */
@@ -93,7 +93,9 @@ function nextLeaf(search: Search, partition: number, from: number): number {
   const { work, labels } = graph;
   const { rules, tree } = work;
   if (slotOf(work, partition, from) < 0 || !enterPartition(work, partition)) return -1;
-  const near = labels[tree.firstLeaf + from]! + 1 + tailCost(work, partition, from) * COST;
+  // The arc's tail gives 1 back when the partition got the leaf only now.
+  const tail = hadLeaf(work, partition, from) ? 0 : -COST;
+  const near = labels[tree.firstLeaf + from]! + 1 + tail;
   removeLeaf(rules, from);
   const dropped = droppedLeaves(work, partition);
   let to =

@@ -16,26 +16,30 @@ export function walkPlacement(state: BuilderState, tree: TierTree, widthMin = 0)
   const placement = emptyPlacement({ partitions, replicas }, tree.leaves, widthMin);
   if (partitioner.kind !== 'hash-intervals') return placement;
   const circle = [...tokenOwners(devices)]
-    .map(([token, device]) => ({ token, leaf: tree.leafOfDevice[device] ?? -1 }))
-    .filter(({ leaf }) => leaf >= 0)
+    .map(([token, device]) => ({ token, node: tree.leafOfDevice[device] ?? -1 }))
+    .filter(({ node }) => node >= 0)
     .sort((a, b) => a.token - b.token);
   let at = 0;
   for (const { id, end } of intervalsOf(partitioner)) {
     // Ends ascend, and so do the first tokens at or after them.
     while (at < circle.length && circle[at]!.token < Number(end)) at += 1;
-    placement.leaf.set(walk(circle, at, replicas), id * placement.width);
+    placement.leaf.set(preferenceList(circle, at, replicas), id * placement.width);
   }
   return placement;
 }
 
-/** The next different leaves, as many as there are replicas. */
-function walk(circle: readonly { readonly leaf: number }[], from: number, count: number): number[] {
-  const found: number[] = [];
-  for (let step = 0; found.length < count; step += 1) {
-    const { leaf } = circle[(from + step) % circle.length]!;
-    if (!found.includes(leaf)) found.push(leaf);
+/** The first different nodes from a place in the circle on. */
+export function preferenceList(
+  circle: readonly { readonly node: number }[],
+  from: number,
+  replicas: number,
+): number[] {
+  const list: number[] = [];
+  for (let step = 0; step < circle.length && list.length < replicas; step += 1) {
+    const { node } = circle[(from + step) % circle.length]!;
+    if (!list.includes(node)) list.push(node);
   }
-  return found;
+  return list;
 }
 
 /**

@@ -2,14 +2,12 @@
 // Pins are bounds that every plan keeps, so waves, rests and room are those of any change, and what
 // has come together stays so until the merge takes the pins away.
 import { must } from '@ringwright/base/assert';
-import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
-import { reshaping } from '@ringwright/ring/partitioner/reshape';
 import { partedParents } from '@ringwright/ring/reshape-ring';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
 import type { BuilderState, Pin } from '../state/builder-state.ts';
-import { apartError } from './plan-reshape.ts';
+import { apartError, reshapingOf } from './plan-reshape.ts';
 
 /**
  * Empty where all that are to be merged lie together. Each group goes to the devices of the one
@@ -17,8 +15,7 @@ import { apartError } from './plan-reshape.ts';
  * Throws MERGE_APART for one that is staged to be split: whole partitions are brought together.
  */
 export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPartitioner): Pin[] {
-  const before = must(asIntervals(head.partitioner), `${head.partitioner.kind} has no intervals`);
-  const found = reshaping(before, wanted);
+  const found = reshapingOf(head, wanted);
   if (partedParents(head, found).length === 0) return [];
   const loads = new Map<number, number>();
   const loadOf = (devices: readonly number[]): number =>

@@ -1,10 +1,7 @@
 // The splits and merges that lead from one version's intervals to those of another, as typed. Pure.
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
-import { intervalOfHash } from '@ringwright/ring/partitioner/hash-intervals';
-import { keyOfText } from '@ringwright/ring/partitioner/key-text';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
-import { rangeOfKey } from '@ringwright/ring/partitioner/ranges';
-import { entriesOf } from '@ringwright/ring/partitioner/reshape';
+import { entriesOf, idAt } from '@ringwright/ring/partitioner/reshape';
 
 /**
  * Each is right for the intervals as they are now: after one of them ids are others. The borders
@@ -27,13 +24,7 @@ export function intervalChanges(
   const splits = then.flatMap(({ border }) => {
     if (there.has(border)) return [];
     const at = typeof border === 'number' ? positionText(border) : border;
-    return [`ring-builder split ${ring} ${partitionAt(is, border)} --at ${at}`];
+    return [`ring-builder split ${ring} ${idAt(is, border)} --at ${at}`];
   });
   return [...merges, ...splits];
-}
-
-function partitionAt(is: IntervalPartitioner, border: number | string): number {
-  return is.kind === 'ranges'
-    ? rangeOfKey(is)(keyOfText(String(border)))
-    : intervalOfHash(is)(Number(border));
 }

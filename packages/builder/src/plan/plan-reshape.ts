@@ -26,7 +26,7 @@ export function wantedIntervals(head: Ring, { partitioner }: BuilderState) {
   return partitioner;
 }
 
-function reshapingOf({ partitioner }: Ring, wanted: IntervalPartitioner): Reshaping {
+export function reshapingOf({ partitioner }: Ring, wanted: IntervalPartitioner): Reshaping {
   return reshaping(must(asIntervals(partitioner), `${partitioner.kind} has no intervals`), wanted);
 }
 

@@ -2,6 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { bySlot } from '@ringwright/ring/advance-ring';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
 import { listed } from '@ringwright/ring/partitioner/reshape';
@@ -129,10 +130,6 @@ function pairUp({
 
 function column({ table }: Ring, partition: number): number[] {
   return table.flatMap((row) => row[partition] ?? []);
-}
-
-function bySlot(a: PlannedMove, b: PlannedMove): number {
-  return a.partition - b.partition || a.replica - b.replica;
 }
 
 function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number): Finding[] {

@@ -23,8 +23,7 @@ const SEED_MAX = 2 ** 32 - 1;
 const HEX_CHARACTERS_MAX = 2 * saltBytesMax;
 
 export function checkMinPartHours(value: number): void {
-  if (!Number.isInteger(value)) throw outOfRange('min-part-hours', value, [0, minPartHoursMax]);
-  requireWithin('min-part-hours', value, [0, minPartHoursMax]);
+  requireWhole('min-part-hours', value, [0, minPartHoursMax]);
 }
 
 export function checkOverload(value: number): void {

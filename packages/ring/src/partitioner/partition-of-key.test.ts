@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { murmur3 } from './murmur3.ts';
-import { partitionerOf, partitionOf } from './partition-of-key.ts';
+import { partitionerOf } from './partition-of-key.ts';
 import type { Md5ShiftPartitioner } from './partitioner.ts';
 
 const md5 = (power: number, prefix = '', suffix = ''): Md5ShiftPartitioner => ({
@@ -26,7 +26,7 @@ test('md5-shift is the top bits of MD5 of prefix, key and suffix, for keys of an
         const hex = (part: Uint8Array): string => Buffer.from(part).toString('hex');
         const digest = createHash('md5').update(prefix).update(text).update(suffix).digest();
         const wanted = Math.floor(digest.readUInt32BE(0) / 2 ** (32 - power));
-        expect(partitionOf(md5(power, hex(prefix), hex(suffix)), text)).toBe(wanted);
+        expect(partitionerOf(md5(power, hex(prefix), hex(suffix)))(text)).toBe(wanted);
       },
     ),
   );
@@ -43,7 +43,7 @@ test('a bound partitioner keeps nothing of the key before', () => {
 test('murmur3-mod takes any partition count', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.integer({ min: 1, max: 2 ** 24 }), (key, partitions) => {
-      const partition = partitionOf({ kind: 'murmur3-mod', partitions, seed: 7 }, key);
+      const partition = partitionerOf({ kind: 'murmur3-mod', partitions, seed: 7 })(key);
       expect(partition).toBe(murmur3(key, 7) % partitions);
     }),
   );
@@ -51,8 +51,8 @@ test('murmur3-mod takes any partition count', () => {
 
 test('worked examples that stay for ever', () => {
   const shards = { kind: 'murmur3-mod', partitions: 4096, seed: 0 } as const;
-  expect(partitionOf(shards, Buffer.from('Hello, world!'))).toBe(0xc0363e43 % 4096);
-  expect(partitionOf(md5(16), Buffer.from(''))).toBe(0xd41d);
-  expect(partitionOf(md5(8), Buffer.from('a'))).toBe(0x0c);
-  expect(partitionOf(md5(24), Buffer.from('message digest'))).toBe(0xf96b69);
+  expect(partitionerOf(shards)(Buffer.from('Hello, world!'))).toBe(0xc0363e43 % 4096);
+  expect(partitionerOf(md5(16))(Buffer.from(''))).toBe(0xd41d);
+  expect(partitionerOf(md5(8))(Buffer.from('a'))).toBe(0x0c);
+  expect(partitionerOf(md5(24))(Buffer.from('message digest'))).toBe(0xf96b69);
 });

@@ -9,11 +9,6 @@ import { rangeOfKey } from './ranges.ts';
 
 export type PartitionOf = (key: Uint8Array) => number;
 
-/** The partition of one key. For many keys bind the settings once with `partitionerOf`. */
-export function partitionOf(partitioner: Partitioner, key: Uint8Array): number {
-  return partitionerOf(partitioner)(key);
-}
-
 /** The partitioner as a function of the key, its settings read once. */
 export function partitionerOf(partitioner: Partitioner): PartitionOf {
   switch (partitioner.kind) {

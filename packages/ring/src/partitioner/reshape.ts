@@ -238,7 +238,8 @@ function idOf(partitioner: IntervalPartitioner): (border: Border) => number {
   return (border) => of(Number(border));
 }
 
-function idAt(partitioner: IntervalPartitioner, border: Border): number {
+/** The partition in which one border lies. */
+export function idAt(partitioner: IntervalPartitioner, border: Border): number {
   return idOf(partitioner)(border);
 }
 

@@ -9,8 +9,8 @@ import { hashedPartOf } from './hash-key.ts';
 import { intervalOf } from './intervals-of.ts';
 import { partitionerOf } from './partition-of-key.ts';
 import {
-  intervalCountOf,
   isIntervals,
+  liveCountOf,
   type Partitioner,
   partitionCountOf,
   type Reshape,
@@ -166,7 +166,7 @@ export function scanEnded(partition: number): CodedError {
 function firstRange({ partitioner, partitionOf, bounds }: Scanned): number {
   const { from, to, reverse } = bounds;
   if (!reverse) return partitionOf(from);
-  if (to === null) return idAt(partitioner, countOf(partitioner) - 1);
+  if (to === null) return idAt(partitioner, liveCountOf(partitioner) - 1);
   const last = partitionOf(to);
   if (isBefore(startOf(partitioner, last), to)) return last;
   return neighbour(partitioner, last, -1) ?? last;
@@ -200,15 +200,11 @@ function isOneTag(partitioner: Partitioner, prefix: Uint8Array): boolean {
 function neighbour(partitioner: Partitioner, partition: number, step: 1 | -1): number | null {
   const ids = isIntervals(partitioner) ? partitioner.ids : undefined;
   const at = (ids === undefined ? partition : ids.indexOf(partition)) + step;
-  return at < 0 || at >= countOf(partitioner) ? null : idAt(partitioner, at);
+  return at < 0 || at >= liveCountOf(partitioner) ? null : idAt(partitioner, at);
 }
 
 function idAt(partitioner: Partitioner, index: number): number {
   return isIntervals(partitioner) ? (partitioner.ids?.[index] ?? index) : index;
-}
-
-function countOf(partitioner: Partitioner): number {
-  return isIntervals(partitioner) ? intervalCountOf(partitioner) : partitionCountOf(partitioner);
 }
 
 function isBefore(a: Uint8Array, b: Uint8Array): boolean {
