@@ -1,14 +1,11 @@
 // A version of a ring as Swift's ring and builder. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { minPartHoursMax } from '@ringwright/base/limits';
-import type {
-  BuilderState,
-  SwiftReplicas,
-  SwiftState,
-} from '@ringwright/builder/state/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { ringDevices } from '@ringwright/builder/state/first-version';
 import { HOURS_COUNTED_MAX, hoursOfRuns } from '@ringwright/builder/state/last-moves';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
+import type { SwiftReplicas, SwiftState } from '@ringwright/builder/state/swift-state';
 import type { Device } from '@ringwright/ring/device';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';

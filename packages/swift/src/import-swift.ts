@@ -2,18 +2,13 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { minPartHoursMax } from '@ringwright/base/limits';
-import type {
-  BuilderDevice,
-  BuilderState,
-  LastMoves,
-  SwiftReplicas,
-  SwiftState,
-} from '@ringwright/builder/state/builder-state';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import { createState } from '@ringwright/builder/state/create-state';
 import { firstVersion } from '@ringwright/builder/state/first-version';
 import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
 import { HOURS_COUNTED_MAX, runsOfHours } from '@ringwright/builder/state/last-moves';
 import { increaseHint, powerIncrease } from '@ringwright/builder/state/steady-power';
+import type { LastMoves, SwiftReplicas, SwiftState } from '@ringwright/builder/state/swift-state';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import type { SwiftBuilder } from './swift-builder.ts';
 import type { SwiftFile } from './swift-file.ts';

@@ -1,7 +1,7 @@
 // Which partitions may not move yet because they moved too short a time ago. Pure.
 import type { Ring } from '@ringwright/ring/ring';
-import type { LastMoves } from '../state/builder-state.ts';
 import { HOURS_COUNTED_MAX, hoursOfRuns } from '../state/last-moves.ts';
+import type { LastMoves } from '../state/swift-state.ts';
 
 /** When versions were committed, and what time it is: hours since 1970. */
 export interface CommitTimes {

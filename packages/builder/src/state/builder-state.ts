@@ -1,6 +1,57 @@
 // What the builder knows beyond the ring: settings and devices. In builder.json and in ring files.
+import { deviceCountMax } from '@ringwright/base/limits';
+import { measuredPartitionsMax, sizeLevelMax, swapBudgetMax } from '@ringwright/base/limits-rings';
 import type { Device } from '@ringwright/ring/device';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import { z } from 'zod';
+import type { Immutable } from './immutable.ts';
+import type { SwiftState } from './swift-state.ts';
+
+const whole = z.number().int().nonnegative();
+const positive = z.number().nonnegative();
+
+export const rampSchema = z.strictObject({
+  target: positive,
+  /** Most weight that one version adds or takes. */
+  step: positive,
+  /** Hours since 1970 between which versions take steps. */
+  fromHour: whole,
+  untilHour: whole,
+});
+export type WeightRamp = Immutable<z.infer<typeof rampSchema>>;
+
+/** Devices that must, and that must not, hold a partition. */
+export const pinSchema = z.strictObject({
+  partition: whole,
+  on: z.array(whole),
+  off: z.array(whole),
+});
+export type Pin = Immutable<z.infer<typeof pinSchema>>;
+
+/** Measured once and kept, so that the same plan is made again from the state alone. */
+export const sizesSchema = z.strictObject({
+  /** Hours since 1970. */
+  measuredHour: whole,
+  /** Bytes of one level. */
+  unit: z.int().positive(),
+  /** By partition id, rounded to levels; null where no server told it. */
+  levels: z.array(z.int().min(0).max(sizeLevelMax).nullable()).max(measuredPartitionsMax),
+  /** Moves that a version may make beyond the fewest, to even out bytes; absent: none. */
+  swapBudget: z.int().min(1).max(swapBudgetMax).exactOptional(),
+});
+export type PartitionSizes = Immutable<z.infer<typeof sizesSchema>>;
+
+/** A ring as part of a composite one. */
+export const componentSchema = z.strictObject({
+  ring: z.string(),
+  version: z.int().positive(),
+  /** Ring id of that version. */
+  id: z.string(),
+  replicas: z.int().positive(),
+  /** By device id there: the id here. */
+  devices: z.array(whole.nullable()).max(deviceCountMax),
+});
+export type Component = Immutable<z.infer<typeof componentSchema>>;
 
 export interface BuilderDevice extends Device {
   /** `removed`: gone or failed, given nothing; a hole when its last slot has moved away. */
@@ -19,22 +70,6 @@ export interface BuilderDevice extends Device {
 }
 
 export type DeviceHold = 'no-target' | 'maintenance';
-
-export interface WeightRamp {
-  readonly target: number;
-  /** Most weight that one version adds or takes. */
-  readonly step: number;
-  /** Hours since 1970 between which versions take steps. */
-  readonly fromHour: number;
-  readonly untilHour: number;
-}
-
-/** Devices that must, and that must not, hold a partition. */
-export interface Pin {
-  readonly partition: number;
-  readonly on: readonly number[];
-  readonly off: readonly number[];
-}
 
 export interface BuilderState {
   readonly ring: string;
@@ -61,67 +96,4 @@ export interface BuilderState {
   readonly restedThrough?: number;
   /** Sizes by which plans even out bytes; absent: counts decide alone. */
   readonly sizes?: PartitionSizes;
-}
-
-/** Measured once and kept, so that the same plan is made again from the state alone. */
-export interface PartitionSizes {
-  /** Hours since 1970. */
-  readonly measuredHour: number;
-  /** Bytes of one level. */
-  readonly unit: number;
-  /** By partition id, rounded to levels; null where no server told it. */
-  readonly levels: readonly (number | null)[];
-  /** Moves that a version may make beyond the fewest, to even out bytes; absent: none. */
-  readonly swapBudget?: number;
-}
-
-/** A ring as part of a composite one. */
-export interface Component {
-  readonly ring: string;
-  readonly version: number;
-  /** Ring id of that version. */
-  readonly id: string;
-  readonly replicas: number;
-  /** By device id there: the id here. */
-  readonly devices: readonly (number | null)[];
-}
-
-export interface SwiftState {
-  /** Swift's own version number of what became version 1 here; absent in its oldest files. */
-  readonly version?: number;
-  /** Swift was in the middle of raising its partition power to this. */
-  readonly nextPartPower?: number;
-  /** Identity of the builder file, which composite rings ask for. */
-  readonly id?: string;
-  /** Where Swift's next search for partitions to move would begin. */
-  readonly gatherStart?: number;
-  /** Devices or settings had changed since Swift's last rebalance. */
-  readonly changed?: boolean;
-  readonly lastMoves?: LastMoves;
-  /** Absent where the count is a float and all of it is placed. */
-  readonly replicas?: SwiftReplicas;
-  /** As of Swift's last rebalance; version 1 still has it. */
-  readonly dispersion?: number;
-  /** More hours than minPartHours here may be, which has the most instead. */
-  readonly minPartHours?: number;
-  /** Its files have wider device ids than the devices ask. */
-  readonly idBytes?: 4;
-}
-
-/** How Swift has a replica count of which the ring has what is placed. */
-export interface SwiftReplicas {
-  readonly wanted: number;
-  readonly placed: number;
-  /** Written as an int instead of a float. */
-  readonly int: boolean;
-  /** The table has a row more, without a slot. */
-  readonly emptyRow: boolean;
-}
-
-/** When each partition moved last, before version 1. */
-export interface LastMoves {
-  /** Seconds since 1970; 0 when long ago. */
-  readonly epoch: number;
-  /** By partition, as [partitions, hours between their last move and epoch]; 255 is 255 or more. */
-  readonly runs: readonly (readonly [partitions: number, hours: number])[];
 }

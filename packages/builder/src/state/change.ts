@@ -2,8 +2,8 @@
 import { splitPartsMax, tokensPerDeviceMax } from '@ringwright/base/limits';
 import { deviceSchema } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
+import { sizesSchema } from './builder-state.ts';
 import type { Immutable } from './immutable.ts';
-import { sizesSchema } from './state-json.ts';
 
 const { id, weight, region, zone, ip, port, device, meta } = deviceSchema.shape;
 /** An empty key is taken away, and so is a replication address that is null. */

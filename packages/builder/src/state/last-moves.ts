@@ -1,5 +1,5 @@
 // When partitions moved before a ring was imported: runs of hours, as Swift counts them. Pure.
-import type { LastMoves } from './builder-state.ts';
+import type { LastMoves } from './swift-state.ts';
 
 /** Swift counts no further: such a partition may have moved at any time before. */
 export const HOURS_COUNTED_MAX = 255;

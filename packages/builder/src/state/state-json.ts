@@ -3,20 +3,25 @@ import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   deviceCountMax,
-  partitionCountMax,
   pinCountMax,
   replicaCountMax,
   tokensPerDeviceMax,
 } from '@ringwright/base/limits';
-import { measuredPartitionsMax, sizeLevelMax, swapBudgetMax } from '@ringwright/base/limits-rings';
 import { parseJson } from '@ringwright/base/parse-json';
 import { deviceExtraSchema } from '@ringwright/ring/device-extra';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { PartitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { z } from 'zod';
-import type { BuilderState } from './builder-state.ts';
+import {
+  type BuilderState,
+  componentSchema,
+  pinSchema,
+  rampSchema,
+  sizesSchema,
+} from './builder-state.ts';
 import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
+import { swiftSchema } from './swift-state.ts';
 
 const whole = z.number().int().nonnegative();
 const positive = z.number().nonnegative();
@@ -35,9 +40,7 @@ const deviceSchema = z.strictObject({
   extra: deviceExtraSchema.exactOptional(),
   state: z.enum(['active', 'removed']),
   hold: z.enum(['no-target', 'maintenance']).exactOptional(),
-  ramp: z
-    .strictObject({ target: positive, step: positive, fromHour: whole, untilHour: whole })
-    .exactOptional(),
+  ramp: rampSchema.exactOptional(),
   tokens: z.array(whole).min(1).max(tokensPerDeviceMax).exactOptional(),
   replacedBy: whole.exactOptional(),
 });
@@ -54,40 +57,6 @@ const partitionerSchema = z.discriminatedUnion('kind', [
   rangesSchema,
 ]);
 
-const runSchema = z.tuple([z.int().positive(), z.int().min(0).max(255)]);
-
-const swiftSchema = z.strictObject({
-  version: whole.exactOptional(),
-  nextPartPower: whole.exactOptional(),
-  id: z.string().max(128).exactOptional(),
-  gatherStart: whole.exactOptional(),
-  changed: z.boolean().exactOptional(),
-  lastMoves: z
-    .strictObject({ epoch: whole, runs: z.array(runSchema).max(partitionCountMax) })
-    .exactOptional(),
-  replicas: z
-    .strictObject({ wanted: positive, placed: positive, int: z.boolean(), emptyRow: z.boolean() })
-    .exactOptional(),
-  dispersion: positive.exactOptional(),
-  minPartHours: whole.exactOptional(),
-  idBytes: z.literal(4).exactOptional(),
-});
-
-export const sizesSchema = z.strictObject({
-  measuredHour: whole,
-  unit: z.int().positive(),
-  levels: z.array(z.int().min(0).max(sizeLevelMax).nullable()).max(measuredPartitionsMax),
-  swapBudget: z.int().min(1).max(swapBudgetMax).exactOptional(),
-});
-
-const componentSchema = z.strictObject({
-  ring: z.string(),
-  version: z.int().positive(),
-  id: z.string(),
-  replicas: z.int().positive(),
-  devices: z.array(whole.nullable()).max(deviceCountMax),
-});
-
 const stateSchema = z.strictObject({
   ring: z.string(),
   cluster: z.string(),
@@ -99,10 +68,7 @@ const stateSchema = z.strictObject({
   devices: z.array(deviceSchema.nullable()).max(deviceCountMax),
   swift: swiftSchema.exactOptional(),
   zonesMin: whole.exactOptional(),
-  pins: z
-    .array(z.strictObject({ partition: whole, on: z.array(whole), off: z.array(whole) }))
-    .max(pinCountMax)
-    .exactOptional(),
+  pins: z.array(pinSchema).max(pinCountMax).exactOptional(),
   restedThrough: whole.exactOptional(),
   sizes: sizesSchema.exactOptional(),
   components: z.array(componentSchema).min(1).max(replicaCountMax).exactOptional(),
