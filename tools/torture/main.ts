@@ -1,7 +1,7 @@
 // Program: real servers under faults and load; then what they promised is checked.
 //     npm run torture -- --minutes 20 --seed 7 --nemesis k,s,p,c,d
 import { seededBugs } from './bugs/all.ts';
-import type { SeededBug } from './bugs/seeded-bug.ts';
+import { patchesOf, type SeededBug } from './bugs/seeded-bug.ts';
 import { nemeses } from './nemeses/all.ts';
 import { rotate } from './nemeses/rotate.ts';
 import { type Options, parseOptions } from './options.ts';
@@ -39,7 +39,7 @@ async function torture(options: Options, bug: SeededBug | null): Promise<void> {
       ...(secure ? [rotate] : []),
     ],
     isSecured: secure,
-    patches: sound ? [] : (bug?.patches ?? []),
+    patches: sound || bug === null ? [] : patchesOf(bug),
     convergeMs: bug === null ? CONVERGE_MS : BUG_CONVERGE_MS,
     endsEarly: bug !== null,
     onProgress: say,
@@ -75,7 +75,7 @@ async function main(args: readonly string[]): Promise<void> {
   const bugNames = seededBugs.map(({ name }) => name);
   const options = parseOptions(args, { letters, bugNames });
   // A bug that no longer fits the sources would prove nothing: all of them, every time.
-  for (const { patches } of seededBugs) checkPatches([...tuning, ...patches]);
+  for (const one of seededBugs) checkPatches([...tuning, ...patchesOf(one)]);
   const bug = seededBugs.find(({ name }) => name === options.bug) ?? null;
   await (options.bugs ? tryAll(options) : torture(options, bug));
 }

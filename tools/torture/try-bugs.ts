@@ -1,5 +1,5 @@
 // Every seeded bug has to be found: runs with each in turn, and a table of what found it.
-import type { SeededBug } from './bugs/seeded-bug.ts';
+import { patchesOf, type SeededBug } from './bugs/seeded-bug.ts';
 import { removeRun } from './remove-run.ts';
 import { tortureRun } from './torture-run.ts';
 
@@ -34,7 +34,7 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
       servers: 3,
       nemeses: bug.nemeses,
       isSecured: false,
-      patches: bug.patches,
+      patches: patchesOf(bug),
       convergeMs: CONVERGE_MS,
       endsEarly: true,
     });

@@ -10,24 +10,16 @@ export const archiveBugs: readonly SeededBug[] = [
     name: 'archive-goes-on-too-far',
     about: 'where an archive goes on counts records that its file does not have yet',
     nemeses: [archive],
-    patches: [
-      {
-        file: `${exchange}/archive-data.ts`,
-        find: 'if (!isWritten || bytes - savedBytes < archiveProgressBytes) continue;',
-        replace: 'void isWritten; void archiveProgressBytes;',
-      },
-    ],
+    file: `${exchange}/archive-data.ts`,
+    find: 'if (!isWritten || bytes - savedBytes < archiveProgressBytes) continue;',
+    replace: 'void isWritten; void archiveProgressBytes;',
   },
   {
     name: 'restore-over-newer',
     about: 'a record of an archive takes the place of one that was written after it',
     nemeses: [archive],
-    patches: [
-      {
-        file: `${exchange}/restore-data.ts`,
-        find: "if (held !== null && compareStamps(held, record) >= 0) return 'kept';",
-        replace: 'void compareStamps;',
-      },
-    ],
+    file: `${exchange}/restore-data.ts`,
+    find: "if (held !== null && compareStamps(held, record) >= 0) return 'kept';",
+    replace: 'void compareStamps;',
   },
 ];

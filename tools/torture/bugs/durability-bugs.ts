@@ -8,51 +8,35 @@ export const durabilityBugs: readonly SeededBug[] = [
     name: 'ack-before-sync',
     about: 'a write is acknowledged while it is on its way into the log',
     nemeses: [powerLoss],
-    patches: [
-      {
-        file: 'packages/partition/src/log/log-segment.ts',
-        find: 'const position = segment.bytes;',
-        replace:
-          'const position = segment.bytes; setImmediate(done, null); done = () => undefined;',
-      },
-    ],
+    file: 'packages/partition/src/log/log-segment.ts',
+    find: 'const position = segment.bytes;',
+    replace: 'const position = segment.bytes; setImmediate(done, null); done = () => undefined;',
   },
   {
     name: 'frame-of-first-only',
     about: 'of many writes in one frame of the log only the first is in it, all are acknowledged',
     nemeses: [powerLoss],
-    patches: [
-      {
-        file: 'packages/partition/src/log/log-batch.ts',
-        find: 'batch.used = end;',
-        replace: 'if (batch.entries.length === 0) batch.used = end;',
-      },
-    ],
+    file: 'packages/partition/src/log/log-batch.ts',
+    find: 'batch.used = end;',
+    replace: 'if (batch.entries.length === 0) batch.used = end;',
   },
   {
     name: 'replay-skips-last-frame',
     about: 'the replay of a log ends one frame early',
     nemeses: [powerLoss],
-    patches: [
-      {
-        file: 'packages/partition/src/log/read-segment.ts',
-        find: 'if (!places.add(frame.payload, start)) {',
-        replace:
-          'if (frameAt(segment, frame.end, header.seed) && !places.add(frame.payload, start)) {',
-      },
-    ],
+    file: 'packages/partition/src/log/read-segment.ts',
+    find: 'if (!places.add(frame.payload, start)) {',
+    replace: 'if (frameAt(segment, frame.end, header.seed) && !places.add(frame.payload, start)) {',
   },
   {
     name: 'segment-freed-early',
     about: 'a log segment is removed before every partition it touches was checkpointed',
     nemeses: [restingPartition],
-    patches: [
-      {
-        // Whoever is closed to make room for others is checkpointed before.
-        file: 'packages/partition/src/log/store-limits.ts',
-        find: 'openPartitionFilesMax: 5,',
-        replace: 'openPartitionFilesMax: 64,',
-      },
+    // Whoever is closed to make room for others is checkpointed before.
+    file: 'packages/partition/src/log/store-limits.ts',
+    find: 'openPartitionFilesMax: 5,',
+    replace: 'openPartitionFilesMax: 64,',
+    also: [
       {
         file: 'packages/partition/src/log/checkpointer.ts',
         find: 'needed = Math.min(needed, dirtySince, keptSince);',
@@ -64,12 +48,10 @@ export const durabilityBugs: readonly SeededBug[] = [
     name: 'log-freed-before-file-counts',
     about: 'a log segment is removed while a start still throws the new file of a partition away',
     nemeses: [restingPartition],
-    patches: [
-      {
-        file: 'packages/partition/src/parts/finish-file.ts',
-        find: 'await finishPartitionDirectory(home, partition.incarnation);',
-        replace: 'void finishPartitionDirectory;',
-      },
+    file: 'packages/partition/src/parts/finish-file.ts',
+    find: 'await finishPartitionDirectory(home, partition.incarnation);',
+    replace: 'void finishPartitionDirectory;',
+    also: [
       {
         file: 'packages/partition/src/parts/finish-file.ts',
         find: 'await parts.empties.remove({ keyspace, partition: number });',
@@ -81,12 +63,8 @@ export const durabilityBugs: readonly SeededBug[] = [
     name: 'switched-before-sync',
     about: 'CURRENT names a copy whose identity and merged rows are not synced',
     nemeses: [adoptedThenCut],
-    patches: [
-      {
-        file: 'packages/partition/src/copy/adopt-copy.ts',
-        find: 'if (await copy.checkpointAside()) return;',
-        replace: 'if (copy !== null) return;',
-      },
-    ],
+    file: 'packages/partition/src/copy/adopt-copy.ts',
+    find: 'if (await copy.checkpointAside()) return;',
+    replace: 'if (copy !== null) return;',
   },
 ];

@@ -1,42 +1,25 @@
 // Bugs of stamps and clocks: which write is the last. Pure.
 import { clock, standstill } from '../nemeses/clock.ts';
 import { lateArrival, lowStamp } from '../scenarios/quorum-scenarios.ts';
-import type { SourcePatch } from '../source-patches.ts';
 import type { SeededBug } from './seeded-bug.ts';
-
-/** Clocks that learn from each other hide most of what is wrong with the order of stamps. */
-const unmerged: readonly SourcePatch[] = [
-  {
-    file: 'packages/server/src/replica/replica.ts',
-    find: '  clock.observe(stamp);',
-    replace: '',
-  },
-  {
-    file: 'packages/server/src/introduce.ts',
-    find: 'if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);',
-    replace: '',
-  },
-];
 
 export const orderBugs: readonly SeededBug[] = [
   {
     name: 'last-arrival-wins',
     about: 'a record that arrives late replaces a newer one',
     nemeses: [lateArrival],
-    patches: [
-      {
-        file: 'packages/partition/src/file/partition-file.ts',
-        find: "if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };",
-        replace: '',
-      },
-    ],
+    file: 'packages/partition/src/file/partition-file.ts',
+    find: "if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };",
+    replace: '',
   },
   {
     name: 'clock-not-persisted',
     about: 'the hybrid clock begins again at the clock of the machine after a restart',
     nemeses: [standstill],
-    patches: [
-      { file: 'packages/server/src/clocks/stamp-issuer.ts', find: 'await save(ms);', replace: '' },
+    file: 'packages/server/src/clocks/stamp-issuer.ts',
+    find: 'await save(ms);',
+    replace: '',
+    also: [
       {
         file: 'packages/server/src/assemble-server.ts',
         find: 'const highest = { ms: store.highestMs() + 1, tie: 0 };',
@@ -48,18 +31,24 @@ export const orderBugs: readonly SeededBug[] = [
     name: 'clock-not-merged',
     about: 'stamps that are seen elsewhere do not move the clock here',
     nemeses: [clock],
-    patches: unmerged,
+    // Clocks that learn from each other hide most of what is wrong with the order of stamps.
+    file: 'packages/server/src/replica/replica.ts',
+    find: '  clock.observe(stamp);',
+    replace: '',
+    also: [
+      {
+        file: 'packages/server/src/introduce.ts',
+        find: 'if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);',
+        replace: '',
+      },
+    ],
   },
   {
     name: 'stale-acknowledged',
     about: 'a write that lost to a newer one is acknowledged instead of superseded',
     nemeses: [lowStamp],
-    patches: [
-      {
-        file: 'packages/server/src/coordinate/quorum-write.ts',
-        find: "if (kind === 'stale' && (",
-        replace: 'if (false && (',
-      },
-    ],
+    file: 'packages/server/src/coordinate/quorum-write.ts',
+    find: "if (kind === 'stale' && (",
+    replace: 'if (false && (',
   },
 ];

@@ -13,124 +13,83 @@ export const quorumBugs: readonly SeededBug[] = [
     name: 'write-quorum-short',
     about: 'a write is acknowledged by one slot fewer than its level needs',
     nemeses: [halfWritten],
-    patches: [
-      {
-        file: coordinate,
-        find: 'writeToQuorum(ports.devices, { active, slots, record, needed },',
-        replace: 'writeToQuorum(ports.devices, { active, slots, record, needed: needed - 1 },',
-      },
-    ],
+    file: coordinate,
+    find: 'writeToQuorum(ports.devices, { active, slots, record, needed },',
+    replace: 'writeToQuorum(ports.devices, { active, slots, record, needed: needed - 1 },',
   },
   {
     name: 'page-skips-longer-keys',
     about:
       'a page of a scan begins behind all keys that begin with the last one of the page before',
     nemeses: [scannedPages],
-    patches: [
-      {
-        file: 'packages/base/src/key-bounds.ts',
-        find: 'Buffer.concat([key, Buffer.alloc(1)])',
-        replace: 'Buffer.concat([key, Buffer.from([0xff])])',
-      },
-    ],
+    file: 'packages/base/src/key-bounds.ts',
+    find: 'Buffer.concat([key, Buffer.alloc(1)])',
+    replace: 'Buffer.concat([key, Buffer.from([0xff])])',
   },
   {
     name: 'batch-first-only',
     about: 'of many writes in one message only the first is stored, and all are acknowledged',
     nemeses: [burst],
-    patches: [
-      {
-        file: 'packages/server/src/replica/write-answers.ts',
-        find: 'for (const [index, write] of writes.entries()) begin(write, index);',
-        replace:
-          "for (const [index, write] of writes.entries()) { if (index === 0) begin(write, 0); else note(index, { kind: 'stored' }); }",
-      },
-    ],
+    file: 'packages/server/src/replica/write-answers.ts',
+    find: 'for (const [index, write] of writes.entries()) begin(write, index);',
+    replace:
+      "for (const [index, write] of writes.entries()) { if (index === 0) begin(write, 0); else note(index, { kind: 'stored' }); }",
   },
   {
     name: 'read-quorum-short',
     about: 'a read asks one slot, whatever its level',
     nemeses: [missedWrite],
-    patches: [
-      {
-        file: coordinate,
-        find: 'quorumRead(devices, { active, partition, key, slots, needed })',
-        replace: 'quorumRead(devices, { active, partition, key, slots, needed: 1 })',
-      },
-    ],
+    file: coordinate,
+    find: 'quorumRead(devices, { active, partition, key, slots, needed })',
+    replace: 'quorumRead(devices, { active, partition, key, slots, needed: 1 })',
   },
   {
     name: 'errors-count-as-absent',
     about: 'a device that cannot be read counts as one that has no record',
     nemeses: [wipedDevice],
-    patches: [
-      {
-        file: 'packages/server/src/coordinate/quorum-read.ts',
-        find: 'isWhole(place) ? record(device) : stamp(device);',
-        replace:
-          'Promise.resolve(isWhole(place) ? record(device) : stamp(device)).catch(() => null);',
-      },
-    ],
+    file: 'packages/server/src/coordinate/quorum-read.ts',
+    find: 'isWhole(place) ? record(device) : stamp(device);',
+    replace: 'Promise.resolve(isWhole(place) ? record(device) : stamp(device)).catch(() => null);',
   },
   {
     name: 'newer-stamp-ignored',
     about: 'a read gives the record it has when another device told a newer stamp',
     nemeses: [missedWrite],
-    patches: [
-      {
-        file: 'packages/server/src/coordinate/quorum-read.ts',
-        find: 'return newest === undefined ? null :',
-        replace:
-          "return newest === undefined ? newestIn(answers.filter(({ answer }) => answer === null || 'value' in answer)) :",
-      },
-    ],
+    file: 'packages/server/src/coordinate/quorum-read.ts',
+    find: 'return newest === undefined ? null :',
+    replace:
+      "return newest === undefined ? newestIn(answers.filter(({ answer }) => answer === null || 'value' in answer)) :",
   },
   {
     name: 'no-write-back',
     about: 'a quorum read does not write the newest record back to a quorum',
     nemeses: [halfWritten],
-    patches: [
-      {
-        file: coordinate,
-        find: 'if (tallySlots(slots, known, needed).acked >= needed) return newest;',
-        replace: 'return newest;',
-      },
-    ],
+    file: coordinate,
+    find: 'if (tallySlots(slots, known, needed).acked >= needed) return newest;',
+    replace: 'return newest;',
   },
   {
     name: 'write-back-not-awaited',
     about: 'a quorum read is answered before what it shows is at a quorum',
     nemeses: [halfWritten],
-    patches: [
-      {
-        file: coordinate,
-        find: 'return quorumWrite(devices, spread).then(() => newest);',
-        replace: 'quorumWrite(devices, spread).catch(() => 0); return newest;',
-      },
-    ],
+    file: coordinate,
+    find: 'return quorumWrite(devices, spread).then(() => newest);',
+    replace: 'quorumWrite(devices, spread).catch(() => 0); return newest;',
   },
   {
     name: 'unknown-called-rejected',
     about: 'a write that may be stored is reported as stored nowhere',
     nemeses: [lostAnswers],
-    patches: [
-      {
-        file: spread,
-        find: "return !(error instanceof CodedError) || error.outcome !== 'not-done';",
-        replace: 'return false;',
-      },
-    ],
+    file: spread,
+    find: "return !(error instanceof CodedError) || error.outcome !== 'not-done';",
+    replace: 'return false;',
   },
   {
     name: 'session-not-read-again',
     about: 'a read at level one is answered although the session has seen more',
     nemeses: [missedWrite],
-    patches: [
-      {
-        file: 'packages/server/src/coordinate/read-in-session.ts',
-        find: 'if (strength(consistency) >= strength(sure)) return record;',
-        replace: 'if (strength(sure) >= 0) return record;',
-      },
-    ],
+    file: 'packages/server/src/coordinate/read-in-session.ts',
+    find: 'if (strength(consistency) >= strength(sure)) return record;',
+    replace: 'if (strength(sure) >= 0) return record;',
   },
 ];

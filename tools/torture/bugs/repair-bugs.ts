@@ -16,74 +16,52 @@ export const repairBugs: readonly SeededBug[] = [
     name: 'update-keeps-sequence',
     about: 'a record that replaces another keeps its sequence number, so peers never see it',
     nemeses: [missedUpdates],
-    patches: [
-      {
-        file: partitionFile,
-        find: 'pendingRow(row, { seq: this.#tally.seq,',
-        replace: 'pendingRow(row, { seq: held?.replaces ?? this.#tally.seq,',
-      },
-    ],
+    file: partitionFile,
+    find: 'pendingRow(row, { seq: this.#tally.seq,',
+    replace: 'pendingRow(row, { seq: held?.replaces ?? this.#tally.seq,',
   },
   {
     name: 'watermark-too-high',
     about: 'a peer counts as having what was too young to be offered to it',
     nemeses: [missedWrites],
-    patches: [
-      {
-        file: pushRows,
-        find: 'lastSeq = young === -1 ? batch.lastSeq : (reached.at(-1)?.seq ?? lastSeq);',
-        replace: 'lastSeq = batch.lastSeq;',
-      },
-    ],
+    file: pushRows,
+    find: 'lastSeq = young === -1 ? batch.lastSeq : (reached.at(-1)?.seq ?? lastSeq);',
+    replace: 'lastSeq = batch.lastSeq;',
   },
   {
     name: 'sums-not-compared',
     about: 'a peer counts as having what holders were given of late, whatever its own sums say',
     nemeses: [missedUpdates],
-    patches: [
-      {
-        file: 'packages/server/src/repair/compare-recent.ts',
-        find: 'theirs.get(id) === sum',
-        replace: '(theirs.get(id) === sum || true)',
-      },
-    ],
+    file: 'packages/server/src/repair/compare-recent.ts',
+    find: 'theirs.get(id) === sum',
+    replace: '(theirs.get(id) === sum || true)',
   },
   {
     name: 'watermark-unanswered',
     about: 'a peer counts as having what it was sent, whatever it answers',
     nemeses: [missedUpdates],
-    patches: [
-      {
-        file: pushRows,
-        find: 'const { undecided } = await ports.devices.call({ active, device }, push, sent);',
-        replace:
-          'const { undecided } = await ports.devices.call({ active, device }, push, sent).catch(() => ({ undecided: [] }));',
-      },
-    ],
+    file: pushRows,
+    find: 'const { undecided } = await ports.devices.call({ active, device }, push, sent);',
+    replace:
+      'const { undecided } = await ports.devices.call({ active, device }, push, sent).catch(() => ({ undecided: [] }));',
   },
   {
     name: 'first-offer-only',
     about: 'what does not fit the first offer counts as offered',
     nemeses: [missedUpdates],
-    patches: [
-      {
-        file: pushRows,
-        find: 'if (young === -1 && batch.more) continue;',
-        replace:
-          'if (young === -1) lastSeq = ports.store.info(active.ring.keyspace, partition)?.seq ?? lastSeq;',
-      },
-    ],
+    file: pushRows,
+    find: 'if (young === -1 && batch.more) continue;',
+    replace:
+      'if (young === -1) lastSeq = ports.store.info(active.ring.keyspace, partition)?.seq ?? lastSeq;',
   },
   {
     name: 'tombstones-by-clock',
     about: 'every device drops tombstones by their age, whoever may lack them',
     nemeses: [part, pause],
-    patches: [
-      {
-        file: raiseFloor,
-        find: 'if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;',
-        replace: '',
-      },
+    file: raiseFloor,
+    find: 'if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;',
+    replace: '',
+    also: [
       {
         file: raiseFloor,
         find: 'raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;',
@@ -113,36 +91,24 @@ export const repairBugs: readonly SeededBug[] = [
     name: 'wiped-begins-empty',
     about: 'a wiped device serves an empty file instead of refilling it',
     nemeses: [wipedDevice],
-    patches: [
-      {
-        file: 'packages/server/src/moves/open-partitions.ts',
-        find: 'partition, survey.state)',
-        replace: "partition, 'ready')",
-      },
-    ],
+    file: 'packages/server/src/moves/open-partitions.ts',
+    find: 'partition, survey.state)',
+    replace: "partition, 'ready')",
   },
   {
     name: 'reads-while-filling',
     about: 'a device answers reads of a partition that it has not refilled yet',
     nemeses: [wipedDevice],
-    patches: [
-      {
-        file: replica,
-        find: "if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);",
-        replace: '',
-      },
-    ],
+    file: replica,
+    find: "if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);",
+    replace: '',
   },
   {
     name: 'damage-not-seen',
     about: 'records are given out without a look at their hash',
     nemeses: [flips],
-    patches: [
-      {
-        file: 'packages/partition/src/file/read-records.ts',
-        find: 'if (matchesHash(record, hash)) return',
-        replace: 'if (matchesHash !== undefined) return',
-      },
-    ],
+    file: 'packages/partition/src/file/read-records.ts',
+    find: 'if (matchesHash(record, hash)) return',
+    replace: 'if (matchesHash !== undefined) return',
   },
 ];

@@ -19,45 +19,35 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'bootstrap-from-any',
     about: 'a joiner takes the file of any holder, not of the device that it replaces',
     nemeses: [plainJoin],
-    patches: [
-      {
-        file: loadPartition,
-        find: 'const copy = await takeFile(ports, task, move.from);',
-        replace:
-          'const copy = await takeFile(ports, task, others[0]); if (copy === null) return { copy, merged: [others[0]] };',
-      },
-    ],
+    file: loadPartition,
+    find: 'const copy = await takeFile(ports, task, move.from);',
+    replace:
+      'const copy = await takeFile(ports, task, others[0]); if (copy === null) return { copy, merged: [others[0]] };',
   },
   {
     name: 'bootstrap-from-one',
     about: 'where the device replaced is away, one other slot is enough for a joiner',
     nemeses: [absentHolder],
-    patches: [
-      { file: loadPartition, find: 'needed: slots.length - quorum + 1', replace: 'needed: 1' },
-    ],
+    file: loadPartition,
+    find: 'needed: slots.length - quorum + 1',
+    replace: 'needed: 1',
   },
   {
     name: 'available-before-loaded',
     about: 'a joiner says that it is available, and has copied nothing',
     nemeses: [plainJoin],
-    patches: [
-      {
-        file: 'packages/server/src/moves/load-queue.ts',
-        find: 'const loaded = await loadPartition(ports, task);',
-        replace: 'const loaded = { copy: null, merged: [], forced: null };',
-      },
-    ],
+    file: 'packages/server/src/moves/load-queue.ts',
+    find: 'const loaded = await loadPartition(ports, task);',
+    replace: 'const loaded = { copy: null, merged: [], forced: null };',
   },
   {
     name: 'no-new-incarnation',
     about: 'a copied file keeps the incarnation of the one it is a copy of',
     nemeses: [plainJoin],
-    patches: [
-      {
-        file: 'packages/partition/src/copy/adopt-copy.ts',
-        find: 'copy.takeOver({ incarnation, life',
-        replace: 'copy.takeOver({ incarnation: copy.info().incarnation, life',
-      },
+    file: 'packages/partition/src/copy/adopt-copy.ts',
+    find: 'copy.takeOver({ incarnation, life',
+    replace: 'copy.takeOver({ incarnation: copy.info().incarnation, life',
+    also: [
       {
         file: 'packages/partition/src/audit/own-file.ts',
         find: 'file.takeOver({ ...owner, barrierMs: 0 });',
@@ -70,73 +60,51 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'drop-unasked',
     about: 'an old holder drops its file without a word to the holders',
     nemeses: [absentHolder],
-    patches: [
-      {
-        file: drainPartition,
-        find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
-        replace: '',
-      },
-    ],
+    file: drainPartition,
+    find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
+    replace: '',
   },
   {
     name: 'drop-after-quorum',
     about: 'an old holder drops its file when a quorum of the holders has everything',
     nemeses: [absentHolder],
-    patches: [
-      {
-        file: drainPartition,
-        find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
-        replace:
-          'const told = await Promise.allSettled(pushTo.map((device) => confirmAll(ports, { active, partition, device }))); if (told.filter(({ status }) => status === "rejected").length > 1) throw changed(partition);',
-      },
-    ],
+    file: drainPartition,
+    find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
+    replace:
+      'const told = await Promise.allSettled(pushTo.map((device) => confirmAll(ports, { active, partition, device }))); if (told.filter(({ status }) => status === "rejected").length > 1) throw changed(partition);',
   },
   {
     name: 'digests-not-compared',
     about: 'a holder counts as having everything when its last rows are here, whatever its digest',
     nemeses: [lackedByHolder],
-    patches: [
-      {
-        file: 'packages/partition/src/file/file-tail.ts',
-        find: 'return difference.high === 0 && difference.low === 0;',
-        replace: 'return true;',
-      },
-    ],
+    file: 'packages/partition/src/file/file-tail.ts',
+    find: 'return difference.high === 0 && difference.low === 0;',
+    replace: 'return true;',
   },
   {
     name: 'gone-at-once',
     about: 'a removed server that does not answer the first question counts as gone for good',
     nemeses: [removedAndBack],
-    patches: [
-      {
-        file: 'tools/ring-builder/commands/carry-out/wait-drains.ts',
-        find: 'const downMsMaxFirst = 10_000;',
-        replace: 'const downMsMaxFirst = 0;',
-      },
-    ],
+    file: 'tools/ring-builder/commands/carry-out/wait-drains.ts',
+    find: 'const downMsMaxFirst = 10_000;',
+    replace: 'const downMsMaxFirst = 0;',
   },
   {
     name: 'drop-forgotten',
     about: 'an old holder has given everything, and keeps its file',
     nemeses: [plainJoin],
-    patches: [
-      {
-        file: drainPartition,
-        find: 'await ports.store.drop(keyspace, partition);',
-        replace: '',
-      },
-    ],
+    file: drainPartition,
+    find: 'await ports.store.drop(keyspace, partition);',
+    replace: '',
   },
   {
     name: 'acks-by-device',
     about: 'both devices of a slot in flight count towards a quorum',
     nemeses: [splitInFlight],
-    patches: [
-      {
-        file: 'packages/server/src/coordinate/slot-acks.ts',
-        find: 'if (first === true && second === true) acked += 1;',
-        replace: 'acked += Number(first === true) + Number(joiner !== null && second === true);',
-      },
+    file: 'packages/server/src/coordinate/slot-acks.ts',
+    find: 'if (first === true && second === true) acked += 1;',
+    replace: 'acked += Number(first === true) + Number(joiner !== null && second === true);',
+    also: [
       {
         file: 'packages/server/src/coordinate/slot-acks.ts',
         find: 'if (first !== false && second !== false) possible += 1;',
@@ -149,36 +117,26 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'takeover-not-asked',
     about: 'a joiner counts as soon as its ring names it, whatever ring the former holders have',
     nemeses: [splitTakeover],
-    patches: [
-      {
-        file: 'packages/server/src/moves/confirm-takeover.ts',
-        find: 'return behind < quorum ? [partition] : [];',
-        replace: 'return behind >= 0 ? [partition] : [];',
-      },
-    ],
+    file: 'packages/server/src/moves/confirm-takeover.ts',
+    find: 'return behind < quorum ? [partition] : [];',
+    replace: 'return behind >= 0 ? [partition] : [];',
   },
   {
     name: 'acks-while-filling',
     about: 'a device of the table acknowledges writes before its file counts as complete',
     nemeses: [splitTakeover],
-    patches: [
-      {
-        file: 'packages/server/src/replica/replica.ts',
-        find: "if (duty.kind === 'SERVE' && !complete) throw filling(partition);",
-        replace: 'void complete;',
-      },
-    ],
+    file: 'packages/server/src/replica/replica.ts',
+    find: "if (duty.kind === 'SERVE' && !complete) throw filling(partition);",
+    replace: 'void complete;',
   },
   {
     name: 'min-version-not-raised',
     about: 'the version that names a joiner does not fence those who know only the one before',
     nemeses: [staleCoordinator],
-    patches: [
-      {
-        file: 'packages/ring/src/advance-ring.ts',
-        find: 'moves: without(ring.moves, done), touched: done });',
-        replace: 'moves: without(ring.moves, done), touched: [] });',
-      },
+    file: 'packages/ring/src/advance-ring.ts',
+    find: 'moves: without(ring.moves, done), touched: done });',
+    replace: 'moves: without(ring.moves, done), touched: [] });',
+    also: [
       {
         file: 'packages/ring/src/audit/audit-transition.ts',
         find: 'if (found === wanted) continue;',
@@ -190,12 +148,10 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'copy-without-delta',
     about: 'what came while a copy was on its way is neither merged nor asked for',
     nemeses: [writtenMeanwhile],
-    patches: [
-      {
-        file: 'packages/partition/src/copy/adopt-copy.ts',
-        find: 'if (rows.length > 0) copy.apply(',
-        replace: 'if (rows.length < 0) copy.apply(',
-      },
+    file: 'packages/partition/src/copy/adopt-copy.ts',
+    find: 'if (rows.length > 0) copy.apply(',
+    replace: 'if (rows.length < 0) copy.apply(',
+    also: [
       {
         file: loadPartition,
         find: 'await pullRows(ports, task, { device, copied });',
@@ -208,12 +164,10 @@ export const ringBugs: readonly SeededBug[] = [
     about:
       'a copy is taken over as it came: no checksum, no check, no comparison with its manifest',
     nemeses: [flippedCopy],
-    patches: [
-      {
-        file: 'packages/partition/src/copy/incoming-copy.ts',
-        find: 'if (found !== seal)',
-        replace: "if (found === '')",
-      },
+    file: 'packages/partition/src/copy/incoming-copy.ts',
+    find: 'if (found !== seal)',
+    replace: "if (found === '')",
+    also: [
       {
         file: 'packages/partition/src/copy/taken-copy.ts',
         find: 'if (found !== checksum) {',
@@ -230,13 +184,11 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'copy-of-another',
     about: 'a process gives the file of another partition, and nobody compares whose it is',
     nemeses: [plainJoin],
-    patches: [
-      {
-        file: 'packages/partition/src/copy/given-copy.ts',
-        find: 'const walBytes = file.wal.holdStill();\n    const { name } = file.db;',
-        replace:
-          'const other = [...parts.registry.all()].find((one) => one !== partition && one.file !== null)?.file ?? file; other.flush(); const walBytes = other.wal.holdStill(); const { name } = other.db;',
-      },
+    file: 'packages/partition/src/copy/given-copy.ts',
+    find: 'const walBytes = file.wal.holdStill();\n    const { name } = file.db;',
+    replace:
+      'const other = [...parts.registry.all()].find((one) => one !== partition && one.file !== null)?.file ?? file; other.flush(); const walBytes = other.wal.holdStill(); const { name } = other.db;',
+    also: [
       {
         file: 'packages/partition/src/copy/verify-copy.ts',
         find: 'if (first === undefined) return audit.owned;',
@@ -248,13 +200,9 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'cancelled-file-kept',
     about: 'a joiner keeps what it had copied when its move is cancelled',
     nemeses: [cancelledJoin],
-    patches: [
-      {
-        file: 'packages/server/src/moves/plan-duties.ts',
-        find: "if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });",
-        replace:
-          "if (isSurplus(active, partition) && holdings.states.get(partition) === 'ready') steps.push({ kind: 'drain', partition });",
-      },
-    ],
+    file: 'packages/server/src/moves/plan-duties.ts',
+    find: "if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });",
+    replace:
+      "if (isSurplus(active, partition) && holdings.states.get(partition) === 'ready') steps.push({ kind: 'drain', partition });",
   },
 ];

@@ -12,37 +12,27 @@ export const splitBugs: readonly SeededBug[] = [
     name: 'scan-skips-at-a-boundary',
     about: 'a page that ends with a partition goes on behind the next one',
     nemeses: [kill],
-    patches: [
-      {
-        file: 'packages/server/src/coordinate/scan-keyspace.ts',
-        find: 'else place = only === null ? placeAfter(scanned, place) : null;',
-        replace:
-          'else { place = placeAfter(scanned, place); if (looked >= limit && place !== null) place = placeAfter(scanned, place); }',
-      },
-    ],
+    file: 'packages/server/src/coordinate/scan-keyspace.ts',
+    find: 'else place = only === null ? placeAfter(scanned, place) : null;',
+    replace:
+      'else { place = placeAfter(scanned, place); if (looked >= limit && place !== null) place = placeAfter(scanned, place); }',
   },
   {
     name: 'written-only-to-parent',
     about: 'writes that come while a partition is split go to the parent alone',
     nemeses: [splitsAndMerges],
-    patches: [
-      {
-        file: 'packages/partition/src/parts/mirrors.ts',
-        find: 'if (phase === undefined) return null;',
-        replace: 'return null;',
-      },
-    ],
+    file: 'packages/partition/src/parts/mirrors.ts',
+    find: 'if (phase === undefined) return null;',
+    replace: 'return null;',
   },
   {
     name: 'child-before-writes-end',
     about: 'a child hears of writes only when it has the rows, and rows are older than that',
     nemeses: [splitsAndMerges],
-    patches: [
-      {
-        file: fillChild,
-        find: "mirror(store, family, 'all');",
-        replace: '',
-      },
+    file: fillChild,
+    find: "mirror(store, family, 'all');",
+    replace: '',
+    also: [
       {
         // Files of a torture are small: as long as a large one takes.
         file: fillChild,
@@ -56,38 +46,28 @@ export const splitBugs: readonly SeededBug[] = [
     name: 'promise-not-carried',
     about: 'a child has the floor of its parents, but not what they promised for it',
     nemeses: [splitsAndMerges],
-    patches: [
-      {
-        file: fillChild,
-        find: 'carryMarks(child, { floorMs, barrierMs })',
-        replace: 'carryMarks(child, { floorMs, barrierMs: 0 })',
-      },
-    ],
+    file: fillChild,
+    find: 'carryMarks(child, { floorMs, barrierMs })',
+    replace: 'carryMarks(child, { floorMs, barrierMs: 0 })',
   },
   {
     name: 'merged-from-one',
     about: 'of partitions that are merged only the first gives its rows',
     nemeses: [splitsAndMerges],
-    patches: [
-      {
-        file: adoptChildren,
-        find: 'const parents = family.parents',
-        replace: 'const parents = family.parents.slice(0, 1)',
-      },
-    ],
+    file: adoptChildren,
+    find: 'const parents = family.parents',
+    replace: 'const parents = family.parents.slice(0, 1)',
   },
   {
     name: 'merged-too-far',
     about: 'what came while rows were merged beside the store counts as merged',
     nemeses: [splitsAndMerges],
-    patches: [
-      {
-        // Files of a torture are small: to build and to merge them takes as long as a large one.
-        file: adoptChildren,
-        find: '  const mergedSeq = await mergeAside',
-        replace:
-          '  await new Promise((resolve) => setTimeout(resolve, 1_500)); const mergedSeq = await mergeAside',
-      },
+    // Files of a torture are small: to build and to merge them takes as long as a large one.
+    file: adoptChildren,
+    find: '  const mergedSeq = await mergeAside',
+    replace:
+      '  await new Promise((resolve) => setTimeout(resolve, 1_500)); const mergedSeq = await mergeAside',
+    also: [
       {
         file: adoptChildren,
         find: '      merged = seq;',
@@ -100,12 +80,8 @@ export const splitBugs: readonly SeededBug[] = [
     name: 'child-without-rows',
     about: 'a child begins empty, and says that it has what its parents had',
     nemeses: [splitsAndMerges],
-    patches: [
-      {
-        file: adoptChildren,
-        find: 'if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });',
-        replace: '',
-      },
-    ],
+    file: adoptChildren,
+    find: 'if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });',
+    replace: '',
   },
 ];
