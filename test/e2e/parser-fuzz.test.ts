@@ -3,7 +3,7 @@
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
-import { seededRandom } from '@ringwright/base/random';
+import { pick, seededRandom } from '@ringwright/base/random';
 import { freePorts } from '@ringwright/node/free-ports';
 import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
 import { messageKinds } from '@ringwright/wire/messages';
@@ -18,7 +18,6 @@ import {
   hostileValue,
   lyingHello,
   mutated,
-  pick,
   randomBytes,
   webSocketFrame,
 } from '../support/hostile-input.ts';

@@ -1,5 +1,5 @@
 // What nobody should send: bytes and values made to break parsers, from a seed.
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import type { hello } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -7,12 +7,6 @@ import { wireVersion } from '@ringwright/wire/wire-version';
 /** A parser may stop reading long before this, and must not keep it all. */
 const bombBytes = 1_000_000;
 const mutationsMax = 4;
-
-export function pick<T>(random: Random, from: readonly T[]): T {
-  const found = from[random.below(from.length)];
-  if (found === undefined) throw new Error('nothing to pick from');
-  return found;
-}
 
 export function randomBytes(random: Random, lengthMax: number): Buffer {
   const bytes = Buffer.alloc(random.below(lengthMax + 1));

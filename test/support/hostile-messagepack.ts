@@ -1,7 +1,6 @@
 // MessagePack that no program of ours writes: extension types, each of which a decoder may build
 // something large of.
-import type { Random } from '@ringwright/base/random';
-import { pick } from './hostile-input.ts';
+import { pick, type Random } from '@ringwright/base/random';
 
 /** An extension of a type, as long as its content. */
 function extension(type: number, content: Uint8Array): Buffer {

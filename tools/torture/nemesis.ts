@@ -49,10 +49,3 @@ export async function until(
     await lasts(LOOK_MS, signal);
   }
 }
-
-/** One of these. */
-export function pick<T>(random: Random, from: readonly T[]): T {
-  const picked = from[random.below(from.length)];
-  if (picked === undefined) throw new Error('nothing to pick from');
-  return picked;
-}

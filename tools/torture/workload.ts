@@ -3,7 +3,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Random, seededRandom } from '@ringwright/base/random';
+import { pick, type Random, seededRandom } from '@ringwright/base/random';
 import { askRecord, type Told } from '../../test/support/ask-record.ts';
 import type { Operation } from '../../test/support/history.ts';
 import { packageClient } from './clients/package-client.ts';
@@ -11,7 +11,6 @@ import { redisClient } from './clients/redis-client.ts';
 import { scanPrefix } from './clients/scan-prefix.ts';
 import type { WorkerClient } from './clients/worker-client.ts';
 import { filledValue, withoutFiller } from './filled-value.ts';
-import { pick } from './nemesis.ts';
 import { noted } from './noted.ts';
 import { keyspace, type Stage } from './stage.ts';
 

@@ -24,3 +24,10 @@ export function seededRandom(seed: number): Random {
   for (let i = 0; i < 12; i += 1) next();
   return { next, below: (bound) => Math.floor((next() / 2 ** 32) * bound) };
 }
+
+/** One of these. */
+export function pick<T>(random: Random, from: readonly T[]): T {
+  const picked = from[random.below(from.length)];
+  if (picked === undefined) throw new Error('nothing to pick from');
+  return picked;
+}

@@ -1,10 +1,9 @@
 // A worker's client over the Redis protocol: SET, GET and DEL to any server, one at a time.
 import net from 'node:net';
 import tls from 'node:tls';
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import type { Told } from '../../../test/support/ask-record.ts';
 import type { Shown } from '../../../test/support/ask-server.ts';
-import { pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Question, WorkerClient } from './worker-client.ts';
 

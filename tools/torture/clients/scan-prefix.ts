@@ -1,11 +1,10 @@
 // Reads a prefix in order over HTTP, a short page from any server each: cursors cross boundaries of
 // partitions, changes of the ring and restarts.
 import type http from 'node:http';
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import { parseStamp } from '@ringwright/base/stamp';
 import type { Told } from '../../../test/support/ask-record.ts';
 import { askServer } from '../../../test/support/ask-server.ts';
-import { pick } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 
 /** Records in a page: so a scan of a few keys takes several. */

@@ -1,7 +1,7 @@
 // Clocks that jump, stand still, or lie an hour behind or ahead; also while the server is down.
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import type { Control } from '../control.ts';
-import { lasts, type Nemesis, pick } from '../nemesis.ts';
+import { lasts, type Nemesis } from '../nemesis.ts';
 
 /** Any two of these clocks differ by less than a stamp may lie ahead. */
 const OFFSET_MS_MAX = 25_000;

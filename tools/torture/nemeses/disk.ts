@@ -1,9 +1,9 @@
 // Disks: syncs that fail or are slow, no room, flipped bits in stored records, and wiped devices.
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import { deviceKeyFile } from '@ringwright/server/device/device-key';
-import { lasts, type Nemesis, pick, until } from '../nemesis.ts';
+import { lasts, type Nemesis, until } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 

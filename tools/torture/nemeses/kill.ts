@@ -1,8 +1,8 @@
 // SIGKILL and power cuts, of one server or of all, at any moment or at a failpoint.
 
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
-import { lasts, type Nemesis, pick } from '../nemesis.ts';
+import { lasts, type Nemesis } from '../nemesis.ts';
 import { failpointNames } from '../source-patches.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';

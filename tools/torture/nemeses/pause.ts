@@ -1,5 +1,6 @@
 // SIGSTOP and SIGCONT: a server that is neither there nor gone, and wakes up in the past.
-import { lasts, type Nemesis, pick } from '../nemesis.ts';
+import { pick } from '@ringwright/base/random';
+import { lasts, type Nemesis } from '../nemesis.ts';
 
 /** Sometimes longer than a call to a peer may take. */
 const PAUSE_MS_MAX = 8_000;

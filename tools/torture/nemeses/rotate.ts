@@ -1,5 +1,6 @@
 // Certificates and tokens that are replaced while clients work; for stages that are secured.
-import { Broken, type Nemesis, pick } from '../nemesis.ts';
+import { pick } from '@ringwright/base/random';
+import { Broken, type Nemesis } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 
 const CERTIFICATE = 'rotation: certificate';

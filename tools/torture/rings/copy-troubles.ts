@@ -1,8 +1,8 @@
 // The faults of copies in a ring change: cut or flipped bytes, and joiners without room.
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import type { Ring } from '@ringwright/ring/ring';
 import { CopyFault, type CopyFaultShape, copyFaultPlaces } from '../copy-fault.ts';
-import { lasts, pick } from '../nemesis.ts';
+import { lasts } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 import { leastOf } from './least-of.ts';

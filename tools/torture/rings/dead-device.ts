@@ -1,6 +1,7 @@
 // A device that dies for good: it is removed, its replicas are made anew, and then it comes back.
+
 import { must } from '@ringwright/base/assert';
-import { pick } from '../nemesis.ts';
+import { pick } from '@ringwright/base/random';
 import { headOf, isRolledOut, rollOut, startRollout } from './operator.ts';
 import { commitChange, standingOf } from './ring-changes.ts';
 import type { RingScenario } from './ring-faults.ts';

@@ -1,6 +1,5 @@
 // Which of several faults comes next: one of those that happened least so far.
-import type { Random } from '@ringwright/base/random';
-import { pick } from '../nemesis.ts';
+import { pick, type Random } from '@ringwright/base/random';
 import type { Stage } from '../stage.ts';
 
 export function leastOf<T>(

@@ -1,11 +1,10 @@
 // The changes an operator makes to a tortured ring, each possible in some states of it only.
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { holdersOf } from '@ringwright/ring/slots-of';
-import { pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 import { headOf, override, type } from './operator.ts';

@@ -1,8 +1,8 @@
 // What becomes of a ring change before its rollout ends: taken back, held up, or joined by another.
 
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { Broken, lasts, pick } from '../nemesis.ts';
+import { Broken, lasts } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import { leastOf } from './least-of.ts';
 import { headOf, isRolledOut, ringsOf, startRollout, type } from './operator.ts';

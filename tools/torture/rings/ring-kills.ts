@@ -1,10 +1,10 @@
 // Who dies where in a ring change: named places that those who take part in it pass.
-import type { Random } from '@ringwright/base/random';
+import { pick, type Random } from '@ringwright/base/random';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { isUp } from '../nemeses/kill.ts';
-import { lasts, pick } from '../nemesis.ts';
+import { lasts } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
