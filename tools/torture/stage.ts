@@ -1,6 +1,7 @@
 // Where it all happens: real servers with a proxy before each, one ring, and who suffers now.
 import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { waitFor } from '@ringwright/node/wait-for';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -19,6 +20,9 @@ import type { SourcePatch } from './source-patches.ts';
 import { copyHost, Victim } from './victim.ts';
 
 export const keyspace = 'torture';
+
+/** One device at a time may lose data: more would be more than is promised. */
+export const losses = 'losses';
 
 const FIRST_PUSHES_MAX = 3;
 
@@ -63,9 +67,8 @@ export class Stage implements AsyncDisposable {
   readonly archived: Operation[] = [];
   /** Rings besides the one under torture. */
   readonly others: OtherRing[] = [];
-  /** One device at a time may lose data: more would be more than is promised. */
-  readonly losses = new Mutex();
-  readonly #mutexes = new Map<Victim, Mutex>();
+  /** Each server by its name, and `losses`: only one fault at a time may have any of these. */
+  readonly turns = new KeyedMutex();
 
   private constructor(shape: StageShape, { builder, secured }: Pick<Stage, 'builder' | 'secured'>) {
     this.shape = shape;
@@ -134,7 +137,6 @@ export class Stage implements AsyncDisposable {
     const { secured } = this;
     const victim = new Victim({ number, folder, keyspace, ...ports, patches, secured });
     this.victims.push(victim);
-    this.#mutexes.set(victim, new Mutex());
     await this.network.listen(number, { proxy: proxyPort, host: '127.0.0.1', target: port });
     await this.network.listen(number, { proxy: copyPort, host: copyHost, target: copyPort });
     return victim;
@@ -153,24 +155,22 @@ export class Stage implements AsyncDisposable {
     victims: readonly Victim[],
     suffer: () => Promise<'spared' | void>,
   ): Promise<void> {
-    const releases: (() => void)[] = [];
     // In one order always, so that two faults never wait for each other.
     const ordered = [...victims].sort((a, b) => a.place.number - b.place.number);
-    for (const victim of ordered) releases.push(await this.mutexOf(victim).take());
-    const fromMs = performance.now();
-    let isSpared = false;
-    try {
-      isSpared = (await suffer()) === 'spared';
-    } finally {
-      if (!isSpared) this.faults.push({ name, fromMs, toMs: performance.now() });
-      for (const release of releases) release();
-    }
+    await this.#inTurn(ordered, async () => {
+      const fromMs = performance.now();
+      let isSpared = false;
+      try {
+        isSpared = (await suffer()) === 'spared';
+      } finally {
+        if (!isSpared) this.faults.push({ name, fromMs, toMs: performance.now() });
+      }
+    });
   }
 
-  mutexOf(victim: Victim): Mutex {
-    const mutex = this.#mutexes.get(victim);
-    if (mutex === undefined) throw new Error(`${victim.name} is not of this stage`);
-    return mutex;
+  #inTurn([first, ...rest]: readonly Victim[], work: () => Promise<void>): Promise<void> {
+    if (first === undefined) return work();
+    return this.turns.run(first.name, () => this.#inTurn(rest, work));
   }
 
   /** Ends all suffering; resolves when every server listens. */
@@ -231,28 +231,4 @@ function operatorNode(patches: readonly SourcePatch[], secured: Secured | null):
     options: ['--no-warnings', '--import', preload],
     environment: { [environment.patches]: JSON.stringify(patches), ...proofs },
   };
-}
-
-/** Something that only one may have at a time; the others wait in order. */
-class Mutex {
-  #last: Promise<void> = Promise.resolve();
-  #wanted = 0;
-
-  /** Nobody has it, or waits for it. */
-  get isFree(): boolean {
-    return this.#wanted === 0;
-  }
-
-  /** Resolves with the function that gives it back. */
-  async take(): Promise<() => void> {
-    const before = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    this.#wanted += 1;
-    await before;
-    return () => {
-      this.#wanted -= 1;
-      resolve();
-    };
-  }
 }

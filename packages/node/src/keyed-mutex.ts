@@ -17,6 +17,11 @@ export class KeyedMutex {
     }
   }
 
+  /** Nothing is under way for this key, and nothing waits. */
+  isFree(key: string): boolean {
+    return !this.#last.has(key);
+  }
+
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
     while (this.#last.size > 0) await Promise.all(this.#last.values());

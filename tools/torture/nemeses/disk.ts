@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pick, type Random } from '@ringwright/base/random';
 import { deviceKeyFile } from '@ringwright/server/device/device-key';
 import { lasts, type Nemesis, until } from '../nemesis.ts';
-import { keyspace, type Stage } from '../stage.ts';
+import { keyspace, losses, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
 const TROUBLE_MS_MAX = 5_000;
@@ -51,9 +51,11 @@ function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
     async strike(stage, random, signal) {
       const trouble = pick(random, from);
       const victim = pick(random, stage.victims);
-      const release = trouble.loses ? await stage.losses.take() : () => undefined;
-      const suffer = (): Promise<void> => trouble.suffer({ stage, victim, random, signal });
-      await stage.fault(trouble.name, [victim], suffer).finally(release);
+      const suffer = (): Promise<void> =>
+        stage.fault(trouble.name, [victim], () =>
+          trouble.suffer({ stage, victim, random, signal }),
+        );
+      await (trouble.loses ? stage.turns.run(losses, suffer) : suffer());
     },
   };
 }

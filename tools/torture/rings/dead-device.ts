@@ -2,6 +2,7 @@
 
 import { must } from '@ringwright/base/assert';
 import { pick } from '@ringwright/base/random';
+import { losses } from '../stage.ts';
 import { headOf, isRolledOut, rollOut, startRollout } from './operator.ts';
 import { commitChange, standingOf } from './ring-changes.ts';
 import type { RingScenario } from './ring-faults.ts';
@@ -17,7 +18,6 @@ export async function buryOne({ stage, random, signal }: RingScenario): Promise<
     stage.victims.find(({ place }) => place.proxyPort === port),
     `d${id} is a server of the stage`,
   );
-  const release = await stage.losses.take();
   const roll = async (...options: readonly string[]): Promise<void> => {
     while (!signal.aborted) {
       const rollout = startRollout(stage, options);
@@ -25,7 +25,7 @@ export async function buryOne({ stage, random, signal }: RingScenario): Promise<
       if (isRolledOut(await rollout.ended)) return;
     }
   };
-  try {
+  await stage.turns.run(losses, async () => {
     await stage.fault(DEAD, [dead], async () => {
       await dead.end('kill');
       try {
@@ -43,7 +43,5 @@ export async function buryOne({ stage, random, signal }: RingScenario): Promise<
     }
     await commitChange(stage, { name: 'back' }, [['add', dead.text, '1']]);
     await roll('--confirm-drops');
-  } finally {
-    release();
-  }
+  });
 }

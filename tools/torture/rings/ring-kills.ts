@@ -115,7 +115,7 @@ export async function dieAt(
   const { random, ring, over, onArmed } = kill;
   const victims = victimsOf(stage, ring, death.role);
   // A place is passed early in a rollout: who waits for another fault to end is late.
-  const free = victims.filter((one) => stage.mutexOf(one).isFree);
+  const free = victims.filter((one) => stage.turns.isFree(one.name));
   const victim = pick(random, free.length > 0 ? free : victims);
   const action = random.below(CUT_EVERY) === 0 ? 'cut' : 'kill';
   await stage.fault(nameOf(death), [victim], async () => {
