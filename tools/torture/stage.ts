@@ -1,5 +1,6 @@
 // Where it all happens: real servers with a proxy before each, one ring, and who suffers now.
 import path from 'node:path';
+import { must } from '@ringwright/base/assert';
 import { freePorts } from '@ringwright/node/free-ports';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -7,7 +8,7 @@ import { checkStore } from '@ringwright/partition/audit/check-store';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Operation } from '../../test/support/history.ts';
-import { type Trusted, unequalReplicas } from '../../test/support/replica-digests.ts';
+import { unequalReplicas } from '../../test/support/replica-digests.ts';
 import {
   type NodeShape,
   type RingBuilder,
@@ -143,7 +144,17 @@ export class Stage implements AsyncDisposable {
   }
 
   async head(name = keyspace): Promise<Ring> {
-    return (await readVersion(path.join(this.shape.folder, 'rings'), name, 'head')).ring;
+    return (await readVersion(this.rings, name, 'head')).ring;
+  }
+
+  /** The repository. */
+  get rings(): string {
+    return path.join(this.shape.folder, 'rings');
+  }
+
+  victimOf(ring: Ring, device: number): Victim {
+    const victim = this.victims.find((one) => one.idIn(ring) === device);
+    return must(victim, `d${device} is a server of the stage`);
   }
 
   /**
@@ -186,18 +197,13 @@ export class Stage implements AsyncDisposable {
   /** Resolves when nobody writes and all replicas are equal. Throws when that takes longer. */
   async converge(withinMs: number, name = keyspace): Promise<void> {
     const ring = await this.head(name);
-    const trusted = await this.#trustedIn(ring);
+    const member = this.victims.find((victim) => victim.idIn(ring) !== -1);
+    const trusted = member && (await this.secured?.asServer(member.server.place.data));
     await waitFor(`all replicas of ${name} to be equal after the faults`, {
       ask: () => unequalReplicas(ring, trusted),
       until: (unequal) => unequal.length === 0,
       deadlineMs: withinMs,
     });
-  }
-
-  async #trustedIn({ devices }: Ring): Promise<Trusted | undefined> {
-    const ports = devices.map((device) => device?.port);
-    const member = this.victims.find(({ place }) => ports.includes(place.proxyPort));
-    return member === undefined ? undefined : this.secured?.asServer(member.server.place.data);
   }
 
   /** Stops the servers and lists everything wrong in what they leave behind. */

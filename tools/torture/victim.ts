@@ -1,6 +1,7 @@
 // One server that is made to suffer: supervised as an operator would, started again when it ends.
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Ring } from '@ringwright/ring/ring';
 import { ServerUnderTest } from '../../test/support/server-under-test.ts';
 import { type Control, calm, environment, writeControl } from './control.ts';
 import { sourceOf } from './network.ts';
@@ -65,6 +66,17 @@ export class Victim {
   /** As `ring-builder add` takes it. */
   get text(): string {
     return `r1z${this.place.number + 1}-127.0.0.1:${this.place.proxyPort}/${this.name}`;
+  }
+
+  /** Its number in this ring; -1: the ring does not name it. */
+  idIn({ devices }: Ring): number {
+    return devices.findIndex((device) => device?.port === this.place.proxyPort);
+  }
+
+  /** Of which it has files. */
+  partitions(): number[] {
+    const home = path.join(this.server.place.data, 'partitions', this.place.keyspace);
+    return fs.existsSync(home) ? fs.readdirSync(home).map(Number) : [];
   }
 
   get control(): Control {

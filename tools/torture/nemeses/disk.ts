@@ -99,10 +99,10 @@ async function flipBits({ stage, victim, random, signal }: Strike): Promise<void
   await victim.end('stop');
   const home = path.join(victim.server.place.data, 'partitions', keyspace);
   // A device that the ring has given up, or not named yet, has none. A new file does not count yet.
-  const folders = fs.existsSync(home) ? fs.readdirSync(home) : [];
-  const partitions = folders.filter((name) => !currentOf(path.join(home, name)).startsWith('new '));
+  const folders = victim.partitions().map((partition) => path.join(home, String(partition)));
+  const partitions = folders.filter((folder) => !currentOf(folder).startsWith('new '));
   if (partitions.length === 0) return victim.start();
-  const partition = path.join(home, pick(random, partitions));
+  const partition = pick(random, partitions);
   const current = currentOf(partition);
   const isHit = flip(path.join(partition, current.trim(), 'data.db'), random);
   await victim.start();

@@ -1,14 +1,12 @@
 // Scenarios of a ring change that chance brings about too rarely: each ends with the ring as it
 // began, or throws with what must not have happened.
-import fs from 'node:fs';
 import http from 'node:http';
-import path from 'node:path';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askRecord } from '../../../test/support/ask-record.ts';
 import { Broken, lasts, type Nemesis, until } from '../nemesis.ts';
 import { outside } from '../network.ts';
-import { headOf, rollOut, startRollout } from '../rings/operator.ts';
+import { rollOut, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
 import { changeOf, commitChange, standingOf } from '../rings/ring-changes.ts';
 import { keyspace, type Stage } from '../stage.ts';
@@ -23,12 +21,12 @@ const TAKEOVER_ROUNDS = 8;
 
 /** One server joins, one is away meanwhile: nobody may drop what that one has not confirmed. */
 export const absentHolder = ringScenario('a holder that is away', async (stage, [away, joiner]) => {
-  const { ring: before } = await headOf(stage);
+  const before = await stage.head();
   await stage.fault('rings: holder away', [away], async () => {
     await away.end('kill');
     await commitChange(stage, { name: 'joins' }, [['add', joiner.text, '1']]);
     await startRollout(stage, ['--skip-down']).ended;
-    const { ring: after } = await headOf(stage);
+    const after = await stage.head();
     const dropped = droppedWithout(stage, away, { before, after });
     await away.start();
     if (dropped.length > 0) throw new Broken(`dropped too early: ${dropped.join('; ')}`);
@@ -38,9 +36,9 @@ export const absentHolder = ringScenario('a holder that is away', async (stage, 
 /** A network that splits while slots are in flight. */
 export const splitInFlight = ringScenario('a split in mid-move', async (stage, [, joiner]) => {
   await initialize(stage, joiner);
-  const { moves } = (await headOf(stage)).ring;
+  const ring = await stage.head();
   await stage.fault('rings: split in flight', [], async () => {
-    const source = await victimOf(stage, moves[0]?.from ?? 0);
+    const source = stage.victimOf(ring, ring.moves[0]?.from ?? 0);
     await probeSides(stage, [source, joiner], 1);
   });
 });
@@ -50,10 +48,10 @@ export const splitTakeover = ringScenario(
   'a split at the takeover',
   async (stage, [, joiner], signal) => {
     await initialize(stage, joiner);
-    const { ring } = await headOf(stage);
+    const ring = await stage.head();
     const { partition = 0, from = null } = ring.moves[0] ?? {};
     const stays = slotsOf(ring, partition).find(({ device }) => device !== from)?.device ?? 0;
-    const side = [await victimOf(stage, stays), joiner];
+    const side = [stage.victimOf(ring, stays), joiner];
     await stage.fault('rings: split at takeover', [], async () => {
       const rest = stage.victims.filter((victim) => !side.includes(victim));
       for (const { place } of rest) stage.network.rule(outside, place.number, { held: true });
@@ -103,10 +101,8 @@ type Cast = readonly [first: Victim, joiner: Victim];
 /** Null when time is up. Four servers of a ring, the first of them, and one that is to join. */
 async function cast(stage: Stage, signal: AbortSignal): Promise<Cast | null> {
   while (stage.victims.length <= SERVERS_IN_RING) await stage.addVictim();
-  const { devices } = (await headOf(stage)).ring;
-  const isIn = ({ place }: Victim): boolean =>
-    devices.some((device) => device?.port === place.proxyPort);
-  const missing = stage.victims.filter((victim) => !isIn(victim));
+  const ring = await stage.head();
+  const missing = stage.victims.filter((victim) => victim.idIn(ring) === -1);
   const joiner = missing.pop();
   for (const victim of missing) {
     await commitChange(stage, { name: 'fills up' }, [['add', victim.text, '1']]);
@@ -134,8 +130,7 @@ export async function isLoaded(stage: Stage): Promise<boolean> {
 /** The ring is without it again, whatever was in flight. */
 export async function leave(stage: Stage, joiner: Victim): Promise<void> {
   await rollOut(stage);
-  const { devices } = (await headOf(stage)).ring;
-  const id = devices.findIndex((device) => device?.port === joiner.place.proxyPort);
+  const id = joiner.idIn(await stage.head());
   if (id === -1) return;
   await commitChange(stage, { name: 'leaves' }, [['remove', `d${id}`]]);
   await rollOut(stage);
@@ -200,26 +195,16 @@ function droppedWithout(
   { before, after }: { readonly before: Ring; readonly after: Ring },
 ): string[] {
   return stage.victims.flatMap((victim) => {
-    const id = before.devices.findIndex((device) => device?.port === victim.place.proxyPort);
-    const { data } = victim.server.place;
-    return Array.from({ length: after.partitions }, (_, partition) => partition).flatMap(
-      (partition) => {
-        const was = slotsOf(before, partition).some(({ device }) => device === id);
-        const now = slotsOf(after, partition).map(({ device }) => after.devices[device]?.port);
-        const waits = was && !now.includes(victim.place.proxyPort);
-        if (!waits || !now.includes(away.place.proxyPort)) return [];
-        const isThere = fs.existsSync(path.join(data, 'partitions', keyspace, String(partition)));
-        return isThere ? [] : [`partition ${partition} by ${victim.name} without ${away.name}`];
-      },
-    );
+    const held = victim.partitions();
+    const isHolder = (one: Victim, ring: Ring, partition: number): boolean =>
+      slotsOf(ring, partition).some(({ device }) => device === one.idIn(ring));
+    return Array.from({ length: after.partitions }, (_, partition) => partition)
+      .filter((partition) => {
+        const isGone = isHolder(victim, before, partition) && !isHolder(victim, after, partition);
+        return isGone && isHolder(away, after, partition) && !held.includes(partition);
+      })
+      .map((partition) => `partition ${partition} by ${victim.name} without ${away.name}`);
   });
-}
-
-export async function victimOf(stage: Stage, device: number): Promise<Victim> {
-  const { devices } = (await headOf(stage)).ring;
-  const victim = stage.victims.find(({ place }) => place.proxyPort === devices[device]?.port);
-  if (victim === undefined) throw new Error(`no server is d${device}`);
-  return victim;
 }
 
 async function versionOn({ server }: Victim): Promise<number> {

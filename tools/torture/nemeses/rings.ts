@@ -4,10 +4,9 @@ import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { plannedCopyTroubles, troubleCopies } from '../rings/copy-troubles.ts';
 import { buryOne, DEAD } from '../rings/dead-device.ts';
 import { leastOf } from '../rings/least-of.ts';
-import { type Command, headOf, isRolledOut, startRollout } from '../rings/operator.ts';
+import { type Command, isRolledOut, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
-import { readReceipts } from '../rings/read-receipts.ts';
-import { receiptFaults } from '../rings/receipt-faults.ts';
+import { readReceipts, receiptFaults } from '../rings/receipts.ts';
 import { commitChange, type RingChange, ringChanges, standingOf } from '../rings/ring-changes.ts';
 import { injectFault, plannedFaultNames, type RingScenario } from '../rings/ring-faults.ts';
 import { dieAt, nextDeath, plannedPlaces } from '../rings/ring-kills.ts';
@@ -46,7 +45,7 @@ export const rings: Nemesis = {
     const nameOf = ({ name }: RingChange): string => `rings: ${name}`;
     const change = leastOf(stage, possible, { nameOf, random });
     await stage.fault(nameOf(change), [], async () => {
-      const before = (await headOf(stage)).ring.version;
+      const before = (await stage.head()).version;
       await commitChange(stage, change, change.commands(standing, random));
       await injectFault(scenario, before);
       await rollOutUnderFire(scenario);
@@ -71,7 +70,7 @@ function isDeathDue({ faults }: RingScenario['stage']): boolean {
 async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
   const { stage, random, signal } = scenario;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
-    const { ring } = await headOf(stage);
+    const ring = await stage.head();
     const isQuiet = attempt >= TROUBLES_MAX || ring.moves.length === 0;
     const over = new AbortController();
     const until = AbortSignal.any([over.signal, signal]);

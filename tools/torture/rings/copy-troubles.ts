@@ -38,7 +38,8 @@ export async function troubleCopies(
     over,
   }: { readonly random: Random; readonly ring: Ring; readonly over: AbortSignal },
 ): Promise<void> {
-  const joiners = joinersOf(stage, ring);
+  const ids = new Set(ring.moves.map(({ to }) => to));
+  const joiners = stage.victims.filter((victim) => ids.has(victim.idIn(ring)));
   if (joiners.length === 0) return;
   const joiner = pick(random, joiners);
   const hasHappened = stage.faults.some(({ name }) => name === NO_ROOM);
@@ -82,9 +83,4 @@ async function refusesForRoom({ server }: Victim): Promise<boolean> {
   const status = await server.status().catch(() => null);
   const loads = status?.rings.flatMap((ring) => ring.loads) ?? [];
   return loads.some(({ reason }) => REFUSED.test(reason));
-}
-
-function joinersOf({ victims }: Stage, { moves, devices }: Ring): readonly Victim[] {
-  const ports = new Set(moves.map(({ to }) => devices[to]?.port));
-  return victims.filter(({ place }) => ports.has(place.proxyPort));
 }

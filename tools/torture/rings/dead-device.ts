@@ -1,9 +1,8 @@
 // A device that dies for good: it is removed, its replicas are made anew, and then it comes back.
 
-import { must } from '@ringwright/base/assert';
 import { pick } from '@ringwright/base/random';
 import { losses } from '../stage.ts';
-import { headOf, isRolledOut, rollOut, startRollout } from './operator.ts';
+import { isRolledOut, rollOut, startRollout } from './operator.ts';
 import { commitChange, standingOf } from './ring-changes.ts';
 import type { RingScenario } from './ring-faults.ts';
 
@@ -13,11 +12,8 @@ export const DEAD = 'rings: dead device removed';
 export async function buryOne({ stage, random, signal }: RingScenario): Promise<void> {
   // One whose removal was cancelled is in the ring still, and cannot be removed again.
   const { devices } = await standingOf(stage);
-  const { id, port } = pick(random, devices);
-  const dead = must(
-    stage.victims.find(({ place }) => place.proxyPort === port),
-    `d${id} is a server of the stage`,
-  );
+  const { id } = pick(random, devices);
+  const dead = stage.victimOf(await stage.head(), id);
   const roll = async (...options: readonly string[]): Promise<void> => {
     while (!signal.aborted) {
       const rollout = startRollout(stage, options);
@@ -36,8 +32,7 @@ export async function buryOne({ stage, random, signal }: RingScenario): Promise<
       }
     });
     // Time is up before it has left the ring: its server is one of it, with files nobody moved.
-    const { ring } = await headOf(stage);
-    if (ring.devices.some((device) => device?.port === dead.place.proxyPort)) {
+    if (dead.idIn(await stage.head()) !== -1) {
       await rollOut(stage, { options: ['--confirm-drops'] });
       return;
     }

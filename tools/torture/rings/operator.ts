@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ended } from '../../../test/support/ring-builder-program.ts';
 import { keyspace, type Stage } from '../stage.ts';
 
@@ -27,14 +26,6 @@ export interface Command {
   readonly ended: Promise<Ended>;
   /** The way a machine dies. Safe to repeat. */
   readonly kill: () => void;
-}
-
-export function ringsOf(stage: Stage): string {
-  return path.join(stage.shape.folder, 'rings');
-}
-
-export function headOf(stage: Stage): Promise<StoredVersion> {
-  return readVersion(ringsOf(stage), keyspace, 'head');
 }
 
 /** A command for the ring under torture that must end well. Throws with what it said otherwise. */

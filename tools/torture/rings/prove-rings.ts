@@ -1,6 +1,4 @@
 // After a run of ring changes: are files, repository and receipts what the rings say?
-import fs from 'node:fs';
-import path from 'node:path';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -8,9 +6,8 @@ import { holderIn, type Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { Proof } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
-import { headOf, ringsOf, rollOut } from './operator.ts';
-import { readReceipts } from './read-receipts.ts';
-import { receiptFaults } from './receipt-faults.ts';
+import { rollOut } from './operator.ts';
+import { readReceipts, receiptFaults } from './receipts.ts';
 
 const MOVES_PER_MINUTE_MIN = 1;
 const MINUTE_MS = 60_000;
@@ -19,7 +16,7 @@ const MINUTE_MS = 60_000;
 export async function proveRings(stage: Stage, withinMs: number): Promise<Proof> {
   await rollOut(stage, { withinMs });
   await stage.converge(withinMs);
-  const { ring } = await headOf(stage);
+  const ring = await stage.head();
   const troubles = orphans(stage, ring);
   const audits = ['verify', 'reconcile'] as const;
   for (const verb of audits) {
@@ -42,15 +39,14 @@ export async function proveRings(stage: Stage, withinMs: number): Promise<Proof>
 
 /** Files of partitions that the ring does not give to their device, also on devices outside it. */
 function orphans(stage: Stage, ring: Ring): string[] {
-  return stage.victims.flatMap(({ name, place, server }) => {
-    const home = path.join(server.place.data, 'partitions', keyspace);
-    const files = fs.existsSync(home) ? fs.readdirSync(home).map(Number) : [];
-    const id = ring.devices.findIndex((device) => device?.port === place.proxyPort);
+  return stage.victims.flatMap((victim) => {
+    const id = victim.idIn(ring);
     const isOrphan = (partition: number): boolean =>
       !slotsOf(ring, partition).some(({ device }) => device === id);
-    return files
+    return victim
+      .partitions()
       .filter(isOrphan)
-      .map((partition) => `orphan: ${name} has a file of partition ${partition}`);
+      .map((partition) => `orphan: ${victim.name} has a file of partition ${partition}`);
   });
 }
 
@@ -62,11 +58,11 @@ interface Sums {
 }
 
 async function sums(stage: Stage): Promise<Sums> {
-  const entries = await readLog(ringsOf(stage), keyspace);
+  const entries = await readLog(stage.rings, keyspace);
   let moved = 0;
   let before: Ring | null = null;
   for (const { version } of entries.filter(makesVersion)) {
-    const { ring } = await readVersion(ringsOf(stage), keyspace, version);
+    const { ring } = await readVersion(stage.rings, keyspace, version);
     if (before !== null) moved += differing(before, ring);
     before = ring;
   }

@@ -1,13 +1,14 @@
 // The changes an operator makes to a tortured ring, each possible in some states of it only.
 import { pick, type Random } from '@ringwright/base/random';
 import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { holdersOf } from '@ringwright/ring/slots-of';
-import type { Stage } from '../stage.ts';
+import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
-import { headOf, override, type } from './operator.ts';
+import { override, type } from './operator.ts';
 
 /** One more than a partition has replicas: a ring that cannot give anything up proves little. */
 const DEVICES_MIN = 4;
@@ -90,7 +91,7 @@ function leaves(devices: readonly BuilderDevice[], random: Random): readonly str
 }
 
 export async function standingOf(stage: Stage): Promise<Standing> {
-  const { state, ring } = await headOf(stage);
+  const { state, ring } = await readVersion(stage.rings, keyspace, 'head');
   const known = (state?.devices ?? []).filter((device) => device !== null);
   const ports = new Set(known.map(({ port }) => port));
   const devices = known.filter((device) => device.state === 'active');

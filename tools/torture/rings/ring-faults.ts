@@ -5,7 +5,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { Broken, lasts } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import { leastOf } from './least-of.ts';
-import { headOf, isRolledOut, ringsOf, startRollout, type } from './operator.ts';
+import { isRolledOut, startRollout, type } from './operator.ts';
 import { changeOf, commitChange, revertTo, standingOf } from './ring-changes.ts';
 
 export interface RingScenario {
@@ -56,7 +56,7 @@ export async function injectFault(scenario: RingScenario, before: number): Promi
   const version = before + least + random.below(most - least + 1);
   await rollOutUpTo(scenario, version);
   if (signal.aborted) return;
-  const { ring } = await headOf(stage);
+  const ring = await stage.head();
   // Nothing was to move, or it was done too soon.
   if (ring.moves.length === 0 && name !== 'rings: reverted') return;
   // A revert moves whole partitions; beside a split or merge there is no second change.
@@ -67,18 +67,18 @@ export async function injectFault(scenario: RingScenario, before: number): Promi
 }
 
 async function isReshapedSince(stage: Stage, version: number): Promise<boolean> {
-  const { ring } = await readVersion(ringsOf(stage), keyspace, version);
-  return ring.partitions !== (await headOf(stage)).ring.partitions;
+  const { ring } = await readVersion(stage.rings, keyspace, version);
+  return ring.partitions !== (await stage.head()).partitions;
 }
 
 /** Until the head is this version: the rollout is killed then, or has ended before. */
 async function rollOutUpTo({ stage, signal }: RingScenario, version: number): Promise<void> {
-  if ((await headOf(stage)).ring.version >= version) return;
+  if ((await stage.head()).version >= version) return;
   const rollout = startRollout(stage);
   const over = new AbortController();
   const ended = rollout.ended.finally(() => over.abort());
   const until = AbortSignal.any([over.signal, signal]);
-  while (!until.aborted && (await headOf(stage)).ring.version < version) {
+  while (!until.aborted && (await stage.head()).version < version) {
     await lasts(LOOK_MS, until);
   }
   rollout.kill();
@@ -86,7 +86,7 @@ async function rollOutUpTo({ stage, signal }: RingScenario, version: number): Pr
 }
 
 async function cancel({ stage, random }: RingScenario): Promise<void> {
-  const { moves } = (await headOf(stage)).ring;
+  const { moves } = await stage.head();
   const one = String(pick(random, moves).partition);
   await type(stage, 'moves', 'cancel', random.below(2) === 0 ? 'all' : one);
 }
@@ -94,10 +94,10 @@ async function cancel({ stage, random }: RingScenario): Promise<void> {
 /** Partitions whose moves are in flight wait; the others may move at once. */
 async function commitSecond({ stage, random }: RingScenario): Promise<void> {
   const standing = await standingOf(stage);
-  const { moves } = (await headOf(stage)).ring;
+  const { moves } = await stage.head();
   const change = changeOf(standing.spares.length > 0 ? 'add' : 'set-weight');
   await commitChange(stage, { name: 'second' }, change.commands(standing, random));
-  const { ring } = await headOf(stage);
+  const ring = await stage.head();
   const kept = new Set(ring.moves.map(({ assignment }) => assignment));
   const lost = moves.filter(({ assignment }) => !kept.has(assignment));
   const moving = ring.moves.map(({ partition, replica }) => `${partition}/${replica}`);
@@ -107,7 +107,7 @@ async function commitSecond({ stage, random }: RingScenario): Promise<void> {
 
 /** A device that moves are on their way to cannot be removed before they have ended. */
 async function removeJoiner({ stage, random }: RingScenario): Promise<void> {
-  const { ring } = await headOf(stage);
+  const ring = await stage.head();
   const staying = new Set((await standingOf(stage)).devices.map(({ id }) => id));
   // A split or merge may fill children on a device that is removed, and has its slots yet.
   const joiners = ring.moves.filter(({ to }) => staying.has(to));

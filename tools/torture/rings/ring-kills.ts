@@ -143,8 +143,6 @@ function victimsOf(stage: Stage, ring: Ring, role: Role): readonly Victim[] {
     return from === null ? [] : [from];
   };
   const ids = new Set(ring.moves.flatMap(idsOf));
-  const found = stage.victims.filter(({ place }) =>
-    ring.devices.some((device) => device?.port === place.proxyPort && ids.has(device.id)),
-  );
+  const found = stage.victims.filter((victim) => ids.has(victim.idIn(ring)));
   return found.length > 0 ? found : stage.victims;
 }

@@ -1,6 +1,4 @@
 // Scenarios of a single move: three servers have a ring, a fourth takes one partition over.
-import fs from 'node:fs';
-import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
 import { checkStore } from '@ringwright/partition/audit/check-store';
@@ -9,13 +7,12 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { askServer } from '../../../test/support/ask-server.ts';
 import type { Operation } from '../../../test/support/history.ts';
 import { CopyFault } from '../copy-fault.ts';
-import { isLoaded, leave, victimOf } from '../nemeses/ring-scenarios.ts';
+import { isLoaded, leave } from '../nemeses/ring-scenarios.ts';
 import { Broken, lasts, type Nemesis, until } from '../nemesis.ts';
 import { outside } from '../network.ts';
-import { headOf, startRollout, type } from '../rings/operator.ts';
+import { startRollout, type } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
-import { readReceipts } from '../rings/read-receipts.ts';
-import { receiptFaults } from '../rings/receipt-faults.ts';
+import { readReceipts, receiptFaults } from '../rings/receipts.ts';
 import { commitChange } from '../rings/ring-changes.ts';
 import { keyspace } from '../stage.ts';
 import type { Victim } from '../victim.ts';
@@ -43,13 +40,12 @@ interface MoveScenario {
 /** Nothing goes wrong: the receipt says where the records came from, and the old file goes. */
 export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, move }) => {
   const { stage } = scenario;
-  const { place } = source.server;
   await startRollout(stage).ended;
   const faults = receiptFaults(readReceipts(stage));
   if (faults.length > 0) throw new Broken(faults.join('; '));
-  const file = path.join(place.data, 'partitions', keyspace, String(move.partition));
-  await until(scenario.signal, () => !fs.existsSync(file), DROP_MS_MAX);
-  if (!fs.existsSync(file) || scenario.signal.aborted) return;
+  const isKept = (): boolean => source.partitions().includes(move.partition);
+  await until(scenario.signal, () => !isKept(), DROP_MS_MAX);
+  if (!isKept() || scenario.signal.aborted) return;
   throw new Broken(`orphan: ${source.name} keeps partition ${move.partition}, which it gave up`);
 });
 
@@ -129,13 +125,13 @@ export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', a
   await until(signal, () => serves(joiner, partition), STEP_MS_MAX);
   scenario.lose([source, far]);
   scenario.release([source, far]);
-  const file = path.join(source.server.place.data, 'partitions', keyspace, String(partition));
-  await until(signal, () => !fs.existsSync(file), STEP_MS_MAX);
+  const isKept = (): boolean => source.partitions().includes(partition);
+  await until(signal, () => !isKept(), STEP_MS_MAX);
   const held = await fresh.askAll(far, { level: 'one' });
   fresh.end();
   rollout.kill();
   await rollout.ended;
-  if (fs.existsSync(file) || signal.aborted) return;
+  if (isKept() || signal.aborted) return;
   const lacking = held.filter((read) => !isText('after')(read)).map(({ key }) => key);
   if (lacking.length === 0) return;
   throw new Broken(`dropped too early: ${source.name} let ${far.name} without ${lacking.join()}`);
@@ -181,11 +177,11 @@ export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (p
   await initialized(parts);
   await type(stage, 'moves', 'cancel', 'all');
   await type(stage, 'push');
-  const home = path.join(joiner.server.place.data, 'partitions', keyspace);
-  const files = (): readonly string[] => (fs.existsSync(home) ? fs.readdirSync(home) : []);
-  await until(scenario.signal, () => files().length === 0, DROP_MS_MAX);
-  if (files().length === 0 || scenario.signal.aborted) return;
-  throw new Broken(`orphan: ${joiner.name} keeps partition ${files().join()} of a cancelled move`);
+  await until(scenario.signal, () => joiner.partitions().length === 0, DROP_MS_MAX);
+  if (joiner.partitions().length === 0 || scenario.signal.aborted) return;
+  throw new Broken(
+    `orphan: ${joiner.name} keeps partition ${joiner.partitions().join()} of a cancelled move`,
+  );
 });
 
 /**
@@ -196,9 +192,7 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
   const { scenario, joiner } = parts;
   const { stage, signal } = scenario;
   await startRollout(stage).ended;
-  const id = (await stage.head()).devices.findIndex((device) => {
-    return device?.port === joiner.place.proxyPort;
-  });
+  const id = joiner.idIn(await stage.head());
   await commitChange(stage, { name: 'leaves' }, [['remove', `d${id}`]]);
   await startRollout(stage, ['--step']).ended;
   await until(signal, () => isLoaded(stage), STEP_MS_MAX);
@@ -208,11 +202,11 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
   await lasts(AWAY_MS, signal);
   await joiner.start();
   await rollout.ended;
-  const home = path.join(joiner.server.place.data, 'partitions', keyspace);
-  const files = (): readonly string[] => (fs.existsSync(home) ? fs.readdirSync(home) : []);
-  await until(signal, () => files().length === 0, DROP_MS_MAX);
-  if (files().length === 0 || signal.aborted) return;
-  throw new Broken(`orphan: ${joiner.name} keeps partition ${files().join()} and is in no ring`);
+  await until(signal, () => joiner.partitions().length === 0, DROP_MS_MAX);
+  if (joiner.partitions().length === 0 || signal.aborted) return;
+  throw new Broken(
+    `orphan: ${joiner.name} keeps partition ${joiner.partitions().join()} and is in no ring`,
+  );
 });
 
 /** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
@@ -228,12 +222,12 @@ function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<voi
       const weight = (1.1 / stage.shape.partitions).toFixed(3);
       await commitChange(stage, { name: 'joins' }, [['add', joiner.text, weight]]);
       await type(stage, 'push');
-      const { ring } = await headOf(stage);
+      const ring = await stage.head();
       const move = must(ring.moves[0], 'a device that joins gets a partition');
       const { partition } = move;
-      const source = await victimOf(stage, move.from ?? 0);
-      const holders = slotsOf(ring, partition).map(({ device }) => victimOf(stage, device));
-      const [one, other] = (await Promise.all(holders)).filter((holder) => holder !== source);
+      const source = stage.victimOf(ring, move.from ?? 0);
+      const holders = slotsOf(ring, partition).map(({ device }) => stage.victimOf(ring, device));
+      const [one, other] = holders.filter((holder) => holder !== source);
       const stays = [must(one, 'a holder'), must(other, 'a second one')] as const;
       const keys = keysOf(ring, { play: stage.history.length, partition });
       const scenario = new Scenario(stage, keys, signal);

@@ -1,8 +1,23 @@
-// What receipts must say of where a joiner has its records from, and of its new file. Pure.
-import type { MoveReceipt } from '@ringwright/ring/trust/move-receipt';
+// The receipts of a tortured ring, and what they must say: where a joiner has its records from, and
+// that its file is a new one.
+import fs from 'node:fs';
+import path from 'node:path';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
+import { keyspace, type Stage } from '../stage.ts';
 
 /** Of three replicas: so many others are in every quorum's way (N - W + 1). */
 const OTHERS_MIN = 2;
+
+/** Of all versions together. Throws RECEIPT_INVALID. */
+export function readReceipts(stage: Stage): readonly MoveReceipt[] {
+  const { receipts } = ringFolder(stage.rings, keyspace);
+  const names = fs.existsSync(receipts) ? fs.readdirSync(receipts).toSorted() : [];
+  return names.flatMap((name) => {
+    const text = fs.readFileSync(path.join(receipts, name), 'utf8');
+    return text.split('\n').slice(0, -1).map(openReceipt);
+  });
+}
 
 /** As sentences. */
 export function receiptFaults(receipts: readonly MoveReceipt[]): string[] {
