@@ -2,27 +2,34 @@
 //     npm run torture -- --minutes 20 --seed 7 --nemesis k,s,p,c,d
 import { seededBugs } from './bugs/all.ts';
 import { patchesOf, type SeededBug } from './bugs/seeded-bug.ts';
-import { nemeses } from './nemeses/all.ts';
+import { archive } from './nemeses/archive.ts';
+import { clock } from './nemeses/clock.ts';
+import { disk } from './nemeses/disk.ts';
+import { kill } from './nemeses/kill.ts';
+import { part } from './nemeses/part.ts';
+import { pause } from './nemeses/pause.ts';
+import { rings } from './nemeses/rings.ts';
 import { rotate } from './nemeses/rotate.ts';
+import type { Nemesis } from './nemesis.ts';
 import { type Options, parseOptions } from './options.ts';
 import { isCleanRun, printRun } from './print-run.ts';
-import { removeRun } from './remove-run.ts';
 import { checkPatches } from './source-patches.ts';
-import { tortureRun } from './torture-run.ts';
+import { removeRun, tortureRun } from './torture-run.ts';
 import { type BugTrial, printTrials, tryBug } from './try-bugs.ts';
 import { tuning } from './tuning.ts';
 
 /** As in all programs here: the answer is no; usage or bad input. */
 const VIOLATED_EXIT = 1;
 const USAGE_EXIT = 2;
-/** On a busy machine; an idle one takes a few seconds. */
-const CONVERGE_MS = 120_000;
-/** Bugs that keep replicas apart keep them apart for ever. */
-const BUG_CONVERGE_MS = 30_000;
 /** Some bugs are found right after the faults, others need a rare moment: longer and longer. */
 const CHANCE_SECONDS = [20, 60, 90];
 /** One play is enough, however slow the machine; it ends with the first violation. */
 const SCENARIO_SECONDS = [60, 90];
+
+/** By what `--nemesis` says. */
+const nemeses = new Map<string, Nemesis>(
+  Object.entries({ k: kill, s: pause, p: part, c: clock, d: disk, rings, a: archive }),
+);
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -35,12 +42,11 @@ async function torture(options: Options, bug: SeededBug | null): Promise<void> {
     seconds,
     servers,
     nemeses: bug?.nemeses ?? [
-      ...nemeses.filter(({ letter }) => nemesis.includes(letter)),
+      ...[...nemeses].filter(([letter]) => nemesis.includes(letter)).map(([, one]) => one),
       ...(secure ? [rotate] : []),
     ],
     isSecured: secure,
     patches: sound || bug === null ? [] : patchesOf(bug),
-    convergeMs: bug === null ? CONVERGE_MS : BUG_CONVERGE_MS,
     endsEarly: bug !== null,
     onProgress: say,
   });
@@ -71,7 +77,7 @@ async function tryAll({ seed, json }: Options): Promise<void> {
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const letters = nemeses.map(({ letter }) => letter);
+  const letters = [...nemeses.keys()];
   const bugNames = seededBugs.map(({ name }) => name);
   const options = parseOptions(args, { letters, bugNames });
   // A bug that no longer fits the sources would prove nothing: all of them, every time.

@@ -4,11 +4,9 @@ import type { Random } from '@ringwright/base/random';
 import type { Stage } from './stage.ts';
 
 /** Between two looks at servers: what faults bring about takes longer. */
-const LOOK_MS = 100;
+const LOOK_MS = 50;
 
 export interface Nemesis {
-  /** By which `--nemesis` asks for it. */
-  readonly letter: string;
   readonly name: string;
   /**
    * One fault from its beginning to its end: afterwards everything it broke is whole again. Ends

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { type Operation, violationsOf } from '../../test/support/history.ts';
 import { coverageGaps, neverFired } from './coverage-gaps.ts';
-import { Broken, lasts, type Nemesis } from './nemesis.ts';
+import { Broken, lasts, type Nemesis, until } from './nemesis.ts';
 import type { SourcePatch } from './source-patches.ts';
 import { type FaultWindow, Stage } from './stage.ts';
 import { tuning } from './tuning.ts';
@@ -21,8 +21,6 @@ export interface RunShape {
   readonly isSecured: boolean;
   /** A seeded bug, besides the tuning of every run. */
   readonly patches: readonly SourcePatch[];
-  /** How long replicas may take to be equal after the last fault. */
-  readonly convergeMs: number;
   /** The first violation is enough. */
   readonly endsEarly: boolean;
   /** Told now and then how far it is. */
@@ -53,7 +51,11 @@ const PAUSE_MS_MAX = 1_500;
 /** Of one nemesis, as long as the others let it be. */
 const ACKED_BETWEEN_STRIKES = 100;
 const RECOVERY_MS_MAX = 8_000;
-const RECOVERY_LOOK_MS = 50;
+/** On a busy machine; an idle one takes a few seconds. */
+const CONVERGE_MS = 120_000;
+/** Bugs that keep replicas apart keep them apart for ever. */
+const BUG_CONVERGE_MS = 30_000;
+const REMOVE_TRIES_MAX = 10;
 
 export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const begunMs = performance.now();
@@ -154,10 +156,7 @@ async function strikes(
     await lasts(random.below(PAUSE_MS_MAX), signal);
     // A cluster that is never up has nothing to lose.
     const enough = workload.acked + ACKED_BETWEEN_STRIKES;
-    const latest = performance.now() + RECOVERY_MS_MAX;
-    while (workload.acked < enough && performance.now() < latest && !signal.aborted) {
-      await lasts(RECOVERY_LOOK_MS, signal);
-    }
+    await until(signal, () => workload.acked >= enough, RECOVERY_MS_MAX);
   }
   return [];
 }
@@ -166,8 +165,9 @@ async function strikes(
 async function aftermath(
   stage: Stage,
   workload: Workload,
-  { convergeMs, nemeses, notes }: RunShape & { readonly notes: string[] },
+  { endsEarly, nemeses, notes }: RunShape & { readonly notes: string[] },
 ): Promise<string[]> {
+  const convergeMs = endsEarly ? BUG_CONVERGE_MS : CONVERGE_MS;
   const troubles: string[] = [];
   try {
     await stage.calm();
@@ -189,4 +189,9 @@ async function aftermath(
 function counts(names: readonly string[]): ReadonlyMap<string, number> {
   const grouped = Map.groupBy(names, (name) => name);
   return new Map([...grouped].map(([name, all]) => [name, all.length]));
+}
+
+/** Processes beside a server that was killed may have files left to write for a moment. */
+export async function removeRun(folder: string): Promise<void> {
+  await fs.rm(folder, { recursive: true, force: true, maxRetries: REMOVE_TRIES_MAX });
 }

@@ -10,9 +10,8 @@ import { kill } from './nemeses/kill.ts';
 import { part } from './nemeses/part.ts';
 import { rings } from './nemeses/rings.ts';
 import { rotate } from './nemeses/rotate.ts';
-import { removeRun } from './remove-run.ts';
 import { checkPatches, failpointNames } from './source-patches.ts';
-import { type RunShape, tortureRun } from './torture-run.ts';
+import { type RunShape, removeRun, tortureRun } from './torture-run.ts';
 import { tuning } from './tuning.ts';
 
 const short: RunShape = {
@@ -22,7 +21,6 @@ const short: RunShape = {
   nemeses: [kill, part],
   isSecured: false,
   patches: [],
-  convergeMs: 60_000,
   endsEarly: false,
   onProgress: () => undefined,
 };

@@ -1,7 +1,6 @@
 // Every seeded bug has to be found: runs with each in turn, and a table of what found it.
 import { patchesOf, type SeededBug } from './bugs/seeded-bug.ts';
-import { removeRun } from './remove-run.ts';
-import { tortureRun } from './torture-run.ts';
+import { removeRun, tortureRun } from './torture-run.ts';
 
 export interface BugTrial {
   readonly name: string;
@@ -18,9 +17,6 @@ export interface TrialShape {
   readonly onProgress: (line: string) => void;
 }
 
-/** Shorter than a real run may take: bugs that keep replicas apart keep them apart for ever. */
-const CONVERGE_MS = 30_000;
-
 /** Ends with the first run that has a violation. */
 export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTrial> {
   const begunMs = performance.now();
@@ -35,7 +31,6 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
       nemeses: bug.nemeses,
       isSecured: false,
       patches: patchesOf(bug),
-      convergeMs: CONVERGE_MS,
       endsEarly: true,
     });
     await removeRun(folder);

@@ -16,7 +16,6 @@ const PAUSE_MS = 15_000;
 const PASSES_MAX = 6;
 
 export const archive: Nemesis = {
-  letter: 'a',
   name: 'archives',
   planned: [
     ...[ARCHIVED, RESTORED],

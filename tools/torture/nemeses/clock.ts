@@ -11,7 +11,6 @@ const SKEW_MS_MIN = 500;
 const STANDSTILL_EVERY = 5;
 
 export const clock: Nemesis = {
-  letter: 'c',
   name: 'clocks',
   async strike(stage, random, signal) {
     if (random.below(STANDSTILL_EVERY) === 0) return standstill.strike(stage, random, signal);
@@ -39,7 +38,6 @@ export const clock: Nemesis = {
 
 /** Everybody's clock stands still, and shows the same time again after they were all killed. */
 export const standstill: Nemesis = {
-  letter: 'c',
   name: 'clocks that stand still',
   async strike(stage, random, signal) {
     const { victims } = stage;

@@ -46,7 +46,6 @@ export const flips: Nemesis = nemesisOf('flipped bits', [
 
 function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
   return {
-    letter: 'd',
     name,
     async strike(stage, random, signal) {
       const trouble = pick(random, from);

@@ -2,7 +2,8 @@
 
 import { pick, type Random } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
-import { lasts, type Nemesis } from '../nemesis.ts';
+import type { ArmedFailpoint } from '../control.ts';
+import { lasts, type Nemesis, until } from '../nemesis.ts';
 import { failpointNames } from '../source-patches.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
@@ -19,7 +20,6 @@ const PASSES_MAX = 10;
 const WAL_SHARES = 1_000;
 
 export const kill: Nemesis = {
-  letter: 'k',
   name: 'SIGKILL and power cuts',
   async strike(stage, random, signal) {
     const how = pick(random, ['kill', 'cut'] as const);
@@ -69,16 +69,23 @@ async function endAtFailpoint({ stage, random, signal, how }: Strike): Promise<v
   const victim = pick(random, stage.victims);
   const name = pick(random, failpointNames());
   await stage.fault(`${how} at ${name}`, [victim], async () => {
-    const walShare = random.below(WAL_SHARES) / WAL_SHARES;
-    const before = victim.fired().length;
-    victim.set({ walShare, failpoint: { name, action: how, passes: random.below(PASSES_MAX) } });
-    for (let waited = 0; waited < ARMED_MS && !signal.aborted; waited += LOOK_MS) {
-      if (victim.fired().length > before) break;
-      await lasts(LOOK_MS, signal);
-    }
-    victim.set({ failpoint: null });
-    await isUp(victim);
+    victim.set({ walShare: random.below(WAL_SHARES) / WAL_SHARES });
+    const over = AbortSignal.any([signal, AbortSignal.timeout(ARMED_MS)]);
+    await dieAt(victim, { name, action: how, passes: random.below(PASSES_MAX) }, over);
   });
+}
+
+/** Armed until it has died there, or until `over`; then it is up again. */
+export async function dieAt(
+  victim: Victim,
+  failpoint: ArmedFailpoint,
+  over: AbortSignal,
+): Promise<void> {
+  const before = victim.fired().length;
+  victim.set({ failpoint });
+  await until(over, () => victim.fired().length > before);
+  victim.set({ failpoint: null });
+  await isUp(victim);
 }
 
 /** Killed, and killed again in what it does about it. */
@@ -96,7 +103,7 @@ async function endInStart({ stage, random, signal, how }: Strike): Promise<void>
 }
 
 /** It may be on its way up again after the failpoint. */
-export async function isUp({ name, server }: Victim): Promise<void> {
+async function isUp({ name, server }: Victim): Promise<void> {
   await waitFor(`${name} to be up`, {
     ask: () => server.status(),
     until: () => true,

@@ -11,7 +11,6 @@ const DELAY_MS_MAX = 300;
 const SHAPES = ['one alone', 'halves', 'one deaf', 'one mute', 'some links', 'slow links'] as const;
 
 export const part: Nemesis = {
-  letter: 'p',
   name: 'network partitions',
   async strike(stage, random, signal) {
     const shape = SHAPES[random.below(SHAPES.length)] ?? 'halves';

@@ -9,7 +9,6 @@ const PAUSE_MS_MIN = 200;
 const ALL_EVERY = 6;
 
 export const pause: Nemesis = {
-  letter: 's',
   name: 'SIGSTOP',
   async strike(stage, random, signal) {
     const isAll = random.below(ALL_EVERY) === 0;

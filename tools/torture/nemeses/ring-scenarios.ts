@@ -69,7 +69,6 @@ export const splitTakeover = ringScenario(
 
 /** Nothing but splits and merges, one after the other, under the load that there is. */
 export const splitsAndMerges: Nemesis = {
-  letter: 'rings',
   name: 'splits and merges',
   async strike(stage, random) {
     const standing = await standingOf(stage);
@@ -93,7 +92,7 @@ function ringScenario(
     await play(stage, found, signal);
     await leave(stage, found[1]);
   };
-  return { letter: 'rings', name, strike, prove: proveRings };
+  return { name, strike, prove: proveRings };
 }
 
 type Cast = readonly [first: Victim, joiner: Victim];

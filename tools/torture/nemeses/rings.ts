@@ -9,7 +9,7 @@ import { proveRings } from '../rings/prove-rings.ts';
 import { readReceipts, receiptFaults } from '../rings/receipts.ts';
 import { commitChange, type RingChange, ringChanges, standingOf } from '../rings/ring-changes.ts';
 import { injectFault, plannedFaultNames, type RingScenario } from '../rings/ring-faults.ts';
-import { dieAt, nextDeath, plannedPlaces } from '../rings/ring-kills.ts';
+import { dieInMove, nextDeath, plannedPlaces } from '../rings/ring-kills.ts';
 
 /** With the servers that a ring may do without: enough for every kind of change. */
 const SERVERS_MIN = 5;
@@ -29,7 +29,6 @@ const DEVICES_LEFT_MIN = 3;
 const KILLED_EVERY = 4;
 
 export const rings: Nemesis = {
-  letter: 'rings',
   name: 'ring changes',
   planned: [
     ...ringChanges.map(({ name }) => `rings: ${name}`),
@@ -76,10 +75,10 @@ async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
     const until = AbortSignal.any([over.signal, signal]);
     const { promise: armed, resolve: onArmed } = Promise.withResolvers<void>();
     const around = { random, ring, over: until, onArmed };
-    const death = isQuiet ? onArmed() : dieAt(stage, nextDeath(stage, ring, random), around);
+    const death = isQuiet ? onArmed() : dieInMove(stage, nextDeath(stage, ring, random), around);
     await Promise.race([armed, death, lasts(ARMED_MS_MAX, until)]);
     // A second one may meet the same server: then it comes after the first.
-    const another = isQuiet ? null : dieAt(stage, nextDeath(stage, ring, random), around);
+    const another = isQuiet ? null : dieInMove(stage, nextDeath(stage, ring, random), around);
     const rollout = startRollout(stage);
     // With the end of the run it ends in any case.
     signal.addEventListener('abort', rollout.kill);

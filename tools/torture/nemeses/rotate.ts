@@ -7,7 +7,6 @@ const CERTIFICATE = 'rotation: certificate';
 const TOKEN = 'rotation: token';
 
 export const rotate: Nemesis = {
-  letter: 'rotate',
   name: 'certificates and tokens',
   planned: [CERTIFICATE, TOKEN],
   async strike(stage, random) {

@@ -2,12 +2,11 @@
 import { pick, type Random } from '@ringwright/base/random';
 import type { Ring } from '@ringwright/ring/ring';
 import { CopyFault, type CopyFaultShape, copyFaultPlaces } from '../copy-fault.ts';
-import { lasts } from '../nemesis.ts';
+import { lasts, until } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 import { leastOf } from './least-of.ts';
 
-const LOOK_MS = 50;
 /** Of one rollout: then its copies come through, so that moves are finished all the time. */
 const HARMED_MAX = 3;
 /** The joiner has been refused, and a rollout has not given up yet. */
@@ -44,7 +43,7 @@ export async function troubleCopies(
   const joiner = pick(random, joiners);
   const hasHappened = stage.faults.some(({ name }) => name === NO_ROOM);
   const every = hasHappened ? NO_ROOM_EVERY : NO_ROOM_FIRST;
-  if (random.below(every) === 0) return fillUp(stage, joiner, over);
+  if (random.below(every) === 0) return stage.fault(NO_ROOM, [], () => fillUp(joiner, over));
   for (let harmed = 0; harmed < HARMED_MAX && !over.aborted; harmed += 1) {
     const shape = leastOf(stage, shapes, { nameOf, random });
     await harmOne(stage, joiner, { shape, random, over });
@@ -60,22 +59,21 @@ async function harmOne(
   const { shape, random, over } = harm;
   const { number } = joiner.place;
   const fault = new CopyFault(shape, random);
-  const fromMs = performance.now();
-  stage.network.harmCopies(number, fault);
-  while (!over.aborted && !fault.isFired) await lasts(LOOK_MS, over);
-  stage.network.harmCopies(number, null);
-  if (fault.isFired) stage.faults.push({ name: nameOf(shape), fromMs, toMs: performance.now() });
+  await stage.fault(nameOf(shape), [], async () => {
+    stage.network.harmCopies(number, fault);
+    await until(over, () => fault.isFired);
+    stage.network.harmCopies(number, null);
+    return fault.isFired ? undefined : 'spared';
+  });
 }
 
-/** The joiner refuses copies for a while; noted when it did. */
-async function fillUp(stage: Stage, joiner: Victim, over: AbortSignal): Promise<void> {
-  const fromMs = performance.now();
+/** The joiner refuses copies for a while. */
+async function fillUp(joiner: Victim, over: AbortSignal): Promise<'spared' | void> {
   joiner.set({ diskFull: true });
   await lasts(NO_ROOM_MS, over);
   const hasRefused = await refusesForRoom(joiner);
   joiner.set({ diskFull: false });
-  if (!hasRefused) return;
-  stage.faults.push({ name: NO_ROOM, fromMs, toMs: performance.now() });
+  if (!hasRefused) return 'spared';
 }
 
 /** Its log says it once, and then counts. */

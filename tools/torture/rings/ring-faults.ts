@@ -2,7 +2,7 @@
 
 import { pick, type Random } from '@ringwright/base/random';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { Broken, lasts } from '../nemesis.ts';
+import { Broken, until } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import { leastOf } from './least-of.ts';
 import { isRolledOut, startRollout, type } from './operator.ts';
@@ -21,7 +21,6 @@ interface RingFault {
   readonly injectFault: (scenario: RingScenario, before: number) => Promise<void>;
 }
 
-const LOOK_MS = 50;
 /** One change in so many goes through as it was meant. */
 const PLAIN_EVERY = 2;
 /** Refused by a safety rule. */
@@ -77,10 +76,8 @@ async function rollOutUpTo({ stage, signal }: RingScenario, version: number): Pr
   const rollout = startRollout(stage);
   const over = new AbortController();
   const ended = rollout.ended.finally(() => over.abort());
-  const until = AbortSignal.any([over.signal, signal]);
-  while (!until.aborted && (await stage.head()).version < version) {
-    await lasts(LOOK_MS, until);
-  }
+  const isThere = async (): Promise<boolean> => (await stage.head()).version >= version;
+  await until(AbortSignal.any([over.signal, signal]), isThere);
   rollout.kill();
   isRolledOut(await ended);
 }

@@ -3,14 +3,12 @@ import { pick, type Random } from '@ringwright/base/random';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { holdersOf } from '@ringwright/ring/slots-of';
-import { isUp } from '../nemeses/kill.ts';
-import { lasts } from '../nemesis.ts';
+import { dieAt } from '../nemeses/kill.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
 type Role = 'giver' | 'source' | 'joiner' | 'coordinator';
 
-const LOOK_MS = 50;
 /** Not every rollout passes every place: so many tries count as one death. */
 const TRIES = 4;
 /** Where nobody died yet: only the first push of a change passes some places. */
@@ -101,7 +99,7 @@ function nameOf({ role, place }: Death): string {
 }
 
 /** Armed until it has happened, or until `over`. */
-export async function dieAt(
+export async function dieInMove(
   stage: Stage,
   death: Death,
   kill: {
@@ -113,22 +111,20 @@ export async function dieAt(
   },
 ): Promise<void> {
   const { random, ring, over, onArmed } = kill;
-  const victims = victimsOf(stage, ring, death.role);
+  const { role, place } = death;
+  const victims = victimsOf(stage, ring, role);
   // A place is passed early in a rollout: who waits for another fault to end is late.
   const free = victims.filter((one) => stage.turns.isFree(one.name));
   const victim = pick(random, free.length > 0 ? free : victims);
   const action = random.below(CUT_EVERY) === 0 ? 'cut' : 'kill';
   await stage.fault(nameOf(death), [victim], async () => {
     if (over.aborted) return 'spared';
-    const before = victim.fired().length;
-    const walShare = random.below(WAL_SHARES) / WAL_SHARES;
-    const isFirst = !firedOf(stage).includes(death.place);
+    const isFirst = !firedOf(stage).includes(place);
     const passes = isFirst ? 0 : random.below(PASSES_MAX);
-    victim.set({ walShare, failpoint: { name: death.place, action, passes } });
+    victim.set({ walShare: random.below(WAL_SHARES) / WAL_SHARES });
+    const died = dieAt(victim, { name: place, action, passes }, over);
     onArmed();
-    while (!over.aborted && victim.fired().length === before) await lasts(LOOK_MS, over);
-    victim.set({ failpoint: null });
-    await isUp(victim);
+    await died;
     return undefined;
   });
 }

@@ -212,7 +212,6 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
 /** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
 function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<void>): Nemesis {
   return {
-    letter: 'scenario',
     name,
     isAlone: true,
     async strike(stage, _random, signal) {

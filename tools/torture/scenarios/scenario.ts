@@ -139,7 +139,6 @@ export const isText =
 /** Played again and again; each play begins with whole servers and whole connections. */
 export function scenarioOf(name: string, play: (scenario: Scenario) => Promise<void>): Nemesis {
   return {
-    letter: 'scenario',
     name,
     isAlone: true,
     async strike(stage, _random, signal) {
