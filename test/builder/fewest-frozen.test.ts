@@ -7,8 +7,8 @@ import { placementProblem } from '@ringwright/builder/place/placement-problem';
 import { movesTo } from '@ringwright/builder/plan/plan-optimum';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
-import { holdersIn, tiersByName, tiersOf } from '../support/cluster-definition.ts';
-import { fewestFrozen, interimTiers } from '../support/fewest-frozen.ts';
+import { holdersIn, tiersByName } from '../support/cluster-definition.ts';
+import { fewestFrozen, interimTiers, quotaArcs } from '../support/fewest-frozen.ts';
 import { type FlowArc, minCostFlow } from '../support/min-cost-flow.ts';
 import {
   holders,
@@ -71,7 +71,6 @@ function leastSurplus(
   loads: ReadonlyMap<number, number>,
 ): number {
   const arcs: FlowArc[] = [];
-  const seen = new Set<string>();
   let slots = 0;
   for (const device of holdersIn(state)) {
     const load = loads.get(device.id) ?? 0;
@@ -81,14 +80,7 @@ function leastSurplus(
     arcs.push({ from: `load ${device.id}`, to: quota, low: 0, high: load, cost: 0 });
     arcs.push({ from: `load ${device.id}`, to: 'pool', low: 0, high: load, cost: 1 });
     arcs.push({ from: 'pool', to: quota, low: 0, high: 1e6, cost: 0 });
-    const names = tiersOf(device);
-    names.forEach((name, level) => {
-      if (level === 0 || seen.has(name)) return;
-      seen.add(name);
-      const { floor, ceil } = interim.get(name)!;
-      const to = level === 1 ? 'sink' : `quota ${names[level - 1]}`;
-      arcs.push({ from: `quota ${name}`, to, low: floor, high: ceil, cost: 0 });
-    });
   }
+  arcs.push(...quotaArcs(state, interim));
   return minCostFlow(arcs, slots)!;
 }

@@ -2,6 +2,7 @@
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
+import { partitionArcs, tierEdges } from './fewest-moves.ts';
 import { type FlowArc, minCostFlow } from './min-cost-flow.ts';
 
 /** A slot above quota costs more than all moves of a small instance. */
@@ -34,56 +35,31 @@ export function fewestFrozen(problem: FrozenCase): { surplus: number; moves: num
       continue;
     }
     slots += held.length;
-    arcs.push(...partitionArcs(problem, partition, held));
+    arcs.push(...partitionArcs(problem, { partition, held, replicas: held.length }));
   }
   arcs.push(...loadArcs(problem));
   const cost = minCostFlow(arcs, slots);
   return cost === null ? null : { surplus: Math.floor(cost / SURPLUS), moves: cost % SURPLUS };
 }
 
-function partitionArcs({ state, tiers }: FrozenCase, partition: number, held: number[]): FlowArc[] {
-  const root = `${partition} root`;
-  const arcs: FlowArc[] = [
-    { from: 'source', to: root, low: held.length, high: held.length, cost: 0 },
-  ];
-  const seen = new Set<string>();
-  for (const device of holdersIn(state)) {
-    const names = tiersOf(device);
-    names.forEach((name, level) => {
-      if (level === 0 || seen.has(name)) return;
-      seen.add(name);
-      const { low, high } = tiers.get(name)!;
-      const from = `${partition} ${names[level - 1]}`;
-      arcs.push({ from, to: `${partition} ${name}`, low, high, cost: 0 });
-    });
-    const from = `${partition} device ${device.id}`;
-    const cost = held.includes(device.id) ? 0 : 1;
-    arcs.push({ from, to: `load device ${device.id}`, low: 0, high: 1, cost });
-  }
-  return arcs;
-}
-
 /** A load goes to its own quota, or at a price by way of the pool to another device's. */
 function loadArcs({ state, interim }: FrozenCase): FlowArc[] {
-  const arcs: FlowArc[] = [];
-  const seen = new Set<string>();
   const high = 1e6;
-  for (const device of holdersIn(state)) {
-    const load = `load device ${device.id}`;
-    const quota = `quota device ${device.id}`;
-    arcs.push({ from: load, to: quota, low: 0, high, cost: 0 });
-    arcs.push({ from: load, to: 'pool', low: 0, high, cost: SURPLUS });
-    arcs.push({ from: 'pool', to: quota, low: 0, high, cost: 0 });
-    const names = tiersOf(device);
-    names.forEach((name, level) => {
-      if (level === 0 || seen.has(name)) return;
-      seen.add(name);
-      const { floor, ceil } = interim.get(name)!;
-      const to = level === 1 ? 'sink' : `quota ${names[level - 1]}`;
-      arcs.push({ from: `quota ${name}`, to, low: floor, high: ceil, cost: 0 });
-    });
-  }
-  return arcs;
+  const devices = holdersIn(state).flatMap(({ id }): FlowArc[] => [
+    { from: `load device ${id}`, to: `quota device ${id}`, low: 0, high, cost: 0 },
+    { from: `load device ${id}`, to: 'pool', low: 0, high, cost: SURPLUS },
+    { from: 'pool', to: `quota device ${id}`, low: 0, high, cost: 0 },
+  ]);
+  return [...devices, ...quotaArcs(state, interim)];
+}
+
+/** From the quotas of devices through those of their tiers to the sink. */
+export function quotaArcs(state: BuilderState, interim: FrozenCase['interim']): FlowArc[] {
+  return tierEdges(state).map(({ name, parent }) => {
+    const { floor, ceil } = interim.get(name)!;
+    const to = parent === 'root' ? 'sink' : `quota ${parent}`;
+    return { from: `quota ${name}`, to, low: floor, high: ceil, cost: 0 };
+  });
 }
 
 /** Frozen loads above a device's share stay; all others get one and the same part of theirs. */

@@ -12,41 +12,50 @@ export function fewestMoves(
 ): number | null {
   const arcs: FlowArc[] = [];
   const partitions = table[0]?.length ?? 0;
-  const devices = holdersIn(state);
   let slots = 0;
   for (let partition = 0; partition < partitions; partition += 1) {
     const held = table.flatMap((row) => (partition < row.length ? [row[partition]!] : []));
     const replicas = replicasWanted(state, partitions, partition);
     slots += replicas;
-    const root = `${partition} root`;
-    arcs.push({ from: 'source', to: root, low: replicas, high: replicas, cost: 0 });
-    const seen = new Set<string>();
-    for (const device of devices) {
-      const names = tiersOf(device);
-      names.forEach((name, level) => {
-        if (level === 0 || seen.has(name)) return;
-        seen.add(name);
-        const { low, high } = tiers.get(name)!;
-        const from = `${partition} ${names[level - 1]}`;
-        arcs.push({ from, to: `${partition} ${name}`, low, high, cost: 0 });
-      });
-      const from = `${partition} device ${device.id}`;
-      const cost = held.includes(device.id) ? 0 : 1;
-      arcs.push({ from, to: `load device ${device.id}`, low: 0, high: 1, cost });
-    }
+    arcs.push(...partitionArcs({ state, tiers }, { partition, held, replicas }));
   }
-  const seen = new Set<string>();
-  for (const device of devices) {
-    const names = tiersOf(device);
-    names.forEach((name, level) => {
-      if (level === 0 || seen.has(name)) return;
-      seen.add(name);
-      const { floor, ceil } = tiers.get(name)!;
-      const to = level === 1 ? 'sink' : `load ${names[level - 1]}`;
-      arcs.push({ from: `load ${name}`, to, low: floor, high: ceil, cost: 0 });
-    });
+  for (const { name, parent } of tierEdges(state)) {
+    const { floor, ceil } = tiers.get(name)!;
+    const to = parent === 'root' ? 'sink' : `load ${parent}`;
+    arcs.push({ from: `load ${name}`, to, low: floor, high: ceil, cost: 0 });
   }
   return minCostFlow(arcs, slots);
+}
+
+/** A partition's replicas from the source through its bounds to loads of devices; a move costs 1. */
+export function partitionArcs(
+  { state, tiers }: { readonly state: BuilderState; readonly tiers: ReadonlyMap<string, Tier> },
+  want: { readonly partition: number; readonly held: readonly number[]; readonly replicas: number },
+): FlowArc[] {
+  const { partition, held, replicas } = want;
+  return [
+    { from: 'source', to: `${partition} root`, low: replicas, high: replicas, cost: 0 },
+    ...tierEdges(state).map(({ name, parent }): FlowArc => {
+      const { low, high } = tiers.get(name)!;
+      return { from: `${partition} ${parent}`, to: `${partition} ${name}`, low, high, cost: 0 };
+    }),
+    ...holdersIn(state).map(({ id }): FlowArc => {
+      const cost = held.includes(id) ? 0 : 1;
+      return { from: `${partition} device ${id}`, to: `load device ${id}`, low: 0, high: 1, cost };
+    }),
+  ];
+}
+
+/** Every tier below the root, once, with the one that it is in. */
+export function tierEdges(state: BuilderState): { name: string; parent: string }[] {
+  const parents = new Map<string, string>();
+  for (const device of holdersIn(state)) {
+    const names = tiersOf(device);
+    for (let level = 1; level < names.length; level += 1) {
+      parents.set(names[level]!, names[level - 1]!);
+    }
+  }
+  return [...parents].map(([name, parent]) => ({ name, parent }));
 }
 
 /** The first partitions have the replica more that a fraction gives. */
