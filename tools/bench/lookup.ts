@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Program: lookups per second on one core beside the bare hash, their limit. --json for machines.
 import { hash } from 'node:crypto';
+import { printTable } from '@ringwright/base/print-table';
 import { seededRandom } from '@ringwright/base/random';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
@@ -150,20 +151,20 @@ function measure({ name, partitioner, bareHash }: Subject, keys: readonly Uint8A
 }
 
 function print(figures: readonly Figures[]): void {
-  const millions = (rate: number): string => (rate / 1e6).toFixed(2).padStart(12);
+  const millions = (rate: number): string => (rate / 1e6).toFixed(2);
   console.log(
     `${keyCount} random ${keyBytes}-byte keys (seed ${keySeed}), one core, ${machine.cpu}`,
   );
   console.log(
     `ring of 2^${power} x ${replicas} on ${deviceCount} devices, median of ${rounds} rounds\n`,
   );
-  console.log('partitioner          lookups M/s  bare hash M/s   of bare');
-  for (const { name, lookupsPerSecond, hashesPerSecond, ratio } of figures) {
-    const share = `${Math.round(ratio * 100)} %`.padStart(8);
-    console.log(
-      `${name.padEnd(19)}${millions(lookupsPerSecond)}   ${millions(hashesPerSecond)}  ${share}`,
-    );
-  }
+  const lines = printTable(figures, [
+    { head: 'partitioner', cell: ({ name }) => name },
+    { head: 'lookups M/s', isRight: true, cell: (row) => millions(row.lookupsPerSecond) },
+    { head: 'bare hash M/s', isRight: true, cell: (row) => millions(row.hashesPerSecond) },
+    { head: 'of bare', isRight: true, cell: ({ ratio }) => `${Math.round(ratio * 100)} %` },
+  ]);
+  console.log(lines.join('\n'));
 }
 
 const keys = randomKeys();

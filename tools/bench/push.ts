@@ -9,11 +9,13 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { assert } from '@ringwright/base/assert';
 import { inWaves } from '@ringwright/base/in-waves';
+import { printTable } from '@ringwright/base/print-table';
 import { Link } from '@ringwright/node/link/link';
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import { meetServer } from '@ringwright/wire/meet-server';
 import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { machine } from './measure/machine.ts';
+import { median, quantile } from './measure/median.ts';
 import { type PushedVersion, pushVersions } from './push/push-versions.ts';
 
 /** As many as `ring-builder push` asks at the same time. */
@@ -101,13 +103,12 @@ async function measure(
     return { ms: performance.now() - before, bytes: sending.bytesSent };
   });
   const seconds = (performance.now() - started) / 1_000;
-  const times = pushed.map(({ ms }) => ms).sort((a, b) => a - b);
-  const quantile = (share: number): number => times[Math.floor(share * times.length)] ?? 0;
+  const times = pushed.map(({ ms }) => ms);
   const bytesSent = pushed.reduce((sum, { bytes }) => sum + bytes, 0);
   const rss = await Promise.all(workers.map((worker) => reset(worker, to.id)));
   return {
     ...{ name, seconds, bytesSent, bytesPerListener: bytesSent / ports.length },
-    ...{ p50Ms: quantile(0.5), p99Ms: quantile(0.99), workerRssBytes: Math.max(...rss) },
+    ...{ p50Ms: median(times), p99Ms: quantile(times, 0.99), workerRssBytes: Math.max(...rss) },
   };
 }
 
@@ -133,19 +134,20 @@ function print(figures: readonly Figures[], listeners: number, power: number): v
   const { cpu, cores, node } = machine;
   console.log(`2^${power} x 3 ring to ${listeners} listeners in ${workerCount} processes`);
   console.log(`${serversAtOnce} at a time, ${cores} cores (${cpu}), node ${node}\n`);
-  console.log('sent    all swapped      bytes sent  bytes each   p50 ms   p99 ms  worker MB');
-  for (const line of figures) {
-    const cells = [
-      line.name.padEnd(6),
-      `${line.seconds.toFixed(1)} s`.padStart(13),
-      line.bytesSent.toLocaleString('en').padStart(16),
-      Math.round(line.bytesPerListener).toLocaleString('en').padStart(12),
-      line.p50Ms.toFixed(0).padStart(9),
-      line.p99Ms.toFixed(0).padStart(9),
-      (line.workerRssBytes / 1e6).toFixed(0).padStart(11),
-    ];
-    console.log(cells.join(''));
-  }
+  const lines = printTable(figures, [
+    { head: 'sent', cell: ({ name }) => name },
+    { head: 'all swapped', isRight: true, cell: ({ seconds }) => `${seconds.toFixed(1)} s` },
+    { head: 'bytes sent', isRight: true, cell: (row) => row.bytesSent.toLocaleString('en') },
+    {
+      head: 'bytes each',
+      isRight: true,
+      cell: (row) => Math.round(row.bytesPerListener).toLocaleString('en'),
+    },
+    { head: 'p50 ms', cell: ({ p50Ms }) => Math.round(p50Ms) },
+    { head: 'p99 ms', cell: ({ p99Ms }) => Math.round(p99Ms) },
+    { head: 'worker MB', cell: ({ workerRssBytes }) => Math.round(workerRssBytes / 1e6) },
+  ]);
+  console.log(lines.join('\n'));
   console.log(`\n${meaning.join('\n')}`);
 }
 

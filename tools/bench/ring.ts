@@ -4,9 +4,9 @@
 // --no-swift and --only NAME leave things out. --partitioner hash-intervals or random-intervals.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { machine } from './measure/machine.ts';
 import { growthNames, largeNames, scenarioPath, smallNames } from './ring/ring-scenario.ts';
 import {
   type FileFigures,
@@ -90,14 +90,16 @@ function program(file: string, args: readonly string[]): Promise<unknown[]> {
 }
 
 function print(lines: readonly Line[], swift: readonly SwiftFigures[]): void {
-  const machine = { cpu: os.cpus()[0]?.model ?? 'unknown', cores: os.cpus().length };
+  const { cpu, cores } = machine;
   if (values.json) {
-    process.stdout.write(`${JSON.stringify({ machine, ours: lines, swift }, null, 1)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ machine: { cpu, cores }, ours: lines, swift }, null, 1)}\n`,
+    );
     return;
   }
   const steps = lines.filter((line): line is StepFigures => 'step' in line);
   const bySteps = new Map(swift.map((row) => [`${row.scenario} ${row.step}`, row]));
-  process.stdout.write(`${machine.cores} cores, ${machine.cpu}, node ${process.version}\n`);
+  process.stdout.write(`${cores} cores, ${cpu}, node ${process.version}\n`);
   for (const line of tableLines(steps, bySteps)) process.stdout.write(`${line}\n`);
   for (const line of lines) {
     if ('refused' in line) process.stdout.write(`${line.scenario}: refused, ${line.refused}\n`);

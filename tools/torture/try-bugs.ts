@@ -1,4 +1,5 @@
 // Every seeded bug has to be found: runs with each in turn, and a table of what found it.
+import { printTable } from '@ringwright/base/print-table';
 import { patchesOf, type SeededBug } from './bugs/seeded-bug.ts';
 import { removeRun, tortureRun } from './torture-run.ts';
 
@@ -43,26 +44,12 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
 
 /** A table: bug, the check that caught it, and how long that took. */
 export function printTrials(trials: readonly BugTrial[]): string {
-  const rows = [
-    ['bug', 'caught by', 'runs', 'seconds'],
-    ...trials.map(({ name, found, runs, seconds }) => {
-      return [
-        name,
-        found === null ? 'MISSED' : checkOf(found),
-        `${runs}`,
-        `${Math.round(seconds)}`,
-      ];
-    }),
-  ];
-  const widthOf = (column: number): number =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column < 2 ? cell.padEnd(widthOf(column)) : cell.padStart(widthOf(column)),
-      )
-      .join('  '),
-  );
+  const lines = printTable(trials, [
+    { head: 'bug', cell: ({ name }) => name },
+    { head: 'caught by', cell: ({ found }) => (found === null ? 'MISSED' : checkOf(found)) },
+    { head: 'runs', cell: ({ runs }) => runs },
+    { head: 'seconds', cell: ({ seconds }) => Math.round(seconds) },
+  ]);
   const missed = trials.filter(({ found }) => found === null).length;
   const verdict =
     missed === 0 ? `all ${trials.length} bugs were found` : `${missed} of ${trials.length} missed`;

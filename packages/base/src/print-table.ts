@@ -3,12 +3,16 @@
 export interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => string | number;
+  /** Absent: as numbers go, where all cells are numbers. */
+  readonly isRight?: boolean;
 }
 
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] {
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
   const heads = columns.map(({ head }) => head);
-  const right = columns.map((_, at) => cells.every((row) => typeof row[at] === 'number'));
+  const right = columns.map(
+    ({ isRight }, at) => isRight ?? cells.every((row) => typeof row[at] === 'number'),
+  );
   const widths = heads.map((head, at) =>
     cells.reduce((width, row) => Math.max(width, String(row[at]).length), head.length),
   );

@@ -1,4 +1,5 @@
 // One line of a benchmark's table: a figure, what it stands beside, and the aim. Pure.
+import { printTable } from '@ringwright/base/print-table';
 
 /** `atLeast` or `atMost`: of the ratio where there is something beside, else of the figure. */
 export type Aim = { readonly atLeast: number } | { readonly atMost: number };
@@ -37,39 +38,23 @@ function metBy(value: number, aim: Aim | null): boolean | null {
   return 'atLeast' in aim ? value >= aim.atLeast : value <= aim.atMost;
 }
 
-const heads = ['section', 'what', 'figure', 'unit', 'beside', '', 'ratio', 'aim', 'met', ''];
-
 export function tableLines(rows: readonly Comparison[]): string[] {
-  const cells = [heads, ...rows.map(cellsOf)];
-  const widths = heads.map((_, column) =>
-    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
-  );
-  const isNumber = (column: number): boolean => [2, 4, 6, 7].includes(column);
-  return cells.map((row) =>
-    row
-      .map((cell, column) => {
-        const width = widths[column] ?? 0;
-        return isNumber(column) ? cell.padStart(width) : cell.padEnd(width);
-      })
-      .join('  ')
-      .trimEnd(),
-  );
+  return printTable(rows, [
+    { head: 'section', cell: ({ section }) => section },
+    { head: 'what', cell: ({ what }) => what },
+    { head: 'figure', isRight: true, cell: ({ figure }) => shown(figure) },
+    { head: 'unit', cell: ({ unit }) => unit },
+    { head: 'beside', isRight: true, cell: ({ beside }) => (beside ? shown(beside.figure) : '') },
+    { head: '', cell: ({ beside }) => beside?.name ?? '' },
+    { head: 'ratio', isRight: true, cell: ({ ratio }) => ratio?.toFixed(2) ?? '' },
+    { head: 'aim', isRight: true, cell: ({ aim }) => (aim === null ? '' : aimText(aim)) },
+    { head: 'met', cell: ({ met }) => (met === null ? '' : met ? 'yes' : 'NO') },
+    { head: '', cell: ({ note }) => note },
+  ]);
 }
 
-function cellsOf(row: Comparison): string[] {
-  const { section, what, unit, figure, beside, ratio, aim, met, note } = row;
-  return [
-    section,
-    what,
-    shown(figure),
-    unit,
-    beside === null ? '' : shown(beside.figure),
-    beside?.name ?? '',
-    ratio === null ? '' : ratio.toFixed(2),
-    aim === null ? '' : 'atLeast' in aim ? `≥ ${aim.atLeast}` : `≤ ${aim.atMost}`,
-    met === null ? '' : met ? 'yes' : 'NO',
-    note,
-  ];
+function aimText(aim: Aim): string {
+  return 'atLeast' in aim ? `≥ ${aim.atLeast}` : `≤ ${aim.atMost}`;
 }
 
 function shown(figure: number): string {

@@ -1,4 +1,5 @@
 // What the benchmark of the builder prints: one line per step. Pure.
+import { printTable } from '@ringwright/base/print-table';
 
 export interface StepFigures {
   readonly scenario: string;
@@ -35,68 +36,35 @@ export interface SwiftFigures {
   readonly rssMb: number;
 }
 
-const heads = [
-  'case',
-  'step',
-  'seconds',
-  'cpu',
-  'moved',
-  'bound',
-  'optimum',
-  'waves',
-  'off',
-  'over',
-  'spread',
-  'MB',
-  'Swift cpu',
-  'x',
-  'Swift moved',
-  'x',
-];
-
 export function tableLines(
   rows: readonly StepFigures[],
   swift: ReadonlyMap<string, SwiftFigures>,
 ): string[] {
-  const cells = rows.map((row) => [...ownCells(row), ...swiftCells(row, swift)]);
-  const widths = heads.map((head, column) =>
-    Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)),
-  );
-  return [heads, ...cells].map((row) =>
-    row
-      .map((cell, column) => {
-        const width = widths[column] ?? 0;
-        return column < 2 ? cell.padEnd(width) : cell.padStart(width);
-      })
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
-function ownCells(row: StepFigures): string[] {
-  const { scenario, step, seconds, cpu, moved, bound, optimum, waves, worst, over, spread } = row;
-  return [
-    scenario,
-    step,
-    seconds.toFixed(3),
-    cpu.toFixed(3),
-    `${moved}`,
-    `${bound}`,
-    shown(optimum, 0),
-    `${waves}`,
-    shown(worst, 2),
-    shown(over, 0),
-    shown(spread, 3),
-    row.rssMb.toFixed(0),
-  ];
-}
-
-/** Ratios say how many times more Swift takes, and moves. */
-function swiftCells(row: StepFigures, swift: ReadonlyMap<string, SwiftFigures>): string[] {
-  const other = swift.get(`${row.scenario} ${row.step}`);
-  if (other === undefined) return ['', '', '', ''];
-  const moved = row.moved === 0 ? '' : (other.moved / row.moved).toFixed(2);
-  return [other.cpu.toFixed(2), (other.cpu / row.cpu).toFixed(0), `${other.moved}`, moved];
+  const both = rows.map((own) => ({ own, other: swift.get(`${own.scenario} ${own.step}`) }));
+  const right = (head: string, cell: (row: (typeof both)[number]) => string) => {
+    return { head, cell, isRight: true };
+  };
+  return printTable(both, [
+    { head: 'case', cell: ({ own }) => own.scenario },
+    { head: 'step', cell: ({ own }) => own.step },
+    right('seconds', ({ own }) => own.seconds.toFixed(3)),
+    right('cpu', ({ own }) => own.cpu.toFixed(3)),
+    right('moved', ({ own }) => `${own.moved}`),
+    right('bound', ({ own }) => `${own.bound}`),
+    right('optimum', ({ own }) => shown(own.optimum, 0)),
+    right('waves', ({ own }) => `${own.waves}`),
+    right('off', ({ own }) => shown(own.worst, 2)),
+    right('over', ({ own }) => shown(own.over, 0)),
+    right('spread', ({ own }) => shown(own.spread, 3)),
+    right('MB', ({ own }) => own.rssMb.toFixed(0)),
+    // Ratios say how many times more Swift takes, and moves.
+    right('Swift cpu', ({ other }) => other?.cpu.toFixed(2) ?? ''),
+    right('x', ({ own, other }) => (other ? (other.cpu / own.cpu).toFixed(0) : '')),
+    right('Swift moved', ({ other }) => `${other?.moved ?? ''}`),
+    right('x', ({ own, other }) =>
+      other && own.moved > 0 ? (other.moved / own.moved).toFixed(2) : '',
+    ),
+  ]);
 }
 
 function shown(value: number | null, digits: number): string {
