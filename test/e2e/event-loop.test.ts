@@ -1,5 +1,4 @@
 // A server under long values and checkpoints answers others meanwhile: no turn of its loop is long.
-import http from 'node:http';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { walBytesMax } from '@ringwright/base/limits-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,14 +12,10 @@ const CLIENTS = 4;
 const PARTITIONS = 2;
 
 let cluster: Cluster;
-const agent = new http.Agent({ keepAlive: true });
 beforeAll(async () => {
   cluster = await startCluster({ servers: 1, partitions: PARTITIONS, replicas: 1 });
 });
-afterAll(async () => {
-  agent.destroy();
-  await endCluster(cluster);
-});
+afterAll(() => endCluster(cluster));
 
 const port = (): number => cluster.ports()[0]!;
 
@@ -36,8 +31,8 @@ async function work(value: Uint8Array, bytes: number): Promise<void> {
   const client = async (first: number): Promise<void> => {
     for (let key = first; key * value.length < bytes; key += CLIENTS) {
       const path = `/v1/${keyspace}/${value.length}/${key}`;
-      const put = await askServer(port(), { method: 'PUT', path, body: value, agent });
-      const got = await askServer(port(), { path, agent });
+      const put = await askServer(port(), { method: 'PUT', path, body: value, keepAlive: true });
+      const got = await askServer(port(), { path, keepAlive: true });
       expect([put.status, got.bytes.equals(value)]).toEqual([204, true]);
     }
   };

@@ -12,7 +12,6 @@ export type Told = Pick<Operation, 'outcome' | 'stamp' | 'newer' | 'reason'> & {
 export interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value' | 'level'> {
   readonly port: number;
   readonly keyspace: string;
-  readonly agent: http.Agent;
   readonly shown?: Request['shown'];
   /** Such as a session. */
   readonly headers?: http.OutgoingHttpHeaders;
@@ -20,13 +19,20 @@ export interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value'
 
 /** Never rejects: a broken connection is an outcome too. */
 export async function askRecord(question: RecordQuestion): Promise<Told> {
-  const { kind, key, value, level, port, keyspace, agent, headers = {}, shown = null } = question;
+  const { kind, key, value, level, port, keyspace, headers = {}, shown = null } = question;
   const query = level === undefined ? '' : `?consistency=${level}`;
   const method = kind === 'write' ? 'PUT' : kind === 'delete' ? 'DELETE' : 'GET';
   const body = value === null ? {} : { body: value };
   try {
     const path = `/v1/${keyspace}/${key}${query}`;
-    const response = await askServer(port, { method, path, agent, headers, shown, ...body });
+    const response = await askServer(port, {
+      method,
+      path,
+      keepAlive: true,
+      headers,
+      shown,
+      ...body,
+    });
     return kind === 'read' ? readOutcome(response) : changeOutcome(response);
   } catch (error) {
     return unanswered(error);

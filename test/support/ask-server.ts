@@ -3,6 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 
 const ANSWER_MS_MAX = 15_000;
+const kept = new http.Agent({ keepAlive: true });
+const keptSecure = new https.Agent({ keepAlive: true });
 
 /** What is asked of a server that is secured: TLS by this authority, and what is shown. */
 export interface Shown {
@@ -17,7 +19,8 @@ export interface Request {
   readonly path: string;
   readonly body?: string | Uint8Array;
   readonly headers?: http.OutgoingHttpHeaders;
-  readonly agent?: http.Agent;
+  /** Over a connection that is kept for the next request. */
+  readonly keepAlive?: boolean;
   /** Null or absent: nothing, without TLS. */
   readonly shown?: Shown | null;
 }
@@ -30,7 +33,8 @@ export interface Response {
 
 /** Rejects when there is no whole answer. */
 export function askServer(port: number, request: Request): Promise<Response> {
-  const { method = 'GET', path, body, headers = {}, agent = false, shown = null } = request;
+  const { method = 'GET', path, body, headers = {}, keepAlive = false, shown = null } = request;
+  const agent = keepAlive && (shown === null ? kept : keptSecure);
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   const proof = shown === null ? {} : { authorization: `Bearer ${shown.token}` };
   const options = {

@@ -1,6 +1,5 @@
 // Clients that count up a few keys by conditional writes, over any server that runs. What each was
 // told becomes a history of registers, and the counts must add up.
-import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -25,7 +24,6 @@ export interface CounterShape {
 
 export class Counters {
   readonly #shape: CounterShape;
-  readonly #agent = new http.Agent({ keepAlive: true });
   readonly #running: Promise<void>[];
   readonly #history: Operation[] = [];
   /** Additions acknowledged, and those of which nothing is known, by key. */
@@ -71,7 +69,6 @@ export class Counters {
       const breach = unexplained(ofKey, null);
       if (breach !== null) faults.push(`${key}: ${breach}`);
     }
-    this.#agent.destroy();
     return faults;
   }
 
@@ -147,7 +144,7 @@ export class Counters {
     { level, ...request }: { readonly method: 'GET' | 'PUT'; readonly level: string },
   ): Promise<Response | null> {
     const path = `/v1/${this.#shape.keyspace}/${key}?consistency=${level}`;
-    return askServer(port, { ...request, path, agent: this.#agent }).catch(() => null);
+    return askServer(port, { ...request, path, keepAlive: true }).catch(() => null);
   }
 }
 

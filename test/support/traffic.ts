@@ -1,5 +1,4 @@
 // Writers and readers over any server that runs, recorded as a history. Values are unique.
-import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -11,15 +10,15 @@ const PAUSE_MS = 20;
 /** Deletes among the changes: one in so many. */
 const DELETE_EVERY = 12;
 const FILLER = '.'.repeat(200);
+const KEYS = 48;
+const WRITERS = 2;
+const READERS = 2;
 
 export interface TrafficShape {
   readonly keyspace: string;
   /** Coordinators, asked before every operation. */
   readonly ports: () => readonly number[];
   readonly seed: number;
-  readonly keys?: number;
-  readonly writers?: number;
-  readonly readers?: number;
 }
 
 interface Window {
@@ -34,18 +33,17 @@ export class Traffic {
   readonly windows: Window[] = [];
   readonly #shape: TrafficShape;
   readonly #keys: readonly string[];
-  readonly #agent = new http.Agent({ keepAlive: true });
   readonly #clients: Promise<void>[] = [];
   #values = 0;
   #stopped = false;
 
   constructor(shape: TrafficShape) {
-    const { seed, keys = 48, writers = 2, readers = 2 } = shape;
+    const { seed } = shape;
     this.#shape = shape;
-    this.#keys = Array.from({ length: keys }, (_, index) => `key/${seed}/${index}`);
-    for (let client = 0; client < writers + readers; client += 1) {
+    this.#keys = Array.from({ length: KEYS }, (_, index) => `key/${seed}/${index}`);
+    for (let client = 0; client < WRITERS + READERS; client += 1) {
       const random = seededRandom(seed * 31 + client);
-      this.#clients.push(this.#run(random, client < writers));
+      this.#clients.push(this.#run(random, client < WRITERS));
     }
   }
 
@@ -93,7 +91,6 @@ export class Traffic {
     for (const key of this.#keys) {
       for (const port of this.#shape.ports()) await this.#operate(port, { kind: 'read', key });
     }
-    this.#agent.destroy();
     const empty = this.windows.filter(
       ({ writes, reads }) => writes < ackedPerFault || reads < ackedPerFault,
     );
@@ -117,7 +114,7 @@ export class Traffic {
   async #operate(port: number, { kind, key }: Pick<Operation, 'kind' | 'key'>): Promise<void> {
     const value = kind === 'write' ? `v${(this.#values += 1)} of ${key} ${FILLER}` : null;
     const invokedMs = performance.now();
-    const about = { port, keyspace: this.#shape.keyspace, agent: this.#agent };
+    const about = { port, keyspace: this.#shape.keyspace };
     const told = await askRecord({ ...about, kind, key, value });
     const returnedMs = performance.now();
     this.operations.push({ kind, key, value, ...told, invokedMs, returnedMs, port });

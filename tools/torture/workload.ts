@@ -1,7 +1,5 @@
 // Workers over all interfaces at once, every operation recorded. Values are unique.
 
-import http from 'node:http';
-import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pick, type Random, seededRandom } from '@ringwright/base/random';
 import { askRecord, type Told } from '../../test/support/ask-record.ts';
@@ -84,10 +82,9 @@ export class Workload {
 
   /** What a scan gives, or leaves out, is a read at quorum of each key. */
   async #scan(random: Random): Promise<void> {
-    const agent = new (this.#stage.secured === null ? http : https).Agent({ keepAlive: true });
     while (!this.#isStopped) {
       const prefix = this.#hotPrefix();
-      const told = scanPrefix(this.#stage, prefix, { random, agent });
+      const told = scanPrefix(this.#stage, prefix, random);
       const keys = Array.from({ length: HOT_KEYS }, (_, index) => `${prefix}${index}`);
       const reads = keys.map((key) =>
         noted(this.#stage.history, { kind: 'read', key, value: null, level: 'quorum' }, () =>
@@ -100,7 +97,6 @@ export class Workload {
       await Promise.all(reads);
       await delay(SCAN_PAUSE_MS);
     }
-    agent.destroy();
   }
 
   #hotPrefix(): string {
@@ -146,7 +142,7 @@ export class Workload {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#workers);
-    for (const client of this.#clients) client.close();
+    for (const client of this.#clients) client.close?.();
   }
 
   /** Reads every key at `all` over every server: what is there in the end. */
@@ -162,7 +158,6 @@ export class Workload {
           }
         }),
       );
-      client.close();
     }
   }
 }
@@ -172,17 +167,15 @@ function scanned(found: Told | undefined): Told {
   return { ...found, value: withoutFiller(found.value ?? null) };
 }
 
-/** A worker's client over HTTP: any server, a connection kept to each. */
+/** A worker's client over HTTP: any server. */
 function httpClient(stage: Stage, random: Random): WorkerClient {
   const { secured } = stage;
-  const agent = new (secured === null ? http : https).Agent({ keepAlive: true });
   return {
     levels: ['quorum', 'quorum', 'quorum', 'all'],
     async ask(question) {
       const { port } = pick(random, stage.victims).place;
       const shown = secured?.worker ?? null;
-      return { ...(await askRecord({ ...question, port, keyspace, agent, shown })), port };
+      return { ...(await askRecord({ ...question, port, keyspace, shown })), port };
     },
-    close: () => agent.destroy(),
   };
 }

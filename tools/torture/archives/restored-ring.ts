@@ -1,6 +1,4 @@
 // A ring of another shape that gets the records of an archive, while somebody writes to it.
-import http from 'node:http';
-import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inWaves } from '@ringwright/base/in-waves';
 import { pick, type Random } from '@ringwright/base/random';
@@ -88,11 +86,11 @@ async function writeSome(
   { records, random }: { readonly records: readonly ArchivedRecord[]; readonly random: Random },
 ): Promise<ReadonlyMap<string, Told>> {
   const told = new Map<string, Told>();
-  await using asker = askerOf(stage, ring, random);
+  const ask = askerOf(stage, ring, random);
   for (const [index, { key: bytes }] of records.entries()) {
     if (index % WRITTEN_EVERY !== 0) continue;
     const key = Buffer.from(bytes).toString();
-    told.set(key, await asker.ask('write', key, newerValue(key)));
+    told.set(key, await ask('write', key, newerValue(key)));
     await delay(random.below(WRITE_PAUSE_MS_MAX));
   }
   return told;
@@ -113,10 +111,10 @@ export async function restoredFaults(
   ring: OtherRing,
   random: Random,
 ): Promise<string[]> {
-  await using asker = askerOf(stage, ring, random);
+  const ask = askerOf(stage, ring, random);
   const faults = await inWaves([...ring.values], ASKED_AT_ONCE, async ([key, allowed]) => {
     const { value = null } = await waitFor(`${key} of ${ring.keyspace}`, {
-      ask: () => asker.ask('read', key, null),
+      ask: () => ask('read', key, null),
       until: ({ outcome }) => outcome === 'acked',
       deadlineMs: READ_MS_MAX,
     });
@@ -129,15 +127,9 @@ export async function restoredFaults(
 
 /** Asks any member at quorum. */
 function askerOf(stage: Stage, { keyspace, members }: OtherRing, random: Random) {
-  const { secured } = stage;
-  const agent = new (secured === null ? http : https).Agent({ keepAlive: true });
-  const ask = (kind: 'read' | 'write', key: string, value: string | null): Promise<Told> => {
+  return (kind: 'read' | 'write', key: string, value: string | null): Promise<Told> => {
     const { port } = pick(random, members).place;
-    const shown = secured?.operator ?? null;
-    return askRecord({ kind, key, value, level: 'quorum', port, keyspace, agent, shown });
-  };
-  return {
-    ask,
-    [Symbol.asyncDispose]: () => Promise.resolve(agent.destroy()),
+    const shown = stage.secured?.operator ?? null;
+    return askRecord({ kind, key, value, level: 'quorum', port, keyspace, shown });
   };
 }

@@ -1,6 +1,5 @@
 // Reads a prefix in order over HTTP, a short page from any server each: cursors cross boundaries of
 // partitions, changes of the ring and restarts.
-import type http from 'node:http';
 import { pick, type Random } from '@ringwright/base/random';
 import { parseStamp } from '@ringwright/base/stamp';
 import type { Told } from '../../../test/support/ask-record.ts';
@@ -24,7 +23,7 @@ interface Page {
 export async function scanPrefix(
   stage: Stage,
   prefix: string,
-  { random, agent }: { readonly random: Random; readonly agent: http.Agent },
+  random: Random,
 ): Promise<ReadonlyMap<string, Told>> {
   const found = new Map<string, Told>();
   const shown = stage.secured?.worker ?? null;
@@ -33,7 +32,7 @@ export async function scanPrefix(
     const { port } = pick(random, stage.victims).place;
     const asked = { prefix, limit: String(PAGE_ROWS), ...(cursor !== null && { cursor }) };
     const path = `/v1/_scan/${keyspace}?${String(new URLSearchParams(asked))}`;
-    const response = await askServer(port, { path, agent, shown });
+    const response = await askServer(port, { path, keepAlive: true, shown });
     if (response.status !== 200) throw new Error(`a page: ${response.status}`);
     const page = JSON.parse(response.bytes.toString()) as Page;
     for (const { key, value, etag } of page.items) {

@@ -19,5 +19,5 @@ export interface WorkerClient {
   readonly levels: readonly NonNullable<Operation['level']>[];
   /** Never rejects: failures are outcomes. */
   readonly ask: (question: Question) => Promise<Answer>;
-  readonly close: () => void;
+  readonly close?: () => void;
 }

@@ -1,6 +1,5 @@
 // Scenarios of a ring change that chance brings about too rarely: each ends with the ring as it
 // began, or throws with what must not have happened.
-import http from 'node:http';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askRecord } from '../../../test/support/ask-record.ts';
@@ -148,7 +147,6 @@ function separate(stage: Stage, some: readonly Victim[], others: readonly Victim
 async function probeSides(stage: Stage, side: readonly Victim[], rounds: number): Promise<void> {
   const rest = stage.victims.filter((victim) => !side.includes(victim));
   separate(stage, side, rest);
-  const agent = new http.Agent({ keepAlive: true });
   try {
     for (let round = 0; round < rounds; round += 1) {
       const keys = Array.from({ length: PROBES }, (_, number) => `split/${round}/${number}`);
@@ -156,7 +154,7 @@ async function probeSides(stage: Stage, side: readonly Victim[], rounds: number)
         keys.map((key, number) => {
           const writer = side[number % side.length] ?? side[0];
           const reader = rest[number % rest.length] ?? rest[0];
-          return isMissed({ key, agent, writer, reader });
+          return isMissed({ key, writer, reader });
         }),
       );
       const lost = keys.filter((_, index) => missed[index]);
@@ -164,23 +162,21 @@ async function probeSides(stage: Stage, side: readonly Victim[], rounds: number)
       await lasts(PROBE_PAUSE_MS, AbortSignal.timeout(PROBE_PAUSE_MS));
     }
   } finally {
-    agent.destroy();
     stage.network.heal();
   }
 }
 
 interface Probe {
   readonly key: string;
-  readonly agent: http.Agent;
   readonly writer: Victim | undefined;
   readonly reader: Victim | undefined;
 }
 
 /** Acknowledged through one server, and then not found through the other. */
-async function isMissed({ key, agent, writer, reader }: Probe): Promise<boolean> {
+async function isMissed({ key, writer, reader }: Probe): Promise<boolean> {
   if (writer === undefined || reader === undefined) return false;
   const value = `probe ${key} ${performance.now()}`;
-  const about = { key, keyspace, agent, value };
+  const about = { key, keyspace, value };
   const write = { ...about, kind: 'write', port: writer.place.port } as const;
   if ((await askRecord(write)).outcome !== 'acked') return false;
   const told = await askRecord({ ...about, kind: 'read', value: null, port: reader.place.port });

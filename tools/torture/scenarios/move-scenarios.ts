@@ -128,7 +128,6 @@ export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', a
   const isKept = (): boolean => source.partitions().includes(partition);
   await until(signal, () => !isKept(), STEP_MS_MAX);
   const held = await fresh.askAll(far, { level: 'one' });
-  fresh.end();
   rollout.kill();
   await rollout.ended;
   if (isKept() || signal.aborted) return;
@@ -234,7 +233,6 @@ function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<voi
       const parts = { scenario, move, joiner, source, stays };
       if (!signal.aborted) await stage.fault(`scenario: ${name}`, [], () => play(parts));
       stage.network.heal();
-      scenario.end();
       if (!signal.aborted) await leave(stage, joiner);
     },
     prove: proveRings,

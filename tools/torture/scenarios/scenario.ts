@@ -1,5 +1,4 @@
 // A scenario: a coincidence that chance brings about too rarely, played with keys of its own.
-import http from 'node:http';
 import { formatSessionToken } from '@ringwright/base/session-token';
 import type { Stamp } from '@ringwright/base/stamp';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -31,7 +30,6 @@ export class Scenario {
   /** Of this play alone, and of one partition. */
   readonly keys: readonly string[];
   #values = 0;
-  readonly #agent = new http.Agent({ keepAlive: true });
 
   constructor(stage: Stage, keys: readonly string[], signal: AbortSignal) {
     this.stage = stage;
@@ -54,7 +52,7 @@ export class Scenario {
     const stamp = seen?.stamp ?? null;
     const token = stamp === null ? null : formatSessionToken({ ...stamp, weak: false });
     const headers = token === null ? {} : { 'x-ringwright-session': token };
-    const about = { ...question, port, keyspace, agent: this.#agent, headers };
+    const about = { ...question, port, keyspace, headers };
     const session = seen === undefined ? {} : { session: seen.session };
     return noted(this.stage.history, { ...question, ...session }, async () => ({
       ...(await askRecord(about)),
@@ -124,10 +122,6 @@ export class Scenario {
     for (const victim of victims) victim.set(control);
     await lasts(CONTROL_MS, this.signal);
   }
-
-  end(): void {
-    this.#agent.destroy();
-  }
 }
 
 /** The value of a write of this text to the key. */
@@ -153,10 +147,9 @@ export function scenarioOf(name: string, play: (scenario: Scenario) => Promise<v
       while (!signal.aborted && !(await scenario.askAll(a, before)).every(isAcked)) {
         await lasts(CONTROL_MS, signal);
       }
-      if (signal.aborted) return scenario.end();
+      if (signal.aborted) return;
       await stage.fault(`scenario: ${name}`, [], () => play(scenario));
       stage.network.heal();
-      scenario.end();
     },
   };
 }
