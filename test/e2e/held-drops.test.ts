@@ -1,8 +1,8 @@
 // A ring that takes partitions away without moves: they are held until an operator lets them go,
-// also over a SIGKILL; what was dropped can be listed, and comes back as a filling file.
+// also over a SIGKILL.
 
 import { waitFor } from '@ringwright/node/wait-for';
-import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
+import { confirmDrops } from '@ringwright/wire/trash';
 import { expect, test } from 'vitest';
 import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 import { askServer } from '../support/ask-server.ts';
@@ -17,8 +17,6 @@ async function ringOf(server: ServerUnderTest) {
   if (ring === undefined) throw new Error(`${server.place.device} has no ring`);
   return ring;
 }
-
-type Ring = Awaited<ReturnType<typeof ringOf>>;
 
 async function letAllGo(cluster: Cluster): Promise<void> {
   for (const server of cluster.servers.slice(0, 3)) {
@@ -82,26 +80,4 @@ test('drops without moves wait for a word, and go when it is the right one', asy
       until: (ring) => ring.surplus === 0 && ring.held.drops === 0,
     });
   }
-});
-
-test('a dropped partition comes back, gives what it has, and is dropped again', async () => {
-  const cluster = await mistaken();
-  const [first] = cluster.servers;
-  await letAllGo(cluster);
-  await withServer(first!.address, async (caller) => {
-    const list = () => caller.call(trashList, { keyspace }, timeoutMs);
-    const dropped = { ask: () => ringOf(first!), until: (ring: Ring) => ring.surplus === 0 };
-    await waitFor('the drops', dropped);
-    // One that was empty leaves nothing.
-    const { items, count: whole } = await list();
-    const { name = '', partition } = items[0] ?? {};
-    const restored = await caller.call(trashRestore, { keyspace, name }, timeoutMs);
-    expect(restored).toMatchObject({ partition, duty: 'UNLOAD' });
-    const again = caller.call(trashRestore, { keyspace, name }, timeoutMs);
-    await expect(again).rejects.toMatchObject({ code: 'TRASH_UNKNOWN' });
-    await waitFor('it to be dropped again', {
-      ask: list,
-      until: ({ count, items: now }) => count === whole && now[0]?.name !== name,
-    });
-  });
 });

@@ -1,5 +1,5 @@
 // The operator's view of files: reconcile tells ring from disks, held drops go by a word, and what
-// was dropped comes back by name.
+// was dropped comes back by name, and is dropped again.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -47,11 +47,9 @@ test('drops by mistake are held, shown, let go, listed and brought back', {
   expect(gone).toMatchObject({ end: 'done', left: [] });
   expect(await reconcile()).toMatchObject({ exit: 0 });
 
-  const listed = await builder.json<{ count: number; items: { name: string }[] }>([
-    'trash',
-    'list',
-    keyspace,
-  ]);
+  const list = () =>
+    builder.json<{ count: number; items: { name: string }[] }>(['trash', 'list', keyspace]);
+  const listed = await list();
   // Most partitions have a record; one that is empty leaves nothing.
   expect(listed.count).toBeGreaterThan(24);
   expect(listed.count).toBeLessThanOrEqual(48);
@@ -62,6 +60,11 @@ test('drops by mistake are held, shown, let go, listed and brought back', {
   expect(restored).toMatchObject([{ name, duty: 'UNLOAD' }]);
   const again = await builder.run(['trash', 'restore', keyspace, name, '--json']);
   expect(JSON.parse(again.stderr)).toMatchObject({ code: 'TRASH_UNKNOWN' });
+  await waitFor('it to give what it has, and to be dropped again', {
+    ask: list,
+    until: ({ count, items }) =>
+      count === listed.count && items.every((item) => item.name !== name),
+  });
 
   await joiner.kill();
   const { exit, found } = await reconcile();
