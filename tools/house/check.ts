@@ -4,10 +4,13 @@ import type { Complaint } from './complaint.ts';
 import { formatComplaint } from './complaint.ts';
 import { checkClosedExports } from './rules/closed-exports.ts';
 import { checkDeadFiles } from './rules/dead-files.ts';
-import { checkDeclaredDependencies } from './rules/declared-dependencies.ts';
 import { checkErrorCatalogue } from './rules/error-catalogue.ts';
 import { checkFolderDirection } from './rules/folder-direction.ts';
-import { checkImportDirection } from './rules/import-direction.ts';
+import {
+  checkDeclaredDependencies,
+  checkImportDirection,
+  checkUnusedDependencies,
+} from './rules/import-direction.ts';
 import { checkParameterNames } from './rules/parameter-names.ts';
 import { checkPurePackages } from './rules/pure-packages.ts';
 import { checkSizes } from './rules/sizes.ts';
@@ -24,6 +27,7 @@ const rules: readonly Rule[] = [
   checkClosedExports,
   checkPurePackages,
   checkDeclaredDependencies,
+  checkUnusedDependencies,
   checkSizes,
   checkWords,
   checkParameterNames,

@@ -1,4 +1,5 @@
-// Rule: imports only go down the layers, and no relative path leaves its package. Pure.
+// Rules: imports only go down the layers, and no relative path leaves its package; a package
+// declares what it imports, and nothing else. Pure.
 import path from 'node:path';
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
@@ -23,6 +24,9 @@ const TOOLS_LAYER = LAYERS.length;
 
 /** A test that is run by hand: it stands on the support of the other tests. */
 const TEST_PROGRAM = 'tools/torture';
+
+/** What tests use comes from the root's devDependencies. */
+const TEST_PACKAGES = new Set(['vitest', 'fast-check']);
 
 function layerOf(folder: string): number | null {
   if (folder.startsWith('tools/')) return TOOLS_LAYER;
@@ -68,4 +72,41 @@ function complaintAbout(
 
 function isBelow(other: string, own: string): boolean {
   return (layerOf(other) ?? TOOLS_LAYER) < (layerOf(own) ?? 0);
+}
+
+export function checkDeclaredDependencies(
+  files: readonly SourceFile[],
+  workspaces: readonly Workspace[],
+): Complaint[] {
+  return files.flatMap((source) => {
+    const own = workspaceOf(source.file, workspaces);
+    if (own === null) return [];
+    return source.imports.flatMap(({ specifier, line }) => {
+      const name = packageOfSpecifier(specifier);
+      if (name === null || name === own.name || own.dependencies.has(name)) return [];
+      if (TEST_PACKAGES.has(name) && (source.isTest || own.folder === 'tools/house')) return [];
+      const message = `'${name}' is no dependency in ${own.folder}/package.json: declare it there`;
+      return [{ file: source.file, line, message }];
+    });
+  });
+}
+
+/** Declared, and imported by nobody. */
+export function checkUnusedDependencies(
+  files: readonly SourceFile[],
+  workspaces: readonly Workspace[],
+): Complaint[] {
+  return workspaces.flatMap(({ folder, dependencies }) => {
+    const own = files.filter(({ file }) => file.startsWith(`${folder}/`));
+    const used = new Set(
+      own.flatMap(({ imports }) => imports.map(({ specifier }) => packageOfSpecifier(specifier))),
+    );
+    return [...dependencies]
+      .filter((name) => !used.has(name))
+      .map((name) => ({
+        file: `${folder}/package.json`,
+        line: 0,
+        message: `nobody imports '${name}': remove it`,
+      }));
+  });
 }

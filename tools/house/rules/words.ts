@@ -1,6 +1,6 @@
 // Rule: words that say nothing are not used, nor those that the glossary has replaced; each comes
 // with what to write instead. Pure.
-// (`any`, floating promises and `!` need types: .oxlintrc.json.)
+// (`any`, default exports, reminders and `!`: .oxlintrc.jsonc.)
 import path from 'node:path';
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
@@ -8,25 +8,15 @@ import { oldNames, oldWords } from './old-words.ts';
 
 const DRAWERS = /^(utils?|helpers?|common|misc|types|constants|index|shared|lib)\.(test\.)?tsx?$/;
 const EMPTY_NAME = /\b[A-Z]\w*(Manager|Helper|Service|Processor|Impl)\b|\bI[A-Z][a-z]+(?=\s*\{)/;
-/** Spelled in pieces so that this file does not break its own rule. */
-const REMINDER = new RegExp(`\\b(TO${'DO'}|FIX${'ME'}|XX${'X'}|HA${'CK'})\\b`);
-
-/** Files that have to export a default, each with its reason. */
-const DEFAULT_EXPORT_NEEDED = new Set([
-  'tools/house/vitest.config.ts', // vitest reads its configuration from there
-]);
 
 const BANNED_CODE: readonly (readonly [RegExp, string])[] = [
   [EMPTY_NAME, 'name the thing by its noun, the function by its verb'],
   [/\bexport \* from\b/, 'import from the file that has it; no barrels'],
-  [/^\s*enum\s|\bexport (const )?enum\s/, 'write a union of string literals'],
 ];
 
 export function checkWords(files: readonly SourceFile[]): Complaint[] {
   return files.flatMap((source) => [
     ...drawerName(source),
-    ...defaultExport(source),
-    ...reminders(source),
     ...bannedCode(source),
     ...oldWordsIn(source),
   ]);
@@ -35,23 +25,6 @@ export function checkWords(files: readonly SourceFile[]): Complaint[] {
 function drawerName({ file }: SourceFile): Complaint[] {
   if (!DRAWERS.test(path.posix.basename(file))) return [];
   return [{ file, line: 0, message: 'a drawer, not a name: call the file by the noun in it' }];
-}
-
-function defaultExport({ file, code }: SourceFile): Complaint[] {
-  if (DEFAULT_EXPORT_NEEDED.has(file)) return [];
-  return linesWith(code, /\bexport default\b/).map((line) => ({
-    file,
-    line,
-    message: 'default export: export it by its name',
-  }));
-}
-
-function reminders({ file, lines }: SourceFile): Complaint[] {
-  return linesWith(lines, REMINDER).map((line) => ({
-    file,
-    line,
-    message: 'a reminder: do it now, or open an issue and remove the line',
-  }));
 }
 
 function bannedCode({ file, code }: SourceFile): Complaint[] {
