@@ -30,9 +30,8 @@ export interface LoadFigures {
   readonly longestGetMs: number;
 }
 
-export interface FixedRateLoad {
+export interface FixedRateLoad extends Disposable {
   readonly figures: () => Promise<LoadFigures>;
-  readonly stop: () => void;
 }
 
 export async function startFixedRateLoad(spec: LoadSpec): Promise<FixedRateLoad> {
@@ -53,6 +52,6 @@ export async function startFixedRateLoad(spec: LoadSpec): Promise<FixedRateLoad>
       child.send('mark');
       return answered as Promise<LoadFigures>; // sent by fixed-rate-load.ts
     },
-    stop: () => child.disconnect(),
+    [Symbol.dispose]: () => child.disconnect(),
   };
 }

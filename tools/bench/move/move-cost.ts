@@ -18,52 +18,54 @@ interface Spent {
 /** Milliseconds for each file, of a fourth server that joins three: time of the processor only. */
 export async function costSection(settings: MoveSection): Promise<Comparison[]> {
   const { folder, sizes, nodeArgs, tell } = settings;
-  const cluster = await startCluster({ folder, servers, partitions, replicas: servers, nodeArgs });
-  try {
-    const mib = 2 * sizes.mib;
-    tell(`${mib} MiB are written`);
-    await fillRecords(cluster.addresses, { mib, valueBytes: sizes.value });
-    await commitJoin(cluster);
-    tell('a device joins');
-    const ended = await endedChildren(process.pid);
-    const before = await spentOf(cluster);
-    const moved = await rollOut(cluster);
-    const rollout = (await endedChildren(process.pid)) - ended;
-    const after = await spentOf(cluster);
-    const spent = after.map(({ thread, children }, index) => {
-      const was = before[index] ?? { thread: 0, children: 0 };
-      return { thread: thread - was.thread, children: children - was.children };
+  await using cluster = await startCluster({
+    folder,
+    servers,
+    partitions,
+    replicas: servers,
+    nodeArgs,
+  });
+  const mib = 2 * sizes.mib;
+  tell(`${mib} MiB are written`);
+  await fillRecords(cluster.addresses, { mib, valueBytes: sizes.value });
+  await commitJoin(cluster);
+  tell('a device joins');
+  const ended = await endedChildren(process.pid);
+  const before = await spentOf(cluster);
+  const moved = await rollOut(cluster);
+  const rollout = (await endedChildren(process.pid)) - ended;
+  const after = await spentOf(cluster);
+  const spent = after.map(({ thread, children }, index) => {
+    const was = before[index] ?? { thread: 0, children: 0 };
+    return { thread: thread - was.thread, children: children - was.children };
+  });
+  const joiner = spent.at(-1) ?? { thread: 0, children: 0 };
+  const sources = spent.slice(0, -1).map(({ thread }) => thread);
+  const source = sources.reduce((sum, one) => sum + one, 0);
+  const beside = spent.reduce((sum, { children }) => sum + children, 0);
+  const all = spent.reduce((sum, { thread }) => sum + thread, beside);
+  const each = (what: string, seconds: number, aim?: Comparison['aim']): Comparison =>
+    comparison({
+      ...{ section, what, unit: 'ms a file', figure: (1000 * seconds) / moved.partitions },
+      ...(aim && { aim }),
     });
-    const joiner = spent.at(-1) ?? { thread: 0, children: 0 };
-    const sources = spent.slice(0, -1).map(({ thread }) => thread);
-    const source = sources.reduce((sum, one) => sum + one, 0);
-    const beside = spent.reduce((sum, { children }) => sum + children, 0);
-    const all = spent.reduce((sum, { thread }) => sum + thread, beside);
-    const each = (what: string, seconds: number, aim?: Comparison['aim']): Comparison =>
-      comparison({
-        ...{ section, what, unit: 'ms a file', figure: (1000 * seconds) / moved.partitions },
-        ...(aim && { aim }),
-      });
-    return [
-      each('serving thread of the joiner', joiner.thread, { atMost: 3 }),
-      each('serving threads of the sources', source, { atMost: 3 }),
-      each('processes beside them', beside),
-      comparison({
-        section,
-        what: 'the rollout itself',
-        unit: 's',
-        figure: rollout,
-        note: `${moved.rolloutSeconds.toFixed(1)} s by the clock`,
-      }),
-      comparison({
-        ...{ section, what: 'all servers', unit: 's a GiB', aim: { atMost: 10 } },
-        figure: (all * 2 ** 30) / moved.bytes,
-        note: `${moved.partitions} files, ${(moved.bytes / 1e6).toFixed(0)} MB`,
-      }),
-    ];
-  } finally {
-    await cluster.stop();
-  }
+  return [
+    each('serving thread of the joiner', joiner.thread, { atMost: 3 }),
+    each('serving threads of the sources', source, { atMost: 3 }),
+    each('processes beside them', beside),
+    comparison({
+      section,
+      what: 'the rollout itself',
+      unit: 's',
+      figure: rollout,
+      note: `${moved.rolloutSeconds.toFixed(1)} s by the clock`,
+    }),
+    comparison({
+      ...{ section, what: 'all servers', unit: 's a GiB', aim: { atMost: 10 } },
+      figure: (all * 2 ** 30) / moved.bytes,
+      note: `${moved.partitions} files, ${(moved.bytes / 1e6).toFixed(0)} MB`,
+    }),
+  ];
 }
 
 function spentOf({ servers: all }: RingCluster): Promise<Spent[]> {

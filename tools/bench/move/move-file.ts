@@ -23,24 +23,26 @@ export async function fileSection(settings: MoveSection): Promise<Comparison[]> 
   const { folder, nodeArgs, tell } = settings;
   const { mib, rounds } = settings.sizes;
   const hasRsync = (await versionOf('rsync')) !== null;
-  const cluster = await startCluster({ folder, servers: 1, partitions: 1, replicas: 1, nodeArgs });
+  await using cluster = await startCluster({
+    folder,
+    servers: 1,
+    partitions: 1,
+    replicas: 1,
+    nodeArgs,
+  });
   const rates: Rates = { ours: [], cp: [], rsync: [] };
-  try {
-    tell(`${mib} MiB are written`);
-    await fillRecords(cluster.addresses, { mib, valueBytes });
-    for (let round = 1; round <= rounds; round += 1) {
-      tell(`round ${round}`);
-      const source = must(cluster.servers.at(-1), 'there is a server');
-      const { bytes, copySeconds } = await join(cluster, source);
-      rates.ours.push(bytes / 1e6 / copySeconds);
-      // The joiner's file has the length of its source.
-      const file = await largestFile(must(cluster.servers.at(-1), 'it joined').data);
-      const copy = path.join(folder, 'copy');
-      rates.cp.push(await rateOf(file, copy, ['cp']));
-      if (hasRsync) rates.rsync.push(await rateOf(file, copy, ['rsync', '--whole-file']));
-    }
-  } finally {
-    await cluster.stop();
+  tell(`${mib} MiB are written`);
+  await fillRecords(cluster.addresses, { mib, valueBytes });
+  for (let round = 1; round <= rounds; round += 1) {
+    tell(`round ${round}`);
+    const source = must(cluster.servers.at(-1), 'there is a server');
+    const { bytes, copySeconds } = await join(cluster, source);
+    rates.ours.push(bytes / 1e6 / copySeconds);
+    // The joiner's file has the length of its source.
+    const file = await largestFile(must(cluster.servers.at(-1), 'it joined').data);
+    const copy = path.join(folder, 'copy');
+    rates.cp.push(await rateOf(file, copy, ['cp']));
+    if (hasRsync) rates.rsync.push(await rateOf(file, copy, ['rsync', '--whole-file']));
   }
   return rowsOf(rates, mib);
 }

@@ -1,77 +1,32 @@
 // bench:move, a device joins three under a share of the load they can take.
-import { setTimeout as delay } from 'node:timers/promises';
-import { drawnSeconds } from '../load/drawn-seconds.ts';
-import { type LoadFigures, type LoadSpec, startFixedRateLoad } from '../load/fixed-rate-run.ts';
 import { type Aim, type Comparison, comparison } from '../measure/comparison.ts';
-import { type RingCluster, startCluster } from '../peers/ring-cluster.ts';
+import { startCluster } from '../peers/ring-cluster.ts';
 import type { MoveSection } from './move-section.ts';
-import { commitJoin, fillRecords, type Moved, rollOut } from './moved-cluster.ts';
+import { commitJoin, fillRecords, type Moved } from './moved-cluster.ts';
+import { rollOutUnderLoad, type UnderLoad } from './under-load.ts';
 
 const section = 'join';
 const partitions = 256;
 const replicas = 3;
-const inFlight = 64;
 
-interface Joined {
-  readonly moved: Moved;
+interface Joined extends UnderLoad {
   readonly receivedBytes: number;
-  readonly before: LoadFigures;
-  readonly during: LoadFigures;
 }
 
 export async function joinSection(settings: MoveSection): Promise<Comparison[]> {
   const { folder, sizes, nodeArgs, tell } = settings;
   const shape = { folder, servers: replicas, partitions, replicas, nodeArgs };
-  const cluster = await startCluster(shape);
-  try {
-    const mib = 2 * sizes.mib;
-    tell(`${mib} MiB are written`);
-    const keys = await fillRecords(cluster.addresses, { mib, valueBytes: sizes.value });
-    const { addresses } = cluster;
-    const spec = { addresses, inFlight, keys, valueBytes: sizes.value, seed: 1 };
-    tell('as much load as is answered');
-    const saturated = await saturation(spec, sizes.seconds);
-    tell(`${sizes.load} % of ${Math.round(saturated)} calls a second, and a device joins`);
-    const part = { ...spec, perSecond: (saturated * sizes.load) / 100 };
-    const joined = await joinUnder(cluster, part, sizes.seconds);
-    tell(`p99 of each second before  ${drawnSeconds(joined.before.secondsP99Ms)}`);
-    tell(`p99 of each second of it   ${drawnSeconds(joined.during.secondsP99Ms)}`);
-    return rowsOf(joined, mib);
-  } finally {
-    await cluster.stop();
-  }
-}
-
-/** Calls a second, after a first spell that does not count. */
-export async function saturation(
-  spec: Omit<LoadSpec, 'perSecond'>,
-  seconds: number,
-): Promise<number> {
-  const load = await startFixedRateLoad({ ...spec, perSecond: null });
-  await delay(1000 * seconds);
-  await load.figures();
-  await delay(1000 * seconds);
-  const { perSecond } = await load.figures();
-  load.stop();
-  return perSecond;
-}
-
-async function joinUnder(cluster: RingCluster, spec: LoadSpec, seconds: number): Promise<Joined> {
-  const load = await startFixedRateLoad(spec);
-  try {
-    // Programs that start take a second of processor each: elsewhere, in a real cluster.
-    await commitJoin(cluster);
-    await delay(1000 * seconds);
-    await load.figures();
-    await delay(1000 * seconds);
-    const before = await load.figures();
-    const moved = await rollOut(cluster);
-    const during = await load.figures();
-    const receivedBytes = await receivedBytesOf(cluster.addresses.at(-1) ?? '');
-    return { moved, receivedBytes, before, during };
-  } finally {
-    load.stop();
-  }
+  await using cluster = await startCluster(shape);
+  const mib = 2 * sizes.mib;
+  tell(`${mib} MiB are written`);
+  const keys = await fillRecords(cluster.addresses, { mib, valueBytes: sizes.value });
+  const loaded = await rollOutUnderLoad(settings, cluster, {
+    what: 'a device joins',
+    keys,
+    commit: () => commitJoin(cluster),
+  });
+  const receivedBytes = await receivedBytesOf(cluster.addresses.at(-1) ?? '');
+  return rowsOf({ ...loaded, receivedBytes }, mib);
 }
 
 /** Bytes of partition files that came to the joiner, whatever became of them. */

@@ -63,12 +63,8 @@ async function moveHalf(
 ): Promise<HalfMoved> {
   const place = path.join(folder, `${partitions}`);
   const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeArgs };
-  const cluster = await startCluster(shape);
-  try {
-    const size = { mib: sizes.mib / 4, valueBytes: sizes.value };
-    const keys = await fillRecords(cluster.addresses, size);
-    return { ...(await join(cluster)), keys };
-  } finally {
-    await cluster.stop();
-  }
+  await using cluster = await startCluster(shape);
+  const size = { mib: sizes.mib / 4, valueBytes: sizes.value };
+  const keys = await fillRecords(cluster.addresses, size);
+  return { ...(await join(cluster)), keys };
 }

@@ -1,18 +1,14 @@
 // bench:move, partitions split where they lie: one file of all MiB under a share of the load that
 // its device can take, and 256 partitions of as much at once without load.
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { drawnSeconds } from '../load/drawn-seconds.ts';
-import { type LoadFigures, startFixedRateLoad } from '../load/fixed-rate-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { keyspace, type RingCluster, startCluster } from '../peers/ring-cluster.ts';
-import { saturation } from './move-join.ts';
 import type { MoveSection } from './move-section.ts';
-import { fillRecords, type Moved, rollOut } from './moved-cluster.ts';
+import { fillRecords, rollOut } from './moved-cluster.ts';
+import { rollOutUnderLoad, type UnderLoad } from './under-load.ts';
 
 const section = 'split';
 const partitionsDoubled = 256;
-const inFlight = 64;
 
 export async function splitSection(settings: MoveSection): Promise<Comparison[]> {
   return [...(await oneUnderLoad(settings)), ...(await allAtOnce(settings))];
@@ -26,48 +22,26 @@ async function withRecords<Result>(
   const { sizes, nodeArgs } = settings;
   const folder = path.join(settings.folder, `split-${partitions}`);
   const shape = { folder, servers: 1, partitions, replicas: 1, nodeArgs };
-  const cluster = await startCluster({ ...shape, partitioner: 'hash-intervals' });
-  try {
-    settings.tell(`${sizes.mib} MiB are written in ${partitions} partitions`);
-    const size = { mib: sizes.mib, valueBytes: sizes.value };
-    return await run(cluster, await fillRecords(cluster.addresses, size));
-  } finally {
-    await cluster.stop();
-  }
+  await using cluster = await startCluster({ ...shape, partitioner: 'hash-intervals' });
+  settings.tell(`${sizes.mib} MiB are written in ${partitions} partitions`);
+  const size = { mib: sizes.mib, valueBytes: sizes.value };
+  return await run(cluster, await fillRecords(cluster.addresses, size));
 }
 
 function oneUnderLoad(settings: MoveSection): Promise<Comparison[]> {
-  const { sizes, tell } = settings;
   return withRecords(settings, 1, async (cluster, keys) => {
-    const { addresses, builder } = cluster;
-    const spec = { addresses, inFlight, keys, valueBytes: sizes.value, seed: 1 };
-    tell('as much load as is answered');
-    const perSecond = ((await saturation(spec, sizes.seconds)) * sizes.load) / 100;
-    tell(`${sizes.load} % of it, and the file is split`);
-    await builder('split', keyspace, '0');
-    await builder('commit', keyspace, '-m', 'two halves');
-    const load = await startFixedRateLoad({ ...spec, perSecond });
-    try {
-      await delay(1000 * sizes.seconds);
-      await load.figures();
-      await delay(1000 * sizes.seconds);
-      const before = await load.figures();
-      const moved = await rollOut(cluster);
-      const during = await load.figures();
-      tell(`p99 of each second before  ${drawnSeconds(before.secondsP99Ms)}`);
-      tell(`p99 of each second of it   ${drawnSeconds(during.secondsP99Ms)}`);
-      return rowsUnderLoad(moved, { before, during }, sizes.mib);
-    } finally {
-      load.stop();
-    }
+    const { builder } = cluster;
+    const commit = async (): Promise<void> => {
+      await builder('split', keyspace, '0');
+      await builder('commit', keyspace, '-m', 'two halves');
+    };
+    const what = 'the file is split';
+    const loaded = await rollOutUnderLoad(settings, cluster, { what, keys, commit });
+    return rowsUnderLoad(loaded, settings.sizes.mib);
   });
 }
 
-function rowsUnderLoad(
-  moved: Moved,
-  { before, during }: { readonly before: LoadFigures; readonly during: LoadFigures },
-  mib: number,
-): Comparison[] {
+function rowsUnderLoad({ moved, before, during }: UnderLoad, mib: number): Comparison[] {
   const figure = moved.bytes / 1e6 / moved.copySeconds;
   const what = `a file of ${mib} MiB in two, under load`;
   const note = `the whole rollout ${moved.rolloutSeconds.toFixed(1)} s`;

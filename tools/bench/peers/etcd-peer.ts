@@ -7,9 +7,8 @@ import { startProgram } from '../measure/started-program.ts';
 
 const names = ['one', 'two', 'three'];
 
-export interface EtcdPeer {
+export interface EtcdPeer extends AsyncDisposable {
   readonly addresses: readonly string[];
-  readonly stop: () => Promise<void>;
 }
 
 export async function startEtcd(folder: string): Promise<EtcdPeer | null> {
@@ -36,7 +35,7 @@ export async function startEtcd(folder: string): Promise<EtcdPeer | null> {
   );
   return {
     addresses: names.map((_, index) => `127.0.0.1:${ports[index]}`),
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       await Promise.all(programs.map(({ stop }) => stop()));
     },
   };

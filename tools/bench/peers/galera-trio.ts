@@ -40,7 +40,7 @@ export async function startGalera(folder: string, table: SqlTable): Promise<SqlP
   const load = (work: SqlLoad): Promise<SqlFigures> => slap(path.join(folder, 'one.sock'), work);
   const pids = programs.map(({ pid }) => pid);
   const client = 'mariadb-slap to one node, CALL';
-  return { name: 'MariaDB Galera', client, pids, load, stop };
+  return { name: 'MariaDB Galera', client, pids, load, [Symbol.asyncDispose]: stop };
 }
 
 async function isInstalled(): Promise<boolean> {

@@ -66,7 +66,7 @@ export async function startPostgres(folder: string, table: SqlTable): Promise<Sq
     });
   const pids = programs.map(({ pid }) => pid);
   const name = 'PostgreSQL, synchronous standby';
-  return { name, client: 'pgbench, prepared', pids, load, stop };
+  return { name, client: 'pgbench, prepared', pids, load, [Symbol.asyncDispose]: stop };
 }
 
 async function newestPrograms(): Promise<string | null> {

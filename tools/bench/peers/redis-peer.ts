@@ -5,11 +5,10 @@ import { freePorts } from '@ringwright/node/free-ports';
 import { versionOf } from '../measure/finished-program.ts';
 import { startProgram } from '../measure/started-program.ts';
 
-export interface RedisPeer {
+export interface RedisPeer extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   readonly version: string;
-  readonly stop: () => Promise<void>;
 }
 
 export async function startRedis(folder: string): Promise<RedisPeer | null> {
@@ -26,7 +25,7 @@ export async function startRedis(folder: string): Promise<RedisPeer | null> {
     logFile: `${folder}.log`,
     isUp: () => answersOn(port),
   });
-  return { port, pid: program.pid, version, stop: program.stop };
+  return { port, pid: program.pid, version, [Symbol.asyncDispose]: () => program.stop() };
 }
 
 export function answersOn(port: number): Promise<boolean> {

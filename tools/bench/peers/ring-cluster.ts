@@ -19,7 +19,7 @@ export interface RingServer {
   program: StartedProgram;
 }
 
-export interface RingCluster {
+export interface RingCluster extends AsyncDisposable {
   readonly servers: RingServer[];
   readonly addresses: readonly string[];
   /** Starts one more server; no ring names it yet. */
@@ -28,7 +28,6 @@ export interface RingCluster {
   readonly restart: (server: RingServer) => Promise<void>;
   /** The JSON document of a ring-builder command. */
   readonly builder: (...args: string[]) => Promise<unknown>;
-  readonly stop: () => Promise<void>;
 }
 
 export interface ClusterShape {
@@ -76,7 +75,7 @@ export async function startCluster(shape: ClusterShape): Promise<RingCluster> {
       await ready(server);
     },
     builder,
-    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

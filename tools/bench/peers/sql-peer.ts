@@ -21,13 +21,12 @@ export interface SqlFigures {
   readonly requests: number;
 }
 
-export interface SqlPeer {
+export interface SqlPeer extends AsyncDisposable {
   readonly name: string;
   /** What sends the load. */
   readonly client: string;
   readonly pids: readonly number[];
   readonly load: (load: SqlLoad) => Promise<SqlFigures>;
-  readonly stop: () => Promise<void>;
 }
 
 /**

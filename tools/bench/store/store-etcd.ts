@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Load, runLoad } from '../load/load-run.ts';
 import type { TargetKind } from '../load/load-target.ts';
 import { type Aim, type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
+import { inTurn } from '../measure/in-turn.ts';
 import { median } from '../measure/median.ts';
 import { startEtcd } from '../peers/etcd-peer.ts';
 import type { LoadFigures } from '../peers/redis-benchmark.ts';
@@ -73,33 +74,28 @@ async function besideEtcd(
   { section, cases }: { readonly section: string; readonly cases: readonly Case[] },
 ): Promise<Comparison[]> {
   const place = path.join(folder, 'three');
-  const cluster = await startCluster({
+  await using cluster = await startCluster({
     folder: place,
     servers: 3,
     partitions,
     replicas: 3,
     nodeArgs,
   });
-  const etcd = await startEtcd(path.join(folder, 'etcd'));
+  await using etcd = await startEtcd(path.join(folder, 'etcd'));
   const rows: Comparison[] = [];
-  try {
-    for (const one of cases) {
-      const what = `${one.op} over ${one.name}, ${sizeOf(one)}`;
-      tell(what);
-      const sides = [{ kind: one.ours, addresses: cluster.addresses }];
-      if (etcd !== null) sides.push({ kind: one.theirs, addresses: etcd.addresses });
-      const [ours = [], theirs = null] = await alternate(sides, one, sizes);
-      rows.push(...rowsOf({ section, what }, one, { ours, theirs }));
-    }
-  } finally {
-    await Promise.all([cluster.stop(), etcd?.stop()]);
+  for (const one of cases) {
+    const what = `${one.op} over ${one.name}, ${sizeOf(one)}`;
+    tell(what);
+    const sides = [{ kind: one.ours, addresses: cluster.addresses }];
+    if (etcd !== null) sides.push({ kind: one.theirs, addresses: etcd.addresses });
+    const [ours = [], theirs = null] = await alternate(sides, one, sizes);
+    rows.push(...rowsOf({ section, what }, one, { ours, theirs }));
   }
   return rows;
 }
 
 type Side = Pick<Load, 'kind' | 'addresses'>;
 
-/** Each side in turn, round after round, so that a slow spell of the machine hits both. */
 async function alternate(
   sides: readonly Side[],
   { op, valueBytes }: Case,
@@ -107,13 +103,7 @@ async function alternate(
 ): Promise<LoadFigures[][]> {
   const load = { op, seconds, inFlight, keys, valueBytes, seed: 1 };
   if (op === 'get') for (const side of sides) await runLoad({ ...load, ...side, op: 'fill' });
-  const figures: LoadFigures[][] = sides.map(() => []);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, side] of sides.entries()) {
-      figures[index]?.push(await runLoad({ ...load, ...side, seed: round }));
-    }
-  }
-  return figures;
+  return inTurn(sides, rounds, (side, round) => runLoad({ ...load, ...side, seed: round }));
 }
 
 function sizeOf({ valueBytes }: Case): string {

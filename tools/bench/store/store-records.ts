@@ -22,7 +22,13 @@ export async function recordsSection(settings: StoreSection): Promise<Comparison
   const { folder, nodeArgs, tell } = settings;
   const { seconds, records } = settings.sizes;
   const tenth = Math.ceil(records / 10);
-  const cluster = await startCluster({ folder, servers: 1, partitions, replicas: 1, nodeArgs });
+  await using cluster = await startCluster({
+    folder,
+    servers: 1,
+    partitions,
+    replicas: 1,
+    nodeArgs,
+  });
   const server = must(cluster.servers[0], 'one server was started');
   const load: Load = {
     ...{ kind: 'client', addresses: cluster.addresses, op: 'fill', seconds, inFlight },
@@ -35,16 +41,12 @@ export async function recordsSection(settings: StoreSection): Promise<Comparison
     const memory = await residentMb(server.program.pid);
     return { putsPerSecond: puts.perSecond, getsPerSecond: gets.perSecond, residentMb: memory };
   };
-  try {
-    const first = await stage(0, tenth);
-    await runLoad({ ...load, from: tenth, keys: records - tenth });
-    const last = await stage(records - tenth, records);
-    await cluster.stop();
-    const disk = (await folderBytes(server.data)) / (records * (keyBytes + valueBytes));
-    return rowsOf(first, last, { records, disk });
-  } finally {
-    await cluster.stop();
-  }
+  const first = await stage(0, tenth);
+  await runLoad({ ...load, from: tenth, keys: records - tenth });
+  const last = await stage(records - tenth, records);
+  await cluster[Symbol.asyncDispose]();
+  const disk = (await folderBytes(server.data)) / (records * (keyBytes + valueBytes));
+  return rowsOf(first, last, { records, disk });
 }
 
 function rowsOf(

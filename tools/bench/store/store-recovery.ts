@@ -33,35 +33,31 @@ async function cleanStart({ folder, sizes, nodeArgs, tell }: StoreSection): Prom
   tell(`${partitions} partitions`);
   const place = path.join(folder, 'many');
   const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeArgs };
-  const cluster = await startCluster(shape);
-  try {
-    const server = must(cluster.servers[0], 'one server was started');
-    await runLoad({
-      ...{ kind: 'client', addresses: cluster.addresses, op: 'fill', seconds: 0, inFlight: 64 },
-      ...{ keys: sizes.keys, valueBytes: 100, seed: 1 },
-    });
-    const filled = await residentMb(server.program.pid);
-    await setTimeout(idleMs);
-    const idle = await residentMb(server.program.pid);
-    await server.program.stop();
-    const started = performance.now();
-    await cluster.restart(server);
-    const seconds = (performance.now() - started) / 1000;
-    const ready = await residentMb(server.program.pid);
-    const given = { section, what: `${partitions} partitions` };
-    const memory = (when: string, figure: number): Comparison => {
-      const what = `${given.what}, ${when}`;
-      return comparison({ section, what, unit: 'MB resident', figure, aim: { atMost: 300 } });
-    };
-    return [
-      memory('just started', ready),
-      memory(`right after ${sizes.keys} puts`, filled),
-      memory('at rest', idle),
-      comparison({ ...given, unit: 's to start', figure: seconds, aim: { atMost: 2 } }),
-    ];
-  } finally {
-    await cluster.stop();
-  }
+  await using cluster = await startCluster(shape);
+  const server = must(cluster.servers[0], 'one server was started');
+  await runLoad({
+    ...{ kind: 'client', addresses: cluster.addresses, op: 'fill', seconds: 0, inFlight: 64 },
+    ...{ keys: sizes.keys, valueBytes: 100, seed: 1 },
+  });
+  const filled = await residentMb(server.program.pid);
+  await setTimeout(idleMs);
+  const idle = await residentMb(server.program.pid);
+  await server.program.stop();
+  const started = performance.now();
+  await cluster.restart(server);
+  const seconds = (performance.now() - started) / 1000;
+  const ready = await residentMb(server.program.pid);
+  const given = { section, what: `${partitions} partitions` };
+  const memory = (when: string, figure: number): Comparison => {
+    const what = `${given.what}, ${when}`;
+    return comparison({ section, what, unit: 'MB resident', figure, aim: { atMost: 300 } });
+  };
+  return [
+    memory('just started', ready),
+    memory(`right after ${sizes.keys} puts`, filled),
+    memory('at rest', idle),
+    comparison({ ...given, unit: 's to start', figure: seconds, aim: { atMost: 2 } }),
+  ];
 }
 
 /** After SIGKILL the files have what the log has; after a power loss only the log may have it. */

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { type Aim, type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
 import { outputOf } from '../measure/finished-program.ts';
+import { inTurn } from '../measure/in-turn.ts';
 import { median } from '../measure/median.ts';
 import { processCost } from '../measure/process-cost.ts';
 import {
@@ -86,20 +87,16 @@ async function besideRedis(
 ): Promise<Comparison[]> {
   const [clusterFolder, redisFolder] = [path.join(folder, section), path.join(folder, 'redis-aof')];
   const shape = { folder: clusterFolder, servers: 1, partitions, replicas: 1, nodeArgs };
-  const cluster = await startCluster(shape);
-  const redis = await startRedis(redisFolder);
+  await using cluster = await startCluster(shape);
+  await using redis = await startRedis(redisFolder);
   const server = must(cluster.servers[0], 'one server was started');
   const ours = { port: server.redisPort, pid: server.program.pid };
-  const sides: Side[] = redis === null ? [ours] : [ours, redis];
+  const sides: Side[] = redis === null ? [ours] : [ours, { port: redis.port, pid: redis.pid }];
   const rows: Comparison[] = [];
-  try {
-    for (const one of cases) {
-      tell(nameOf(one));
-      const [mine = [], theirs = null] = await alternate(one, sides, sizes);
-      rows.push(...rowsOf(section, one, { ours: mine, theirs }));
-    }
-  } finally {
-    await Promise.all([cluster.stop(), redis?.stop()]);
+  for (const one of cases) {
+    tell(nameOf(one));
+    const [mine = [], theirs = null] = await alternate(one, sides, sizes);
+    rows.push(...rowsOf(section, one, { ours: mine, theirs }));
   }
   return rows;
 }
@@ -119,7 +116,7 @@ interface Figures extends LoadFigures {
 /** redis-benchmark's own: `key:` and twelve digits. */
 const KEY_BYTES = 16;
 
-async function measured(load: RedisLoad, { pid }: Side): Promise<Figures> {
+async function measured(load: RedisLoad, pid: number): Promise<Figures> {
   const before = await processCost(pid);
   const figures = await redisBenchmark(load);
   const after = await processCost(pid);
@@ -129,7 +126,6 @@ async function measured(load: RedisLoad, { pid }: Side): Promise<Figures> {
   return { ...figures, cpuUs, writtenPerByte: written / (requests * (KEY_BYTES + valueBytes)) };
 }
 
-/** Each side in turn, round after round, so that a slow spell of the machine hits all. */
 async function alternate(
   { op, pipeline, valueBytes }: Case,
   sides: readonly Side[],
@@ -138,19 +134,15 @@ async function alternate(
   const load = { op, pipeline, valueBytes, keys };
   // What is read has been written with values of this size.
   const fill = { ...load, op: 'set', pipeline: 16, requests: fillRequests(load) } as const;
-  const requests: number[] = [];
-  for (const { port } of sides) {
+  const asked: (Side & { readonly requests: number })[] = [];
+  for (const side of sides) {
+    const { port } = side;
     if (load.op === 'get') await redisBenchmark({ ...fill, port });
-    requests.push(await requestsFor({ ...load, port }, seconds));
+    asked.push({ ...side, requests: await requestsFor({ ...load, port }, seconds) });
   }
-  const figures: Figures[][] = sides.map(() => []);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, side] of sides.entries()) {
-      const whole = { ...load, port: side.port, requests: requests[index] ?? 0 };
-      figures[index]?.push(await measured(whole, side));
-    }
-  }
-  return figures;
+  return inTurn(asked, rounds, ({ port, pid, requests }) =>
+    measured({ ...load, port, requests }, pid),
+  );
 }
 
 /** Enough that most keys exist, without writing gigabytes. */

@@ -16,34 +16,36 @@ export async function scanSection({
   tell,
   nodeArgs,
 }: StoreSection): Promise<Comparison[]> {
-  const cluster = await startCluster({ folder, servers: 3, partitions, replicas: 3, nodeArgs });
-  try {
-    await using client = await connect(cluster.addresses, { keyspace });
-    const value = Buffer.alloc(valueBytes, 'v');
-    for (let from = 0; from < records; from += putAtOnce) {
-      const length = Math.min(putAtOnce, records - from);
-      const entries = Array.from({ length }, (_, at) => [`key-${from + at}`, value] as const);
-      const failed = (await client.putMany(entries)).find(({ ok }) => !ok);
-      if (failed !== undefined && !failed.ok) throw failed.error;
-    }
-    const rows: Comparison[] = [];
-    for (const consistency of ['quorum', 'one'] as const) {
-      tell(`scan at ${consistency}`);
-      const rates: number[] = [];
-      for (let round = 0; round < rounds; round += 1) {
-        const started = performance.now();
-        let found = 0;
-        for await (const _ of client.scan({ consistency })) found += 1;
-        if (found !== records) throw new Error(`a scan found ${found} of ${records} records`);
-        rates.push((found * 1_000) / (performance.now() - started));
-      }
-      const what = `records scanned at ${consistency}`;
-      const given = { section: 'scan', what, unit: '/s', figure: median(rates) };
-      const beside = { name: 'wanted', figure: wanted };
-      rows.push(comparison({ ...given, beside, aim: { atLeast: 1 } }));
-    }
-    return rows;
-  } finally {
-    await cluster.stop();
+  await using cluster = await startCluster({
+    folder,
+    servers: 3,
+    partitions,
+    replicas: 3,
+    nodeArgs,
+  });
+  await using client = await connect(cluster.addresses, { keyspace });
+  const value = Buffer.alloc(valueBytes, 'v');
+  for (let from = 0; from < records; from += putAtOnce) {
+    const length = Math.min(putAtOnce, records - from);
+    const entries = Array.from({ length }, (_, at) => [`key-${from + at}`, value] as const);
+    const failed = (await client.putMany(entries)).find(({ ok }) => !ok);
+    if (failed !== undefined && !failed.ok) throw failed.error;
   }
+  const rows: Comparison[] = [];
+  for (const consistency of ['quorum', 'one'] as const) {
+    tell(`scan at ${consistency}`);
+    const rates: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const started = performance.now();
+      let found = 0;
+      for await (const _ of client.scan({ consistency })) found += 1;
+      if (found !== records) throw new Error(`a scan found ${found} of ${records} records`);
+      rates.push((found * 1_000) / (performance.now() - started));
+    }
+    const what = `records scanned at ${consistency}`;
+    const given = { section: 'scan', what, unit: '/s', figure: median(rates) };
+    const beside = { name: 'wanted', figure: wanted };
+    rows.push(comparison({ ...given, beside, aim: { atLeast: 1 } }));
+  }
+  return rows;
 }

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { runLoad } from '../load/load-run.ts';
 import { type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
+import { inTurn } from '../measure/in-turn.ts';
 import { median } from '../measure/median.ts';
 import { treeCost } from '../measure/process-cost.ts';
 import { startGalera } from '../peers/galera-trio.ts';
@@ -26,8 +27,7 @@ export async function sqlSection(settings: StoreSection): Promise<Comparison[]> 
   const table = { keys: sizes.keys, valueBytes };
   await using started = new AsyncDisposableStack();
   const shape = { folder: path.join(folder, 'three'), servers: 3, partitions: 64, replicas: 3 };
-  const cluster = await startCluster({ ...shape, nodeArgs });
-  started.defer(cluster.stop);
+  const cluster = started.use(await startCluster({ ...shape, nodeArgs }));
   const sides = [await ringSide(cluster, sizes.keys)];
   const rows: Comparison[] = [];
   for (const peer of peers) {
@@ -37,8 +37,7 @@ export async function sqlSection(settings: StoreSection): Promise<Comparison[]> 
       rows.push(withoutPeer(given, peer.name));
       continue;
     }
-    started.defer(side.stop);
-    sides.push(side);
+    sides.push(started.use(side));
   }
   for (const op of ['put', 'get'] as const) {
     const figures = await alternate(sides, op, { sizes, tell });
@@ -59,7 +58,7 @@ async function ringSide({ servers, addresses }: RingCluster, keys: number): Prom
       // A quarter more goes before, uncounted (load.ts).
       return { perSecond, requests: 1.25 * seconds * perSecond };
     },
-    stop: () => Promise.resolve(),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
@@ -71,21 +70,16 @@ interface Figures {
   readonly writtenPerByte: number;
 }
 
-/** Each side in turn, round after round, so that a slow spell of the machine hits all. */
-async function alternate(
+function alternate(
   sides: readonly SqlPeer[],
   op: SqlLoad['op'],
   { sizes, tell }: Pick<StoreSection, 'sizes' | 'tell'>,
 ): Promise<Figures[][]> {
   const { seconds, rounds } = sizes;
-  const figures: Figures[][] = sides.map(() => []);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [index, side] of sides.entries()) {
-      tell(`${op}s, ${side.name}, round ${round + 1} of ${rounds}`);
-      figures[index]?.push(await measured(side, { op, seconds, clients }));
-    }
-  }
-  return figures;
+  return inTurn(sides, rounds, (side, round) => {
+    tell(`${op}s, ${side.name}, round ${round + 1} of ${rounds}`);
+    return measured(side, { op, seconds, clients });
+  });
 }
 
 async function measured({ pids, load }: SqlPeer, work: SqlLoad): Promise<Figures> {

@@ -1,0 +1,39 @@
+// The same load on a cluster of ours and on another one of ours; both take turns.
+import { runLoad } from '../load/load-run.ts';
+import { type Comparison, comparison } from '../measure/comparison.ts';
+import { inTurn } from '../measure/in-turn.ts';
+import { median } from '../measure/median.ts';
+import type { RingCluster } from '../peers/ring-cluster.ts';
+import type { StoreSection } from './store-section.ts';
+
+const inFlight = 64;
+const valueBytes = 100;
+
+interface Pair {
+  readonly section: string;
+  readonly what: (op: string) => string;
+  readonly clusters: readonly [measured: RingCluster, beside: RingCluster];
+  /** Of the second. */
+  readonly name: string;
+}
+
+export async function besideCluster(
+  { sizes: { seconds, rounds, keys }, tell }: Pick<StoreSection, 'sizes' | 'tell'>,
+  { section, what, clusters, name }: Pair,
+): Promise<Comparison[]> {
+  const load = { kind: 'client', seconds, inFlight, keys, valueBytes } as const;
+  for (const { addresses } of clusters) await runLoad({ ...load, addresses, op: 'fill', seed: 0 });
+  const rows: Comparison[] = [];
+  for (const op of ['put', 'get'] as const) {
+    tell(op);
+    const [measured = [], other = []] = await inTurn(clusters, rounds, ({ addresses }, seed) =>
+      runLoad({ ...load, addresses, op, seed }),
+    );
+    const [figure = 0, beside = 0] = [measured, other].map((figures) =>
+      median(figures.map(({ perSecond }) => perSecond)),
+    );
+    const given = { section, what: what(op), unit: '/s', figure, beside: { name, figure: beside } };
+    rows.push(comparison({ ...given, aim: { atLeast: 0.8 } }));
+  }
+  return rows;
+}
