@@ -72,24 +72,17 @@ export function commandsPage(surroundings: Surroundings): string[] {
     breakCommand(args.map(quoteWord), columns - margin.length);
   const tool = (...args: string[]): string[] =>
     shown('npx', 'ring-builder', ...args, '--rings', rings);
-  return [
-    '',
-    'The cluster is up. Try, in another terminal:',
-    '',
-    ...indent([
-      ...shown('curl', url),
-      ...shown('curl', '-X', 'PUT', '-d', '{"name":"changed"}', url),
-      ...tool('health'),
-      ...tool('status', 'cities'),
-      ...tool('log', 'cities'),
-      ...tool('diff', 'cities', '1', String(ringVersion)),
-      ...tool('lookup', 'cities', sampleKey),
-      '# the server that was killed:',
-      ...shown('npx', 'ring-server', ...revive),
-    ]),
-    '',
-    `Files are in ${folder}. Ctrl-C ends everything.`,
-  ];
+  return invitation(folder, [
+    ...shown('curl', url),
+    ...shown('curl', '-X', 'PUT', '-d', '{"name":"changed"}', url),
+    ...tool('health'),
+    ...tool('status', 'cities'),
+    ...tool('log', 'cities'),
+    ...tool('diff', 'cities', '1', String(ringVersion)),
+    ...tool('lookup', 'cities', sampleKey),
+    '# the server that was killed:',
+    ...shown('npx', 'ring-server', ...revive),
+  ]);
 }
 
 /** The same of a secured cluster. `environment`: what the tool was given. */
@@ -106,19 +99,23 @@ export function securedCommandsPage(
   const set = Object.entries(environment).map(([name, value]) => `${name}=${quoteWord(value)}`);
   const tool = (command: string): string => `npx ring-builder ${command} --rings ${rings}`;
   const shown = `"Authorization: Bearer $(cat ${token})"`;
+  return invitation(folder, [
+    ...set.map((one) => `export ${one}`),
+    `curl --cacert ${authority} -H ${shown} ${quoteWord(url)}`,
+    `curl --cacert ${authority} ${quoteWord(url)}   # a stranger`,
+    tool('health'),
+    tool('access list'),
+    tool('access log'),
+    tool('certs list'),
+  ]);
+}
+
+function invitation(folder: string, commands: readonly string[]): string[] {
   return [
     '',
     'The cluster is up. Try, in another terminal:',
     '',
-    ...indent([
-      ...set.map((one) => `export ${one}`),
-      `curl --cacert ${authority} -H ${shown} ${quoteWord(url)}`,
-      `curl --cacert ${authority} ${quoteWord(url)}   # a stranger`,
-      tool('health'),
-      tool('access list'),
-      tool('access log'),
-      tool('certs list'),
-    ]),
+    ...indent(commands),
     '',
     `Files are in ${folder}. Ctrl-C ends everything.`,
   ];

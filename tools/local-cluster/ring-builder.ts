@@ -22,12 +22,12 @@ export interface RingBuilderOptions {
   readonly say: (line: string) => void;
 }
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
+/** Resolves with the JSON document of the command: its fields are as its DESIGN says. */
+export type RingBuilder = <Document extends object>(...args: string[]) => Promise<Document>;
 
 export function ringBuilder(options: RingBuilderOptions): RingBuilder {
   const { rings, environment, signal, announce, say } = options;
-  return async (...args) => {
+  return async <Document extends object>(...args: string[]) => {
     const typed = ['ring-builder', ...args.map(quoteWord)];
     const command = typed.join(' ');
     announce(typed);
@@ -40,14 +40,14 @@ export function ringBuilder(options: RingBuilderOptions): RingBuilder {
     if (code !== 0) {
       throw failure(`\`${command}\` ended with ${code}: ${stderr.trim() || stdout.trim()}`);
     }
-    return parseDocument(command, stdout);
+    return parseDocument(command, stdout) as Document;
   };
 }
 
-function parseDocument(command: string, stdout: string): JsonObject {
+function parseDocument(command: string, stdout: string): object {
   try {
     const document: unknown = JSON.parse(stdout);
-    if (typeof document === 'object' && document !== null) return document as JsonObject;
+    if (typeof document === 'object' && document !== null) return document;
   } catch (cause) {
     throw failure(`\`${command}\` printed no JSON document: ${stdout.slice(0, 200)}`, '', cause);
   }

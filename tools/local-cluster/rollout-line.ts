@@ -1,6 +1,11 @@
 // What a rollout says where no terminal is: its JSON lines of progress as sentences. Pure.
-import { countAt, fieldAt } from './json-field.ts';
-import type { JsonObject } from './ring-builder.ts';
+
+interface Progress {
+  readonly version: number;
+  readonly doing: string;
+  readonly moves: readonly { readonly stage: string; readonly bytes: number }[];
+  readonly finished: number;
+}
 
 /** In the order in which moves go through them; any other stage comes last. */
 const stages = ['queued', 'reserving', 'copying', 'catching-up', 'verifying', 'available'];
@@ -12,15 +17,14 @@ const stages = ['queued', 'reserving', 'copying', 'catching-up', 'verifying', 'a
 export function rolloutLine(line: string): string | null {
   const progress = progressOf(line);
   if (progress === null) return null;
-  const moves = movesOf(progress);
+  const { version, doing, moves, finished } = progress;
   const found = [...new Set([...stages, ...moves.map(({ stage }) => stage)])];
   const counts = found.map((stage) => {
     return { stage, count: moves.filter((move) => move.stage === stage).length };
   });
   const bytes = moves.reduce((sum, move) => sum + move.bytes, 0);
-  const finished = countAt(progress, 'finished');
   return [
-    `version ${countAt(progress, 'version')}: ${String(fieldAt(progress, 'doing'))}`,
+    `version ${version}: ${doing}`,
     counts
       .filter(({ count }) => count > 0)
       .map(({ stage, count }) => `${count} ${stage}`)
@@ -32,19 +36,11 @@ export function rolloutLine(line: string): string | null {
     .join('; ');
 }
 
-function progressOf(line: string): JsonObject | null {
+function progressOf(line: string): Progress | null {
   if (!line.startsWith('{"event":"progress"')) return null;
   try {
-    return JSON.parse(line) as JsonObject; // an object, since it begins like one
+    return JSON.parse(line) as Progress; // printed by ring-builder, since it begins like one
   } catch {
     return null;
   }
-}
-
-function movesOf(progress: JsonObject): { readonly stage: string; readonly bytes: number }[] {
-  const moves = fieldAt(progress, 'moves');
-  return (Array.isArray(moves) ? moves : []).map((move: JsonObject) => ({
-    stage: String(fieldAt(move, 'stage')),
-    bytes: countAt(move, 'bytes'),
-  }));
 }

@@ -6,7 +6,6 @@ import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
 import { failure } from './failure.ts';
-import { fieldAt } from './json-field.ts';
 import { KeyspaceClient } from './keyspace-client.ts';
 import { newLedger } from './ledger.ts';
 import { readBack } from './read-back.ts';
@@ -148,7 +147,8 @@ async function replaceCertificate({ builder, cluster, narrator }: SecureStage) {
 /** The ring is signed by the new key, and every server hears which keys count. */
 async function replaceKey({ builder, narrator }: SecureStage, traffic: Traffic): Promise<void> {
   narrator.act('The key that signs rings is replaced');
-  const line = String(fieldAt(await builder('key', 'generate', 'bob', '--role', 'ring'), 'line'));
+  const words = ['key', 'generate', 'bob', '--role', 'ring'];
+  const { line } = await builder<{ readonly line: string }>(...words);
   await builder('key', 'trust', '--add', line);
   await builder('key', 'revoke', 'ada');
   await builder('sign', KEYSPACE, '1');

@@ -6,13 +6,12 @@ import type { Cities } from './cities.ts';
 import type { Cluster } from './cluster.ts';
 import { failure } from './failure.ts';
 import type { Figures } from './figures.ts';
-import { countAt, fieldAt, numberAt } from './json-field.ts';
 import { KeyspaceClient } from './keyspace-client.ts';
 import { type Ledger, newLedger } from './ledger.ts';
 import { loadRecords } from './load-records.ts';
 import type { Narrator } from './narrator.ts';
 import { readBack } from './read-back.ts';
-import type { JsonObject, RingBuilder } from './ring-builder.ts';
+import type { RingBuilder } from './ring-builder.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
@@ -111,6 +110,23 @@ export async function load(
   return seconds;
 }
 
+interface PlanDocument {
+  readonly moved: number;
+  readonly moveLowerBound: number;
+  readonly digest: string;
+}
+
+interface RolloutDocument {
+  readonly version: number;
+  readonly moved: number;
+  readonly verified: number;
+  readonly copied: {
+    readonly partitions: number;
+    readonly bytes: number;
+    readonly seconds: number;
+  };
+}
+
 type Change = Pick<
   Figures,
   'moved' | 'moveLowerBound' | 'copiesVerified' | 'copied' | 'ringVersion' | 'rolloutSeconds'
@@ -123,13 +139,11 @@ async function join(
   narrator.act('A seventh server joins in a fourth zone, while an application writes and reads');
   const joiner = await cluster.startJoiner();
   await builder('add', KEYSPACE, deviceOf(joiner), WEIGHT);
-  const plan = await builder('plan', KEYSPACE);
-  const moveLowerBound = numberAt(plan, 'moveLowerBound');
-  narrator.say(`${countAt(plan, 'moves')} moves; no ring needs fewer than ${moveLowerBound}`);
-  const digest = fieldAt(plan, 'digest');
-  await builder('commit', KEYSPACE, '-m', 'sd7 joins in zone 4', '--plan', String(digest));
+  const { moved, moveLowerBound, digest } = await builder<PlanDocument>('plan', KEYSPACE);
+  narrator.say(`${moved} moves; no ring needs fewer than ${moveLowerBound}`);
+  await builder('commit', KEYSPACE, '-m', 'sd7 joins in zone 4', '--plan', digest);
   const started = performance.now();
-  const rollout = await builder('rollout', KEYSPACE);
+  const rollout = await builder<RolloutDocument>('rollout', KEYSPACE);
   const rolloutSeconds = tenths((performance.now() - started) / 1000);
   client.addServer(joiner.place.port);
   const change = changeFigures(rollout);
@@ -138,18 +152,15 @@ async function join(
   return { ...change, moveLowerBound, rolloutSeconds };
 }
 
-function changeFigures(rollout: JsonObject): Omit<Change, 'moveLowerBound' | 'rolloutSeconds'> {
-  const [partitions, bytes] = [
-    numberAt(rollout, 'copied.partitions'),
-    numberAt(rollout, 'copied.bytes'),
-  ];
-  const seconds = numberAt(rollout, 'copied.seconds');
-  return {
-    moved: countAt(rollout, 'moved'),
-    copiesVerified: countAt(rollout, 'verified') === partitions,
-    copied: { partitions, bytes, mbPerSecond: seconds > 0 ? tenths(bytes / 1e6 / seconds) : 0 },
-    ringVersion: numberAt(rollout, 'version'),
-  };
+function changeFigures({
+  moved,
+  verified,
+  version: ringVersion,
+  copied: { partitions, bytes, seconds },
+}: RolloutDocument): Omit<Change, 'moveLowerBound' | 'rolloutSeconds'> {
+  const mbPerSecond = seconds > 0 ? tenths(bytes / 1e6 / seconds) : 0;
+  const copied = { partitions, bytes, mbPerSecond };
+  return { moved, copiesVerified: verified === partitions, copied, ringVersion };
 }
 
 async function splitOne({ builder, narrator }: Stage): Promise<Figures['split']> {
@@ -157,9 +168,8 @@ async function splitOne({ builder, narrator }: Stage): Promise<Figures['split']>
   await builder('split', KEYSPACE, String(PARENT));
   await builder('commit', KEYSPACE, '-m', 'two in the place of one');
   const started = performance.now();
-  const rollout = await builder('rollout', KEYSPACE);
+  const { moved: filled, version } = await builder<RolloutDocument>('rollout', KEYSPACE);
   const seconds = tenths((performance.now() - started) / 1000);
-  const [filled, version] = [countAt(rollout, 'moved'), numberAt(rollout, 'version')];
   const own = `each of ${REPLICAS} servers filled two files from its own`;
   narrator.say(`${own} in ${seconds} s; the ring is at version ${version}`);
   return { filled, wanted: 2 * REPLICAS, seconds };
