@@ -1,8 +1,6 @@
 // A ring that servers were told of, without servers: what the builder does about it by itself.
-import path from 'node:path';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../../tools/ring-builder/cli/verb.ts';
 import { proposeNextWave } from '../../tools/ring-builder/commands/carry-out/propose-next-wave.ts';
 import { notePush } from './note-push.ts';
 import { ringBuilderHere } from './ring-builder-here.ts';
@@ -16,21 +14,8 @@ export async function knownRing(hours: number, power = 4) {
   const told: string[] = [];
   const world = { nowMs: () => nowMs, tell: (line: string) => void told.push(line) };
   const tool = await ringBuilderHere(world);
-  const rings = path.join(tool.folder, 'rings');
-  const context: Context = {
-    ...{ rings, yes: false, command: 'ring-builder rollout cities', user: 'ada' },
-    keys: {
-      folder: path.join(tool.folder, 'keys'),
-      name: null,
-      passphrase: () => Promise.resolve(null),
-    },
-    show: () => undefined,
-    localHour: () => 3,
-    timeZone: 'Europe/Berlin',
-    atInterrupt: () => () => undefined,
-    next: (args) => `ring-builder ${args}`,
-    ...world,
-  };
+  const context = tool.contextOf(['rollout', 'cities']);
+  const { rings } = context;
   const create = `create cities --partition-power ${power} --replicas 3 --min-part-hours`;
   await tool.json(`${create} ${hours}`);
   await tool.json(`add cities ${devices}`);

@@ -9,6 +9,8 @@ import { unsigned } from './ring-builder-program.ts';
 
 export interface RingBuilderHere {
   readonly folder: string;
+  /** What a verb is given besides its words. */
+  readonly contextOf: (args: readonly string[]) => Context;
   /** The document of --json. Words are split at blanks, or given one by one; files lie in folder. */
   readonly json: <T = Record<string, unknown>>(args: string | readonly string[]) => Promise<T>;
   /** What a person reads, the next command included. */
@@ -22,31 +24,33 @@ export interface RingBuilderHere {
 /** `world`: what of the context is otherwise than usual. */
 export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
+  const rings = world.rings ?? join(folder, 'rings');
+  const contextOf = (args: readonly string[]): Context => ({
+    rings,
+    yes: args.includes('--yes'),
+    command: `ring-builder ${args.join(' ')}`,
+    user: 'ada',
+    keys: { folder: join(folder, 'keys'), name: null, passphrase: () => Promise.resolve(null) },
+    nowMs: () => Date.parse('2026-11-21T03:00:00Z'),
+    tell: () => undefined,
+    show: () => undefined,
+    localHour: () => 3,
+    timeZone: 'Europe/Berlin',
+    atInterrupt: () => () => undefined,
+    next: (command) => `ring-builder ${command}`,
+    ...world,
+  });
   const run = async (words: string | readonly string[]): Promise<Answer> => {
     const args = unsigned(typeof words === 'string' ? words.split(' ') : words);
-    const rings = world.rings ?? join(folder, 'rings');
     const parsed = await parseCommandLine([`--rings=${rings}`, ...args.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${args.join(' ')}`);
-    return parsed.verb.run(parsed.args, {
-      rings,
-      yes: args.includes('--yes'),
-      command: `ring-builder ${args.join(' ')}`,
-      user: 'ada',
-      keys: { folder: join(folder, 'keys'), name: null, passphrase: () => Promise.resolve(null) },
-      nowMs: () => Date.parse('2026-11-21T03:00:00Z'),
-      tell: () => undefined,
-      show: () => undefined,
-      localHour: () => 3,
-      timeZone: 'Europe/Berlin',
-      atInterrupt: () => () => undefined,
-      next: (command) => `ring-builder ${command}`,
-      ...world,
-    });
+    return parsed.verb.run(parsed.args, contextOf(args));
   };
   const inFolder = (word: string): string =>
     /\.(gz|builder|json)$|^absent$/.test(word) && !isAbsolute(word) ? join(folder, word) : word;
   return {
     folder,
+    contextOf,
     json: async <T>(args: string | readonly string[]) =>
       // The caller says what the document holds.
       JSON.parse(JSON.stringify((await run(args)).json)) as T,

@@ -42,8 +42,6 @@ export interface SimulationOptions {
   readonly lossPercent: number;
   /** False: a joiner counts as soon as it has the ring that names it. Loses writes. */
   readonly takeover: boolean;
-  /** False: a joiner leaves the promises of the device it replaces undecided. */
-  readonly finishesProposals: boolean;
   /** A device whose clock is further ahead than any write may be. */
   readonly wrongClock?: number;
 }
@@ -297,8 +295,7 @@ export class SimulatedCluster {
         if (joiner.put(row).kind === 'promised') await decide('cities', row.key);
       }
       const asked = { active, partition, device: id };
-      if (this.options.finishesProposals)
-        await finishProposals({ devices: joiner.caller, decide }, asked);
+      await finishProposals({ devices: joiner.caller, decide }, asked);
     }
   }
 

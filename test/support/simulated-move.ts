@@ -10,7 +10,7 @@ export const versions = [
   ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }]),
 ];
 
-export const sound: SimulationOptions = { lossPercent: 3, takeover: true, finishesProposals: true };
+export const sound: SimulationOptions = { lossPercent: 3, takeover: true };
 
 /** For every test of the file that calls it. */
 export function useSimulatedTime(): void {

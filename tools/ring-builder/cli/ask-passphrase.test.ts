@@ -1,13 +1,14 @@
 // A person at a terminal is asked for the passphrase, and nobody who looks on can read it.
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hasTerminals, inTerminal, type Typed } from '../../../test/support/in-terminal.ts';
 import { ringBuilderProgramIn } from '../../../test/support/ring-builder-program.ts';
 
 const program = join(import.meta.dirname, '../launcher.mjs');
 const secret = 'correct-horse-battery';
+const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 const enter = (after: string, text: string): Typed => ({ after, text: `${text}\r` });
 
 if (!hasTerminals) console.log('skipped: script(1) of util-linux is not here');
@@ -63,3 +64,33 @@ test('where nobody can be asked, nobody is', async () => {
   expect([exit, stderr]).toEqual([2, expect.stringContaining('SIGNING_KEY_LOCKED')]);
   expect(stderr).not.toContain('passphrase: ');
 });
+
+interface Typed {
+  /** Typed once this has been shown since what was typed before. */
+  readonly after: string;
+  readonly text: string;
+}
+
+/** By script(1) of util-linux: resolves with all that was shown. Words must need no quoting. */
+function inTerminal(
+  args: readonly string[],
+  { typed, env = {} }: { readonly typed: readonly Typed[]; readonly env?: NodeJS.ProcessEnv },
+): Promise<{ readonly shown: string; readonly exit: number | null }> {
+  const child = spawn('script', ['-qec', args.join(' '), '/dev/null'], {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  let seen = 0;
+  const left = [...typed];
+  child.stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+    const [next] = left;
+    const at = next === undefined ? -1 : shown.indexOf(next.after, seen);
+    if (next === undefined || at < 0) return;
+    seen = at + next.after.length;
+    left.shift();
+    child.stdin.write(next.text);
+  });
+  return new Promise((resolve) => child.once('close', (exit) => resolve({ shown, exit })));
+}

@@ -24,7 +24,7 @@ const toFake = ['setTimeout', 'clearTimeout', 'Date'] as const;
 beforeEach(() => vi.useFakeTimers({ now: 1_763_692_800_000, toFake: [...toFake] }));
 afterEach(() => vi.useRealTimers());
 
-const sound: SimulationOptions = { lossPercent: 0, takeover: true, finishesProposals: true };
+const sound: SimulationOptions = { lossPercent: 0, takeover: true };
 
 /** Everything at a version of the ring, the joiner loaded when it initializes. */
 async function clusterAt(version: number, options: SimulationOptions = sound) {

@@ -38,7 +38,7 @@ interface Expected {
 
 test.each(Array.from({ length: 40 }, (_, index) => index + 1))('seed %i', async (seed) => {
   const random = seededRandom(seed);
-  const sound = { lossPercent: 0, takeover: true, finishesProposals: true };
+  const sound = { lossPercent: 0, takeover: true };
   const cluster = new SimulatedCluster(seed, [ring], sound);
   const model = new Map<string, Expected>();
   for (let step = 0; step < 40; step += 1) {
