@@ -3,159 +3,116 @@ import { programVersion } from '@ringwright/base/program-version';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-export interface Metrics {
-  readonly registry: Registry;
-  readonly requestSeconds: Histogram<'method' | 'status'>;
-  readonly replicatedRows: Counter;
-  readonly ringVersion: Gauge<'ring'>;
-  readonly ringFork: Gauge<'ring'>;
-  readonly fetchedRingBytes: Counter<'form'>;
-  readonly partitions: Gauge<'ring' | 'state'>;
-  readonly copiedBytes: Counter;
-  readonly copyRate: Gauge;
-  readonly heldDrops: Gauge<'ring'>;
-  readonly insecureListen: Gauge;
-  readonly ringRefusals: Counter<'code'>;
-  readonly refusedRequests: Counter<'code'>;
-  readonly redisSeconds: Histogram<'command'>;
-  readonly redisConnections: Gauge;
-  readonly redisProtocolErrors: Counter;
-  readonly clientSeconds: Histogram<'method'>;
-  readonly batchItems: Counter<'op' | 'status'>;
-  readonly sessionEscalations: Counter;
-}
-
 const SECONDS_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-export function createMetrics(): Metrics {
+export type Metrics = ReturnType<typeof createMetrics>;
+
+type Makers = ReturnType<typeof makersIn>;
+
+/** What makes a metric of each kind from its name, what it tells and its labels. */
+function makersIn(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+      new Gauge({ name, help, labelNames, registers }),
+    seconds: <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new Histogram({ name, help, labelNames, buckets: SECONDS_BUCKETS, registers }),
+  };
+}
+
+export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const registers = [registry];
-  new Gauge({
-    name: 'ringwright_build_info',
-    help: '1, by the release that runs and the version of the wire format it speaks',
-    labelNames: ['version', 'wire'],
-    registers,
-  }).set({ version: programVersion, wire: wireVersion }, 1);
+  const makers = makersIn(registry);
+  makers
+    .gauge(
+      'ringwright_build_info',
+      '1, by the release that runs and the version of the wire format it speaks',
+      ['version', 'wire'],
+    )
+    .set({ version: programVersion, wire: wireVersion }, 1);
+  return { registry, ...deviceMetrics(makers), ...interfaceMetrics(makers) };
+}
+
+/** Rings, partition files on their way, and what holds them up. */
+function deviceMetrics({ counter, gauge }: Makers) {
   return {
-    registry,
-    requestSeconds: new Histogram({
-      name: 'ringwright_request_duration_seconds',
-      help: 'Time from request to answer, HTTP key resource',
-      labelNames: ['method', 'status'],
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    replicatedRows: new Counter({
-      name: 'ringwright_replicated_rows_total',
-      help: 'Records pushed to peers that lacked them',
-      registers,
-    }),
-    ringVersion: new Gauge({
-      name: 'ringwright_ring_version',
-      help: 'Active version of each ring',
-      labelNames: ['ring'],
-      registers,
-    }),
-    ringFork: new Gauge({
-      name: 'ringwright_ring_fork',
-      help: '1: two rings of one version were seen and nobody has settled it',
-      labelNames: ['ring'],
-      registers,
-    }),
-    fetchedRingBytes: new Counter({
-      name: 'ringwright_fetched_ring_bytes_total',
-      help: 'Bytes of rings fetched from peers, as whole files or deltas',
-      labelNames: ['form'],
-      registers,
-    }),
-    partitions: new Gauge({
-      name: 'ringwright_partitions',
-      help: 'Partition files on this device by state',
-      labelNames: ['ring', 'state'],
-      registers,
-    }),
-    ringRefusals: new Counter({
-      name: 'ringwright_ring_refusals_total',
-      help: 'Rings refused, by code',
-      labelNames: ['code'],
-      registers,
-    }),
-    refusedRequests: new Counter({
-      name: 'ringwright_refused_requests_total',
-      help: 'Requests without a token, with a bad one, or with one that may not do this',
-      labelNames: ['code'],
-      registers,
-    }),
-    ...copyMetrics(registers),
-    ...interfaceMetrics(registers),
+    replicatedRows: counter(
+      'ringwright_replicated_rows_total',
+      'Records pushed to peers that lacked them',
+    ),
+    ringVersion: gauge('ringwright_ring_version', 'Active version of each ring', ['ring']),
+    ringFork: gauge(
+      'ringwright_ring_fork',
+      '1: two rings of one version were seen and nobody has settled it',
+      ['ring'],
+    ),
+    fetchedRingBytes: counter(
+      'ringwright_fetched_ring_bytes_total',
+      'Bytes of rings fetched from peers, as whole files or deltas',
+      ['form'],
+    ),
+    partitions: gauge('ringwright_partitions', 'Partition files on this device by state', [
+      'ring',
+      'state',
+    ]),
+    ringRefusals: counter('ringwright_ring_refusals_total', 'Rings refused, by code', ['code']),
+    copiedBytes: counter('ringwright_copied_bytes_total', 'Bytes of partition files received'),
+    copyRate: gauge(
+      'ringwright_copy_rate_bytes_per_second',
+      'Limit of copies in each direction; 0: none',
+    ),
+    heldDrops: gauge('ringwright_held_drops', 'Drops and quarantines that wait for an operator', [
+      'ring',
+    ]),
   };
 }
 
-/** Partition files on their way, and what holds them up. */
-function copyMetrics(registers: Registry[]) {
+/** HTTP, the Redis protocol, clients over the wire, batches and sessions. */
+function interfaceMetrics({ counter, gauge, seconds }: Makers) {
   return {
-    copiedBytes: new Counter({
-      name: 'ringwright_copied_bytes_total',
-      help: 'Bytes of partition files received',
-      registers,
-    }),
-    copyRate: new Gauge({
-      name: 'ringwright_copy_rate_bytes_per_second',
-      help: 'Limit of copies in each direction; 0: none',
-      registers,
-    }),
-    insecureListen: new Gauge({
-      name: 'ringwright_insecure_listen',
-      help: 'Whether it listens to other machines without TLS, trust or access',
-      registers,
-    }),
-    heldDrops: new Gauge({
-      name: 'ringwright_held_drops',
-      help: 'Drops and quarantines that wait for an operator',
-      labelNames: ['ring'] as const,
-      registers,
-    }),
-  };
-}
-
-/** The Redis protocol, clients over the wire, batches and sessions. */
-function interfaceMetrics(registers: Registry[]) {
-  return {
-    redisSeconds: new Histogram({
-      name: 'ringwright_redis_command_duration_seconds',
-      help: 'Time from a request read to its answer, Redis protocol',
-      labelNames: ['command'] as const,
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    redisConnections: new Gauge({
-      name: 'ringwright_redis_connections',
-      help: 'Open connections of the Redis protocol',
-      registers,
-    }),
-    redisProtocolErrors: new Counter({
-      name: 'ringwright_redis_protocol_errors_total',
-      help: 'Connections ended for bytes that are no request of the Redis protocol',
-      registers,
-    }),
-    clientSeconds: new Histogram({
-      name: 'ringwright_client_request_duration_seconds',
-      help: 'Time from request to answer, client package',
-      labelNames: ['method'] as const,
-      buckets: SECONDS_BUCKETS,
-      registers,
-    }),
-    batchItems: new Counter({
-      name: 'ringwright_batch_items_total',
-      help: 'Items of HTTP batches by operation and status',
-      labelNames: ['op', 'status'] as const,
-      registers,
-    }),
-    sessionEscalations: new Counter({
-      name: 'ringwright_session_escalations_total',
-      help: 'Reads that asked more slots than their level for the sake of their session',
-      registers,
-    }),
+    insecureListen: gauge(
+      'ringwright_insecure_listen',
+      'Whether it listens to other machines without TLS, trust or access',
+    ),
+    refusedRequests: counter(
+      'ringwright_refused_requests_total',
+      'Requests without a token, with a bad one, or with one that may not do this',
+      ['code'],
+    ),
+    requestSeconds: seconds(
+      'ringwright_request_duration_seconds',
+      'Time from request to answer, HTTP key resource',
+      ['method', 'status'],
+    ),
+    redisSeconds: seconds(
+      'ringwright_redis_command_duration_seconds',
+      'Time from a request read to its answer, Redis protocol',
+      ['command'],
+    ),
+    redisConnections: gauge(
+      'ringwright_redis_connections',
+      'Open connections of the Redis protocol',
+    ),
+    redisProtocolErrors: counter(
+      'ringwright_redis_protocol_errors_total',
+      'Connections ended for bytes that are no request of the Redis protocol',
+    ),
+    clientSeconds: seconds(
+      'ringwright_client_request_duration_seconds',
+      'Time from request to answer, client package',
+      ['method'],
+    ),
+    batchItems: counter(
+      'ringwright_batch_items_total',
+      'Items of HTTP batches by operation and status',
+      ['op', 'status'],
+    ),
+    sessionEscalations: counter(
+      'ringwright_session_escalations_total',
+      'Reads that asked more slots than their level for the sake of their session',
+    ),
   };
 }
