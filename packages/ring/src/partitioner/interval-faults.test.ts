@@ -54,8 +54,8 @@ test('whole partitioners have no fault, and their intervals follow each other wi
   expect([...intervalFaults(keys)]).toEqual([]);
   const bounds = intervalsOf(keys).map(({ id, start, end }) => [id, start, end]);
   expect(bounds).toEqual([
-    [0, null, Uint8Array.of(0x67)],
-    [1, Uint8Array.of(0x67), Uint8Array.of(0x6e)],
-    [2, Uint8Array.of(0x6e), null],
+    [0, null, Buffer.of(0x67)],
+    [1, Buffer.of(0x67), Buffer.of(0x6e)],
+    [2, Buffer.of(0x6e), null],
   ]);
 });

@@ -1,5 +1,6 @@
 // A key of any bytes as printable text and back, as in a URL: %2F is one byte in hex. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { shortened } from '@ringwright/base/shortened';
 
 const [percent, comma] = [0x25, 0x2c];
 
@@ -16,7 +17,6 @@ export function keyText(key: Uint8Array): string {
 /** The bytes that a text spells; what is not ASCII stands for its UTF-8. Throws KEY_INVALID. */
 export function keyOfText(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'utf8');
-  const key = new Uint8Array(bytes.length);
   let length = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     let byte = bytes[at] ?? 0;
@@ -26,10 +26,11 @@ export function keyOfText(text: string): Uint8Array {
       byte = Number.parseInt(digits, 16);
       at += 2;
     }
-    key[length] = byte;
+    // In place: what is read lies at or behind what is written.
+    bytes[length] = byte;
     length += 1;
   }
-  return key.slice(0, length);
+  return bytes.subarray(0, length);
 }
 
 function hexOf(byte: number): string {
@@ -37,10 +38,10 @@ function hexOf(byte: number): string {
 }
 
 function noHex(text: string, digits: string): CodedError {
-  const [key, found] = [text, digits].map((one) => JSON.stringify(one));
-  const message = `key ${key} has % before ${found}, which is no byte in hex`;
+  const key = shortened(text);
+  const message = `key ${JSON.stringify(key)} has '%${digits}', which is no byte in hex`;
   return new CodedError('KEY_INVALID', message, {
     hint: 'a percent sign itself is %25',
-    details: { key: text, found: digits },
+    details: { key, found: digits },
   });
 }

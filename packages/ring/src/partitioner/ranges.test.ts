@@ -38,7 +38,7 @@ test('every key has one spelling, and is read from it', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       expect(keyText(bytes)).toMatch(/^[!-~]*$/);
-      expect(keyOfText(keyText(bytes))).toEqual(Uint8Array.from(bytes));
+      expect([...keyOfText(keyText(bytes))]).toEqual([...bytes]);
     }),
   );
   expect(keyText(Buffer.from('DE/München 50%,'))).toBe('DE/M%C3%BCnchen%2050%25%2C');

@@ -130,6 +130,9 @@ test('headers over the limit, and what is no HTTP, end the connection', async ()
   const long = `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: ${'a'.repeat(9_000)}\r\n\r\n`;
   expect(statusesOf(await talk([long]))).toEqual(['431']);
   expect(statusesOf(await talk(['hello\r\n\r\n']))).toEqual(['400']);
+  // Keys are decoded from ASCII.
+  const raw = 'GET /v1/cities/z\u00fcrich HTTP/1.1\r\nhost: localhost\r\n\r\n';
+  expect(statusesOf(await talk([raw]))).toEqual(['400']);
   expect((await fetch(url('/healthz'))).status).toBe(200);
 });
 
