@@ -1,39 +1,10 @@
 // What this server answers on the wire, by method.
 import { messageNeeds, type NeedsOf } from '@ringwright/access/message-needs';
 import { role } from '@ringwright/access/need';
-import { assert, must } from '@ringwright/base/assert';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
-import { auditRead } from '@ringwright/wire/audit';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
-import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
-import {
-  copyChecksum,
-  copyClose,
-  copyGoOn,
-  copyOpen,
-  copyRate,
-  copyRead,
-  copyStart,
-} from '@ringwright/wire/copies';
-import { filesLook } from '@ringwright/wire/files';
-import { floorPromise, floorRaise } from '@ringwright/wire/floors';
-import { hello } from '@ringwright/wire/hello';
-import { coordinateScan, keysAfter, pageRead } from '@ringwright/wire/listing';
-import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
-import { moveControl, moveReceipts, movesComplete } from '@ringwright/wire/moves';
-import {
-  recordPrepare,
-  recordRead,
-  recordStamp,
-  recordsWrite,
-  recordWrite,
-} from '@ringwright/wire/records';
-import { digests, offer, promises, push, rowsSince, tail } from '@ringwright/wire/replication';
-import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
-import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
-import { trustFetch, trustOffer } from '@ringwright/wire/trust';
-import type { z } from 'zod';
 import type { Guard } from './access/guard.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import { auditedWords, isAudited } from './audit/audit-messages.ts';
@@ -74,7 +45,7 @@ import {
   answerTail,
 } from './replica/replication-answers.ts';
 import { answerWrites } from './replica/write-answers.ts';
-import type { MadeWith, RingRequests } from './rings/ring-requests.ts';
+import type { MadeWith } from './rings/ring-requests.ts';
 import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
@@ -92,116 +63,129 @@ interface HandlerPorts {
   readonly scrubber: Pick<Scrubber, 'look' | 'damaged'>;
 }
 
+type Kinds = typeof messageKinds;
+
+/** The compiler refuses a message without a line below. */
+type Answers = {
+  readonly [Name in keyof Kinds]: (
+    request: RequestOf<Kinds[Name]>,
+    caller: Caller,
+  ) => MaybePromise<AnswerOf<Kinds[Name]>>;
+};
+
+type DeviceMessage = {
+  [Name in keyof Kinds]: RequestOf<Kinds[Name]> extends MadeWith ? Name : never;
+}[keyof Kinds];
+
+/** Fills `handlers`, which the device's own caller shares with every connection. */
+export function fillHandlers(handlers: Map<string, CallHandler>, ports: HandlerPorts): void {
+  const ofDevices = answersOfDevices(ports);
+  const answers: Answers = { ...ofDevices, ...otherAnswers(ports) };
+  const toOperators = (caller: Caller): boolean => ports.guard.allows(caller, role('operator'));
+  for (const name of Object.keys(messageKinds) as (keyof Kinds)[]) {
+    // The channel passes only requests that have passed the schema of their kind.
+    const run = answers[name] as Answering;
+    const isOpenTo = name === 'digests' ? toOperators : nobodyElse;
+    const answer = name in ofDevices ? betweenDevices(ports, run, isOpenTo) : run;
+    const { method, request } = messageKinds[name];
+    const givesAway = name === 'copyRead' && ({ givesAway: true } as const);
+    handlers.set(method, { request, answer: guardedAnswer(ports, name, answer), ...givesAway });
+  }
+}
+
+function answersOfDevices({ replica, copies, throttle }: HandlerPorts) {
+  const timed = throttle.timed.bind(throttle);
+  return {
+    recordWrite: (request, caller) => timed(answerWrite(replica, request, caller)),
+    recordsWrite: (request, caller) => timed(answerWrites(replica, request, caller)),
+    recordRead: (request, caller) => timed(answerRead(replica, request, caller)),
+    recordStamp: (request, caller) => timed(answerStamp(replica, request, caller)),
+    recordPrepare: (request, caller) => timed(answerPrepare(replica, request, caller)),
+    digests: (request, caller) => answerDigests(replica, request, caller),
+    tail: (request, caller) => answerTail(replica, request, caller),
+    offer: (request, caller) => answerOffer(replica, request, caller),
+    push: (request, caller) => answerPush(replica, request, caller),
+    rowsSince: (request, caller) => answerRows(replica, request, caller),
+    promises: (request, caller) => answerPromises(replica, request, caller),
+    floorPromise: (request, caller) => answerFloorPromise(replica, request, caller),
+    floorRaise: (request, caller) => answerFloorRaise(replica, request, caller),
+    copyOpen: (request, caller) => copies.open(request, caller),
+    copyStart: (request, caller) => copies.start(request, caller),
+    keysAfter: (request, caller) => answerKeys(replica, request, caller),
+    pageRead: (request, caller) => answerPage(replica, request, caller),
+  } satisfies Partial<Pick<Answers, DeviceMessage>>;
+}
+
+/** What each of these needs is in message-needs.ts. */
+function otherAnswers(ports: HandlerPorts) {
+  const { replica, copies, throttle, trash, trust, clients, moves } = ports;
+  return {
+    auditRead: async ({ before, limit }) => ({ lines: await ports.audit.read(before, limit) }),
+    hello: (request, caller) => answerHello(ports.introduce, request, caller),
+    ringOffer: (request, caller) => replica.exchange.offer(request, caller),
+    ringDelta: (request, caller) => replica.exchange.delta(request, caller),
+    ringChunk: (request, caller) => replica.exchange.chunk(request, caller),
+    ringFetch: (request) => replica.exchange.fetch(request),
+    ringSettle: (request) => replica.exchange.settle(request),
+    trustOffer: (request) => trust.offer(request),
+    trustFetch: () => trust.fetch(),
+    copyRead: (request) => copies.read(request),
+    copyClose: (request) => copies.release(request),
+    copyGoOn: (request) => copies.goOn(request),
+    copyChecksum: (request) => copies.checksum(request),
+    copyRate: (request) => answerCopyRate(throttle, request),
+    trashList: (request) => answerTrashList(trash, request),
+    trashRestore: (request) => answerTrashRestore(trash, request),
+    confirmDrops: (request) => answerConfirmDrops(trash, request),
+    coordinateScan: (request) => answerScanPage(clients, request),
+    coordinatePut: (request) => answerPut(clients, request),
+    coordinateGet: (request) => answerGet(clients, request),
+    moveControl: (request) => answerMoveControl(moves, request),
+    moveReceipts: (request) => answerMoveReceipts(moves, request),
+    movesComplete: (request) => answerMovesComplete(moves, request),
+    filesLook: (request) => answerFilesLook(ports.scrubber, request),
+  } satisfies Partial<Answers>;
+}
+
 function answerCopyRate(
   throttle: AdaptiveThrottle,
-  { bytesPerSecond, loan }: RequestOf<typeof copyRate>,
-): AnswerOf<typeof copyRate> {
+  { bytesPerSecond, loan }: RequestOf<Kinds['copyRate']>,
+): AnswerOf<Kinds['copyRate']> {
   if (loan === null) throttle.allow(bytesPerSecond);
   else throttle.lend(loan, bytesPerSecond);
   const { allowed, inForce } = throttle.status();
   return { allowed, inForce };
 }
 
-/** Fills `handlers`, which the device's own caller shares with every connection. */
-export function fillHandlers(
-  handlers: Map<string, CallHandler>,
-  { proven, replica, copies, throttle, trash, trust, clients, moves, ...ports }: HandlerPorts,
-): void {
-  const timed = throttle.timed.bind(throttle);
-  const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
-    kind: MessageKind<Request, Answer>,
-    run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
-    options: Pick<CallHandler, 'givesAway'> = {},
-  ): void => {
-    const guarded = guardedAnswer(ports, kind.method, run as Answering);
-    handlers.set(kind.method, { request: kind.request, answer: guarded, ...options });
-  };
-  const ofDevices = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
-    kind: MessageKind<Request, Answer>,
-    run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
-    isOpenTo: (caller: Caller) => boolean = () => false,
-  ): void => {
-    const requireCaller = (caller: Caller, request: MadeWith): void => {
-      if (!isOpenTo(caller)) proven.requireMember(caller, request);
-    };
-    answer(kind, betweenDevices(clients.coordinator.requests, requireCaller, run));
-  };
-  const toOperators = (caller: Caller): boolean => ports.guard.allows(caller, role('operator'));
-  answer(auditRead, async ({ before, limit }) => ({
-    lines: await ports.audit.read(before, limit),
-  }));
-  answer(hello, (request, caller) => answerHello(ports.introduce, request, caller));
-  answer(ringOffer, (request, caller) => replica.exchange.offer(request, caller));
-  answer(ringDelta, (request, caller) => replica.exchange.delta(request, caller));
-  answer(ringChunk, (request, caller) => replica.exchange.chunk(request, caller));
-  answer(ringFetch, (request) => replica.exchange.fetch(request));
-  answer(ringSettle, (request) => replica.exchange.settle(request));
-  answer(trustOffer, (request) => trust.offer(request));
-  answer(trustFetch, () => trust.fetch());
-  ofDevices(recordWrite, (request, caller) => timed(answerWrite(replica, request, caller)));
-  ofDevices(recordsWrite, (request, caller) => timed(answerWrites(replica, request, caller)));
-  ofDevices(recordRead, (request, caller) => timed(answerRead(replica, request, caller)));
-  ofDevices(recordStamp, (request, caller) => timed(answerStamp(replica, request, caller)));
-  ofDevices(recordPrepare, (request, caller) => timed(answerPrepare(replica, request, caller)));
-  ofDevices(digests, (request, caller) => answerDigests(replica, request, caller), toOperators);
-  ofDevices(tail, (request, caller) => answerTail(replica, request, caller));
-  ofDevices(offer, (request, caller) => answerOffer(replica, request, caller));
-  ofDevices(push, (request, caller) => answerPush(replica, request, caller));
-  ofDevices(rowsSince, (request, caller) => answerRows(replica, request, caller));
-  ofDevices(promises, (request, caller) => answerPromises(replica, request, caller));
-  ofDevices(floorPromise, (request, caller) => answerFloorPromise(replica, request, caller));
-  ofDevices(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
-  ofDevices(copyOpen, (request, caller) => copies.open(request, caller));
-  answer(copyRead, (request) => copies.read(request), { givesAway: true });
-  answer(copyClose, (request) => copies.release(request));
-  ofDevices(copyStart, (request, caller) => copies.start(request, caller));
-  answer(copyGoOn, (request) => copies.goOn(request));
-  answer(copyChecksum, (request) => copies.checksum(request));
-  answer(copyRate, (request) => answerCopyRate(throttle, request));
-  answer(trashList, (request) => answerTrashList(trash, request));
-  answer(trashRestore, (request) => answerTrashRestore(trash, request));
-  answer(confirmDrops, (request) => answerConfirmDrops(trash, request));
-  ofDevices(keysAfter, (request, caller) => answerKeys(replica, request, caller));
-  ofDevices(pageRead, (request, caller) => answerPage(replica, request, caller));
-  answer(coordinateScan, (request) => answerScanPage(clients, request));
-  answer(coordinatePut, (request) => answerPut(clients, request));
-  answer(coordinateGet, (request) => answerGet(clients, request));
-  answer(moveControl, (request) => answerMoveControl(moves, request));
-  answer(moveReceipts, (request) => answerMoveReceipts(moves, request));
-  answer(movesComplete, (request) => answerMovesComplete(moves, request));
-  answer(filesLook, (request) => answerFilesLook(ports.scrubber, request));
-  assertComplete(handlers);
-}
-
-function assertComplete(handlers: ReadonlyMap<string, CallHandler>): void {
-  for (const { method } of Object.values(messageKinds)) {
-    assert(handlers.has(method), `'${method}' is answered`);
-  }
-}
+const nobodyElse = (): boolean => false;
 
 /** What only devices of the ring may ask of each other; counted as long as it is under way. */
-function betweenDevices<Request extends MadeWith, Answer>(
-  requests: RingRequests,
-  requireCaller: (caller: Caller, request: MadeWith) => void,
-  run: (request: Request, caller: Caller) => MaybePromise<Answer>,
-): (request: Request, caller: Caller) => MaybePromise<Answer> {
+function betweenDevices(
+  { proven, clients }: Pick<HandlerPorts, 'proven' | 'clients'>,
+  run: Answering,
+  isOpenTo: (caller: Caller) => boolean,
+): Answering {
+  const { requests } = clients.coordinator;
   return (request, caller) => {
-    requireCaller(caller, request);
+    const madeWith = request as MadeWith;
+    if (!isOpenTo(caller)) proven.requireMember(caller, madeWith);
     const answered = run(request, caller);
     if (!(answered instanceof Promise)) return answered;
-    requests.begin('answered', request);
-    const end = (): void => requests.end('answered', request);
+    requests.begin('answered', madeWith);
+    const end = (): void => requests.end('answered', madeWith);
     answered.then(end, end);
     return answered;
   };
 }
-/** The channel passes only requests that have passed the schema of their kind. */
+
 function guardedAnswer(
   { guard, audit }: Pick<HandlerPorts, 'guard' | 'audit'>,
-  method: string,
+  name: keyof Kinds,
   answer: Answering,
 ): Answering {
-  const needs = must(needsByMethod.get(method), `no line of '${method}' in message-needs.ts`);
+  const { method } = messageKinds[name];
+  // Each is of the requests of its own kind, and is given no others.
+  const needs = messageNeeds[name] as NeedsOf<unknown>;
   const isNoted = isAudited(method);
   return (request, caller) => {
     guard.requireOf(caller, needs, request);
@@ -212,10 +196,3 @@ function guardedAnswer(
     return answer(request, caller);
   };
 }
-
-const needsByMethod: ReadonlyMap<string, NeedsOf<unknown>> = new Map(
-  Object.entries(messageKinds).map(([name, { method }]) => {
-    // Each is of the requests of its own kind, and is given no others.
-    return [method, messageNeeds[name as keyof typeof messageKinds] as NeedsOf<unknown>];
-  }),
-);
