@@ -8,12 +8,11 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { coordinateWrite } from './coordinate.ts';
 import { coordinateScan } from './coordinate-scan.ts';
 import { expiryOf } from './expiry.ts';
-import { readInSession } from './read-in-session.ts';
+import { readInSession, type SessionPorts } from './read-in-session.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 import { mayWriteIf, writeIf } from './write-if.ts';
 
-export interface ClientPorts {
-  readonly coordinator: CoordinatorPorts;
+export interface ClientPorts extends SessionPorts {
   readonly metrics: Pick<Metrics, 'clientSeconds' | 'sessionEscalations'>;
 }
 
@@ -39,14 +38,13 @@ export async function answerPut(
 }
 
 export async function answerGet(
-  { coordinator, metrics }: ClientPorts,
+  ports: ClientPorts,
   request: RequestOf<typeof coordinateGet>,
 ): Promise<AnswerOf<typeof coordinateGet>> {
-  const end = metrics.clientSeconds.startTimer({ method: 'get' });
+  const end = ports.metrics.clientSeconds.startTimer({ method: 'get' });
   try {
-    const onEscalation = (): void => metrics.sessionEscalations.inc();
-    const record = await readInSession({ coordinator, onEscalation }, request);
-    const ringVersion = versionOf(coordinator, request.keyspace);
+    const record = await readInSession(ports, request);
+    const ringVersion = versionOf(ports.coordinator, request.keyspace);
     return { record, ringVersion };
   } finally {
     end();

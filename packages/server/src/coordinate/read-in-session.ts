@@ -3,14 +3,14 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { formatSessionToken, type SessionToken } from '@ringwright/base/session-token';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { WireContent } from '../replica/wire-record.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Consistency } from './consistency.ts';
 import { coordinateRead, type KeyRequest } from './coordinate.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
-interface SessionPorts {
+export interface SessionPorts {
   readonly coordinator: CoordinatorPorts;
-  /** Called when a session needed more slots than its level asks for. */
-  readonly onEscalation: () => void;
+  readonly metrics: Pick<Metrics, 'sessionEscalations'>;
 }
 
 /**
@@ -20,7 +20,7 @@ interface SessionPorts {
  * one. Throws SESSION_BEHIND when too few of those answer.
  */
 export async function readInSession(
-  { coordinator, onEscalation }: SessionPorts,
+  { coordinator, metrics }: SessionPorts,
   request: KeyRequest,
 ): Promise<WireContent | null> {
   const { session = null, consistency } = request;
@@ -28,7 +28,7 @@ export async function readInSession(
   if (session === null || (record !== null && compareStamps(record, session) >= 0)) return record;
   const sure = surelySees(session);
   if (strength(consistency) >= strength(sure)) return record;
-  onEscalation();
+  metrics.sessionEscalations.inc();
   try {
     return await coordinateRead(coordinator, { ...request, consistency: sure });
   } catch (error) {

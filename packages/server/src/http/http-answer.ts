@@ -1,7 +1,12 @@
 // Answers over HTTP: bytes, JSON, and errors as {code, message, hint, details} with their status.
-import type { ServerResponse } from 'node:http';
-import { CodedError } from '@ringwright/base/coded-error';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CodedError, type ErrorDocument } from '@ringwright/base/coded-error';
 import { retryAfterSeconds } from '@ringwright/base/limits-wire';
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 export type Headers = Readonly<Record<string, string | number>>;
 
@@ -20,17 +25,22 @@ export function answerBytes(
 }
 
 /** Expected failures carry their own status; anything else is a bug and says no more than that. */
+export function failureOf(error: unknown): {
+  readonly status: number;
+  readonly error: ErrorDocument;
+} {
+  if (error instanceof CodedError) return { status: error.http, error: error.toJSON() };
+  const message = 'the server failed; its log has the reason';
+  return { status: 500, error: { code: 'INTERNAL', message, hint: '', details: {} } };
+}
+
 export function answerError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  if (error instanceof CodedError) {
-    if (error.http === 401) response.setHeader('www-authenticate', 'Bearer');
-    if (error.http === 503) response.setHeader('retry-after', retryAfterSeconds);
-    answerJson(response, error.http, error.toJSON());
-    return;
-  }
-  const message = 'the server failed; its log has the reason';
-  answerJson(response, 500, { code: 'INTERNAL', message, hint: '', details: {} });
+  const { status, error: document } = failureOf(error);
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+  if (status === 503) response.setHeader('retry-after', retryAfterSeconds);
+  answerJson(response, status, document);
 }

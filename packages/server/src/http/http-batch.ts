@@ -1,6 +1,5 @@
 // Many gets, puts and deletes in one request: POST /v1/_batch/KEYSPACE, with an answer per item.
 // No keyspace name begins with `_`, so the path can never be a key's.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Need } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
@@ -19,13 +18,12 @@ import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { type Consistency, parseConsistency } from '../coordinate/consistency.ts';
 import { coordinateWrite } from '../coordinate/coordinate.ts';
 import { expiryOf } from '../coordinate/expiry.ts';
-import { readInSession } from '../coordinate/read-in-session.ts';
-import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import { readInSession, type SessionPorts } from '../coordinate/read-in-session.ts';
 import { mayWriteIf, writeIf } from '../coordinate/write-if.ts';
 import { identityOf } from '../replica/wire-record.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { checkJson } from './check-request.ts';
-import { answerJson } from './http-answer.ts';
+import { answerJson, type Exchange, failureOf } from './http-answer.ts';
 import { type BatchItem, parseBatch } from './http-batch-schema.ts';
 import { readBody } from './http-body.ts';
 import { sessionHeader, sessionOf } from './http-session.ts';
@@ -33,10 +31,9 @@ import { knownQuery } from './known-query.ts';
 
 export const batchSegment = '_batch';
 
-export interface BatchPorts {
+export interface BatchPorts extends SessionPorts {
   /** Throws what the guard throws, for whoever sent the batch. */
   readonly requireItem: (needs: readonly Need[]) => void;
-  readonly coordinator: CoordinatorPorts;
   readonly metrics: Pick<Metrics, 'batchItems' | 'sessionEscalations'>;
   readonly onBug: (error: unknown) => void;
 }
@@ -73,7 +70,7 @@ interface Batch {
 export async function answerBatch(
   ports: BatchPorts,
   { keyspace, query }: BatchTarget,
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { request, response }: Exchange,
 ): Promise<void> {
   if (request.method !== 'POST') {
     const hint = `POST /v1/${batchSegment}/KEYSPACE`;
@@ -100,10 +97,8 @@ export async function answerBatch(
 
 async function answerItem(batch: Batch, item: BatchItem): Promise<ItemAnswer> {
   const answer = await permittedItem(batch, item).catch((error: unknown): ItemAnswer => {
-    if (error instanceof CodedError) return { status: error.http, error: error.toJSON() };
-    batch.ports.onBug(error);
-    const message = 'the server failed; its log has the reason';
-    return { status: 500, error: { code: 'INTERNAL', message, hint: '', details: {} } };
+    if (!(error instanceof CodedError)) batch.ports.onBug(error);
+    return failureOf(error);
   });
   batch.ports.metrics.batchItems.inc({ op: item.op, status: answer.status });
   return answer;
@@ -141,16 +136,13 @@ async function writeItem(
 
 async function readItem(batch: Batch, { key }: BatchItem): Promise<ItemAnswer> {
   const { ports, keyspace, consistency, session } = batch;
-  const onEscalation = (): void => ports.metrics.sessionEscalations.inc();
-  const readers = { coordinator: ports.coordinator, onEscalation };
   // A value more is in memory only for as long as it takes to see that it is one too many.
   if (batch.bytes > httpBatchAnswerBytesMax) throw tooManyBytes();
-  const record = await readInSession(readers, { keyspace, key, consistency, session });
+  const record = await readInSession(ports, { keyspace, key, consistency, session });
   see(batch, record);
   const stamp = record === null ? {} : { stamp: formatStamp(identityOf(record)) };
   if (record === null || record.value === null) {
-    const error = new CodedError('KEY_UNKNOWN', 'no record with this key');
-    return { status: error.http, ...stamp, error: error.toJSON() };
+    return { ...failureOf(new CodedError('KEY_UNKNOWN', 'no record with this key')), ...stamp };
   }
   batch.bytes += record.value.length;
   if (batch.bytes > httpBatchAnswerBytesMax) throw tooManyBytes();

@@ -1,8 +1,7 @@
 // What the data directory holds: GET /v1/_inspect/[RING[/PARTITION]], for `ring-server inspect`.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StatusPorts } from '../status/status.ts';
-import { answerJson } from './http-answer.ts';
+import { answerJson, type Exchange } from './http-answer.ts';
 import { inspect } from './inspection.ts';
 
 export const inspectSegment = '_inspect';
@@ -14,7 +13,7 @@ export const inspectSegment = '_inspect';
 export function answerInspect(
   { store, identity }: Pick<StatusPorts, 'store' | 'identity'>,
   place: string,
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { request, response }: Exchange,
 ): void {
   const [, ring, partition] = /^([^/]+)?(?:\/(\d{1,8}))?$/.exec(place) ?? [];
   if (request.method !== 'GET' || (ring === undefined && place !== '')) {

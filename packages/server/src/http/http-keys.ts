@@ -1,5 +1,5 @@
 // The key resource: PUT, GET, HEAD and DELETE of /v1/KEYSPACE/KEY.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatStamp, parseStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
@@ -7,12 +7,10 @@ import { parseConsistency } from '../coordinate/consistency.ts';
 import { coordinateWrite, type KeyRequest } from '../coordinate/coordinate.ts';
 import { expiryOf, ttlMsOf } from '../coordinate/expiry.ts';
 import type { NewContent } from '../coordinate/propose.ts';
-import { readInSession } from '../coordinate/read-in-session.ts';
-import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import { readInSession, type SessionPorts } from '../coordinate/read-in-session.ts';
 import { writeIf } from '../coordinate/write-if.ts';
 import { identityOf } from '../replica/wire-record.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { answerBytes, answerError } from './http-answer.ts';
+import { answerBytes, answerError, type Exchange } from './http-answer.ts';
 import { readBody } from './http-body.ts';
 import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
 import { nextSession, sessionOf } from './http-session.ts';
@@ -31,18 +29,8 @@ export interface KeyTarget {
   readonly query: string;
 }
 
-export interface KeyPorts {
-  readonly coordinator: CoordinatorPorts;
-  readonly metrics: Pick<Metrics, 'sessionEscalations'>;
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 export async function answerKey(
-  ports: KeyPorts,
+  ports: SessionPorts,
   target: KeyTarget,
   exchange: Exchange,
 ): Promise<void> {
@@ -79,7 +67,7 @@ export async function answerKey(
 }
 
 async function answerWrite(
-  { coordinator }: KeyPorts,
+  { coordinator }: SessionPorts,
   write: KeyRequest & NewContent,
   { request, response }: Exchange,
 ): Promise<void> {
@@ -112,12 +100,11 @@ function nameRecord(response: ServerResponse, stamp: Stamp | null): void {
 }
 
 async function answerGet(
-  { coordinator, metrics }: KeyPorts,
+  ports: SessionPorts,
   read: KeyRequest,
   { request, response }: Exchange,
 ): Promise<void> {
-  const onEscalation = (): void => metrics.sessionEscalations.inc();
-  const record = await readInSession({ coordinator, onEscalation }, read);
+  const record = await readInSession(ports, read);
   const session = nextSession(read.session ?? null, record, read.consistency);
   for (const [name, text] of Object.entries(session)) response.setHeader(name, text);
   if (record !== null) response.setHeader(stampHeader, formatStamp(identityOf(record)));

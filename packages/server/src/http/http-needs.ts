@@ -17,6 +17,10 @@ const byService: Readonly<Record<string, readonly Need[]>> = {
   '/metrics': look,
 };
 
+export function isService(path: string): boolean {
+  return Object.hasOwn(byService, path);
+}
+
 type NeedsOf = (rest: string, query: string) => readonly Need[];
 
 /** A map: an object would have needs for `constructor` too, which is the name of a keyspace. */

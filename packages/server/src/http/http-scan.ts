@@ -1,5 +1,4 @@
 // Keys and records in order, page by page: GET /v1/_scan/KEYSPACE and GET /v1/_keys/KEYSPACE.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, listKeysMax } from '@ringwright/base/limits';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
@@ -13,7 +12,7 @@ import { parseConsistency } from '../coordinate/consistency.ts';
 import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { identityOf } from '../replica/wire-record.ts';
-import { answerBytes, answerJson } from './http-answer.ts';
+import { answerBytes, answerJson, type Exchange } from './http-answer.ts';
 import { etagOf } from './http-conditions.ts';
 import { keyForm } from './key-form.ts';
 import { knownQuery } from './known-query.ts';
@@ -38,7 +37,7 @@ const linesType = 'application/x-ndjson';
 export async function answerScan(
   coordinator: CoordinatorPorts,
   { keyspace, segment, query }: { keyspace: string; segment: string; query: string },
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { request, response }: Exchange,
 ): Promise<void> {
   if (request.method !== 'GET') {
     throw new CodedError('METHOD_UNKNOWN', `${request.method} is not GET`, { hint: EXAMPLE });

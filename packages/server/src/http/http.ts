@@ -19,12 +19,12 @@ import { middleOf } from '../status/middle-of.ts';
 import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { checkHost, checkOrigin, malformationOf } from './check-request.ts';
-import { answerBytes, answerError, answerJson } from './http-answer.ts';
+import { answerBytes, answerError, answerJson, type Exchange } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
 import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
-import { httpNeeds } from './http-needs.ts';
+import { httpNeeds, isService } from './http-needs.ts';
 import { givePlaces } from './http-places.ts';
 import { answerScan, listSegment, scanSegment } from './http-scan.ts';
 import { readyAnswer } from './ready-answer.ts';
@@ -37,11 +37,6 @@ export interface HttpPorts {
   /** Of a Host header: allowed-hosts.ts. */
   readonly allowsHost: (header: string) => boolean;
   readonly onBug: (error: unknown) => void;
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 /** Slow or idle clients are cut: a request has this long to arrive. */
@@ -141,13 +136,6 @@ function requireNeeds(
 /** Says nothing but that a server is here, to whatever a load balancer calls it. */
 const anyHostPath = '/healthz';
 
-const servicePaths: ReadonlySet<string> = new Set([
-  '/healthz',
-  '/readyz',
-  '/v1/status',
-  '/metrics',
-]);
-
 /** Throws METHOD_UNKNOWN for what could change something where nothing can be changed. */
 function checkReading({ method }: IncomingMessage, path: string): void {
   if (method === 'GET' || method === 'HEAD') return;
@@ -161,7 +149,7 @@ async function answerService(
   exchange: Exchange & { readonly path: string; readonly query: string; readonly isKnown: boolean },
 ): Promise<void> {
   const { request, response, path, query, isKnown } = exchange;
-  if (servicePaths.has(path)) checkReading(request, path);
+  if (isService(path)) checkReading(request, path);
   switch (path) {
     case '/healthz':
       return answerJson(response, 200, { ok: true });
