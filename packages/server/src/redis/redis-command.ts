@@ -28,13 +28,16 @@ export interface RedisPorts {
   readonly about: RedisAbout;
 }
 
-/** What INFO, HELLO and CONFIG tell. */
-export interface RedisAbout {
+export interface RedisSettings {
   readonly device: string;
   readonly port: number;
   /** The keyspace of connections that have selected none; null: the only ring there is. */
   readonly keyspace: string | null;
   readonly consistency: Consistency;
+}
+
+/** What INFO, HELLO and CONFIG tell. */
+export interface RedisAbout extends RedisSettings {
   readonly startedMs: number;
   readonly nowMs: () => number;
   readonly connections: () => number;

@@ -10,20 +10,11 @@ import { ByteBudget } from '../access/byte-budget.ts';
 import { credentialFrom } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import { Places } from '../access/places.ts';
-import type { Consistency } from '../coordinate/consistency.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { RedisAbout, RedisClient } from './redis-command.ts';
+import type { RedisAbout, RedisClient, RedisSettings } from './redis-command.ts';
 import { type ConnectionPorts, RedisConnection } from './redis-connection.ts';
 import { ScanCursors } from './scan-cursors.ts';
-
-export interface RedisSettings {
-  readonly device: string;
-  readonly port: number;
-  /** Keyspace of connections that select none; null: the only ring there is. */
-  readonly keyspace: string | null;
-  readonly consistency: Consistency;
-}
 
 export interface RedisEndpoint {
   readonly server: Server;

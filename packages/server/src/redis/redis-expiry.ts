@@ -3,15 +3,19 @@
 import { lowerOf, syntaxError } from './redis-args.ts';
 import type { RedisCall, RedisCommand } from './redis-command.ts';
 import {
+  atMillisecond,
+  atSecond,
   expireCondition,
   expiring,
+  milliseconds,
   positiveTimeOf,
+  seconds,
   type TimeForm,
   timeOf,
   timeOptions,
 } from './redis-times.ts';
 import { readRecord, readValue, swapContent } from './redis-values.ts';
-import { bulkReply, integerReply, nullReply, type RespReply } from './resp-reply.ts';
+import { integerReply, type RespReply, valueReply } from './resp-reply.ts';
 
 const clockOf = ({ ports }: RedisCall): number => ports.coordinator.clock.nowMs();
 
@@ -21,7 +25,7 @@ const expire =
   async (call: RedisCall): Promise<RespReply> => {
     const [key, word, ...options] = call.args;
     const nowMs = clockOf(call);
-    const { isMet } = expireCondition(options);
+    const isMet = expireCondition(options);
     const expiresMs = timeOf(word, form, { command, nowMs });
     const { isChanged } = await swapContent(call, key, (present) => {
       if (present === null || !isMet(present.expiresMs, expiresMs)) return null;
@@ -65,14 +69,6 @@ async function getex(call: RedisCall): Promise<RespReply> {
   return valueReply(before?.value ?? null);
 }
 
-function valueReply(value: Uint8Array | null): RespReply {
-  return value === null ? nullReply : bulkReply(value);
-}
-
-const seconds = { unitMs: 1000, isAbsolute: false } as const;
-const milliseconds = { unitMs: 1, isAbsolute: false } as const;
-const atSecond = { unitMs: 1000, isAbsolute: true } as const;
-const atMillisecond = { unitMs: 1, isAbsolute: true } as const;
 const swap = { keys: 'first', effect: 'swap' } as const;
 const read = { keys: 'first', effect: 'read' } as const;
 

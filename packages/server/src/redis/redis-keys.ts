@@ -8,14 +8,7 @@ import { byteText } from '../replica/byte-text.ts';
 import { keyOf, wrongArguments } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, writeContent } from './redis-values.ts';
-import {
-  arrayReply,
-  bulkReply,
-  integerReply,
-  nullReply,
-  okReply,
-  type RespReply,
-} from './resp-reply.ts';
+import { arrayReply, integerReply, okReply, type RespReply, valueReply } from './resp-reply.ts';
 
 /** True when the key had a value. A level-one read may have missed it: then it is deleted anyway. */
 async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
@@ -25,9 +18,7 @@ async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
 }
 
 function get(call: RedisCall): MaybePromise<RespReply> {
-  return andThen(readValue(call, call.args[0]), (value) =>
-    value === null ? nullReply : bulkReply(value),
-  );
+  return andThen(readValue(call, call.args[0]), valueReply);
 }
 
 async function mget(call: RedisCall): Promise<RespReply> {
@@ -38,7 +29,7 @@ async function mget(call: RedisCall): Promise<RespReply> {
     if (bytes > redisAnswerBytesMax) {
       throw new RedisRefusal(`ERR the values have more than ${redisAnswerBytesMax} bytes together`);
     }
-    return value === null ? nullReply : bulkReply(value);
+    return valueReply(value);
   });
   return arrayReply(items);
 }

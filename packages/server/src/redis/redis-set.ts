@@ -2,9 +2,16 @@
 import type { NewContent } from '../coordinate/propose.ts';
 import { lowerOf, syntaxError } from './redis-args.ts';
 import type { RedisCall, RedisCommand } from './redis-command.ts';
-import { expiring, positiveTimeOf, type TimeForm, timeOptions } from './redis-times.ts';
-import { swapContent, type Valued } from './redis-values.ts';
-import { bulkReply, integerReply, nullReply, okReply, type RespReply } from './resp-reply.ts';
+import {
+  expiring,
+  milliseconds,
+  positiveTimeOf,
+  seconds,
+  type TimeForm,
+  timeOptions,
+} from './redis-times.ts';
+import { swapContent } from './redis-values.ts';
+import { integerReply, nullReply, okReply, type RespReply, valueReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 
 interface SetOptions {
@@ -60,7 +67,7 @@ async function set(call: RedisCall): Promise<RespReply> {
     if (only !== null && (only === 'nx') !== (present === null)) return null;
     return expiring(value, expiresMs ?? present?.expiresMs ?? 0, nowMs);
   });
-  if (isAnswered) return valueReply(before);
+  if (isAnswered) return valueReply(before?.value ?? null);
   return isChanged ? okReply : nullReply;
 }
 
@@ -80,11 +87,11 @@ const swapping =
     const { before } = await swapContent(call, call.args[0], (present) =>
       present === null && content.value === null ? null : content,
     );
-    return valueReply(before);
+    return valueReply(before?.value ?? null);
   };
 
 function plainSetAt(command: 'setex' | 'psetex'): RedisCommand {
-  const form = { unitMs: command === 'setex' ? 1000 : 1, isAbsolute: false } as const;
+  const form = command === 'setex' ? seconds : milliseconds;
   return {
     arity: 4,
     keys: 'first',
@@ -94,10 +101,6 @@ function plainSetAt(command: 'setex' | 'psetex'): RedisCommand {
       return { value, expiresMs: positiveTimeOf(time, form, { command, nowMs }) };
     },
   };
-}
-
-function valueReply(record: Valued): RespReply {
-  return record === null ? nullReply : bulkReply(record.value);
 }
 
 const swap = { keys: 'first', effect: 'swap' } as const;

@@ -9,12 +9,17 @@ export interface TimeForm {
   readonly isAbsolute: boolean;
 }
 
+export const seconds: TimeForm = { unitMs: 1000, isAbsolute: false };
+export const milliseconds: TimeForm = { unitMs: 1, isAbsolute: false };
+export const atSecond: TimeForm = { unitMs: 1000, isAbsolute: true };
+export const atMillisecond: TimeForm = { unitMs: 1, isAbsolute: true };
+
 /** The options of SET and GETEX. */
 export const timeOptions: ReadonlyMap<string, TimeForm> = new Map([
-  ['ex', { unitMs: 1000, isAbsolute: false }],
-  ['px', { unitMs: 1, isAbsolute: false }],
-  ['exat', { unitMs: 1000, isAbsolute: true }],
-  ['pxat', { unitMs: 1, isAbsolute: true }],
+  ['ex', seconds],
+  ['px', milliseconds],
+  ['exat', atSecond],
+  ['pxat', atMillisecond],
 ]);
 
 export interface TimeContext {
@@ -52,9 +57,7 @@ export function expiring<Value extends Uint8Array | null>(
   return expiresMs <= nowMs && expiresMs !== 0 ? { value: null } : { value, expiresMs };
 }
 
-export interface ExpireCondition {
-  readonly isMet: (nowAtMs: number | undefined, nextAtMs: number) => boolean;
-}
+type ExpireCondition = (nowAtMs: number | undefined, nextAtMs: number) => boolean;
 
 /** The words behind the time of an EXPIRE: NX, XX, GT, LT. Throws Redis's refusals. */
 export function expireCondition(args: readonly Uint8Array[]): ExpireCondition {
@@ -69,14 +72,12 @@ export function expireCondition(args: readonly Uint8Array[]): ExpireCondition {
   if (given.has('gt') && given.has('lt')) {
     throw new RedisRefusal('ERR GT and LT options at the same time are not compatible');
   }
-  return {
-    isMet: (nowAtMs, nextAtMs) => {
-      const present = nowAtMs ?? Number.POSITIVE_INFINITY;
-      if (given.has('nx')) return nowAtMs === undefined;
-      if (given.has('xx') && nowAtMs === undefined) return false;
-      if (given.has('gt')) return nextAtMs > present;
-      return !given.has('lt') || nextAtMs < present;
-    },
+  return (nowAtMs, nextAtMs) => {
+    const present = nowAtMs ?? Number.POSITIVE_INFINITY;
+    if (given.has('nx')) return nowAtMs === undefined;
+    if (given.has('xx') && nowAtMs === undefined) return false;
+    if (given.has('gt')) return nextAtMs > present;
+    return !given.has('lt') || nextAtMs < present;
   };
 }
 

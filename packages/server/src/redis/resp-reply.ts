@@ -29,6 +29,11 @@ export function bulkReply(bytes: Uint8Array): RespReply {
   return { kind: 'bulk', bytes };
 }
 
+/** Of what a key holds. */
+export function valueReply(value: Uint8Array | null): RespReply {
+  return value === null ? nullReply : bulkReply(value);
+}
+
 export function textReply(text: string): RespReply {
   return { kind: 'bulk', bytes: Buffer.from(text) };
 }
