@@ -1,8 +1,7 @@
 // Command line of ring-server, made from the table of server options.
-import { CodedError } from '@ringwright/base/coded-error';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
-import { optionFlags, optionsOf } from '@ringwright/server/option-flags';
+import { optionFlags, optionsOf, refusal } from '@ringwright/server/option-flags';
 import type { ServerOptions } from '@ringwright/server/options';
 import yargs from 'yargs';
 
@@ -38,18 +37,14 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .version(false)
     .fail((message: string | null, error: Error | null | undefined) => {
       if (error !== null && error !== undefined && error.name !== 'YError') throw error;
-      throw usageError(usageSentence(message ?? error?.message ?? 'wrong usage'));
+      throw refusal(usageSentence(message ?? error?.message ?? 'wrong usage'));
     })
     .parseAsync();
   const file = (name: string): string | undefined => {
     const value = parsed[name];
     if (value !== undefined && (typeof value !== 'string' || value === ''))
-      throw usageError(`--${name} needs one value`);
+      throw refusal(`--${name} needs one value`);
     return value;
   };
   return optionsOf(parsed, { storeAccess: storeAccessOf(file, process.env) });
-}
-
-function usageError(message: string): CodedError {
-  return new CodedError('USAGE', message, { hint: 'ring-server --help' });
 }

@@ -81,7 +81,8 @@ function requireValue(option: string, value: unknown): void {
   }
 }
 
-function refusal(message: string): CodedError {
+/** Of what was typed. */
+export function refusal(message: string): CodedError {
   return new CodedError('USAGE', message, { hint: 'ring-server --help' });
 }
 

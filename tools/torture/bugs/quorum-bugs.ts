@@ -65,7 +65,7 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a quorum read does not write the newest record back to a quorum',
     nemeses: [halfWritten],
     file: coordinate,
-    find: 'if (tallySlots(slots, known, needed).acked >= needed) return newest;',
+    find: 'if (tallySlots(slots, known).acked >= needed) return newest;',
     replace: 'return newest;',
   },
   {

@@ -207,7 +207,7 @@ function readNewest(
   return andThen(gathered, ({ newest, holders }) => {
     if (newest === null || consistency === 'one') return newest;
     const known = new Map(holders.map((device) => [device, true]));
-    if (tallySlots(slots, known, needed).acked >= needed) return newest;
+    if (tallySlots(slots, known).acked >= needed) return newest;
     // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
     // flight counts with its joiner only: the next ring may forget the device that answered.
     const record = { partition, key, ...newest, repair: true } as const;

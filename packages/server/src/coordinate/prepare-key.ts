@@ -42,7 +42,7 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
   return new Promise((resolve, reject) => {
     const finish = (device: number, isGiven: boolean): void => {
       answered.set(device, isGiven);
-      const { acked, possible } = tallySlots(slots, answered, needed);
+      const { acked, possible } = tallySlots(slots, answered);
       if (acked >= needed) resolve({ kind: 'given', records: [...records] });
       else if (possible >= needed) return;
       else if (outdated !== null) reject(outdated);

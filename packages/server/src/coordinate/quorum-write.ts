@@ -120,7 +120,7 @@ class QuorumOfWrites {
 
   judge(): void {
     const { slots, needed } = this.#spread;
-    const tally = tallySlots(slots, this.#answered, needed);
+    const tally = tallySlots(slots, this.#answered);
     if (tally.acked >= needed) this.#tell(null);
     else if (tally.possible < needed) this.#fail(tally.acked);
   }

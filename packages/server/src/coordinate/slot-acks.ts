@@ -3,7 +3,6 @@
 import type { Slot } from '@ringwright/ring/slots-of';
 
 export interface SlotAcks {
-  readonly needed: number;
   readonly acked: number;
   /** Slots that may still come to count. */
   readonly possible: number;
@@ -13,7 +12,6 @@ export interface SlotAcks {
 export function tallySlots(
   slots: readonly Slot[],
   answered: { get(device: number): boolean | undefined },
-  needed: number,
 ): SlotAcks {
   let acked = 0;
   let possible = 0;
@@ -23,7 +21,7 @@ export function tallySlots(
     if (first === true && second === true) acked += 1;
     if (first !== false && second !== false) possible += 1;
   }
-  return { needed, acked, possible };
+  return { acked, possible };
 }
 
 /** Devices of the slots, each once: where a write goes. */

@@ -8,6 +8,7 @@ import type { Store } from '@ringwright/partition/store';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
+import { usableInfo } from '../peers/usable-info.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
@@ -33,10 +34,7 @@ export function parentsHere(store: Store, { active, partition, move }: Child): n
 }
 
 function isComplete(store: Store, { ring }: ActiveRing, partition: number): boolean {
-  const isDamaged = store
-    .damaged()
-    .some((one) => one.keyspace === ring.keyspace && one.partition === partition);
-  return !isDamaged && store.info(ring.keyspace, partition)?.state === 'ready';
+  return usableInfo(store, ring.keyspace, partition)?.state === 'ready';
 }
 
 /**

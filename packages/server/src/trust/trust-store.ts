@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type AuthenticRing, authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { type Beacon, openBeacon } from '@ringwright/ring/trust/beacon';
@@ -198,9 +199,4 @@ async function readGiven(file: string): Promise<Uint8Array> {
       cause,
     });
   });
-}
-
-function onlyMissing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-  throw error;
 }
