@@ -3,6 +3,20 @@
 /** Failures that are expected come as rejections, so that callers look for them in one place. */
 export type MaybePromise<T> = T | Promise<T>;
 
+/** Told once what came of something: its result, or else null and the error. */
+export type Told<T> = (result: T | null, error: unknown) => void;
+
+/** A promise of what `begin` is told. */
+export function promised<T>(begin: (onResult: Told<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    begin((result, error) => {
+      // Without an error there is a result, of which null may be one.
+      if (error === null) resolve(result as T);
+      else reject(error as Error);
+    });
+  });
+}
+
 /** What becomes of the value: at once when it is there. */
 export function andThen<T, U>(
   value: MaybePromise<T>,

@@ -1,6 +1,7 @@
 // This device's writes to itself: counted and timed as those of others, without a promise.
+import type { Told } from '@ringwright/base/maybe-promise';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
-import { ownCaller, type WriteAnswer, type WriteRequest } from './peers/device-caller.ts';
+import { type OwnWrite, ownCaller, type WriteAnswer } from './peers/device-caller.ts';
 import { type ReplicaPorts, writeHere } from './replica/replica.ts';
 import type { RingRequests } from './rings/ring-requests.ts';
 
@@ -10,16 +11,11 @@ interface OwnPorts {
   readonly throttle: AdaptiveThrottle;
 }
 
-type OwnWrite = (
-  request: WriteRequest,
-  onAnswer: (answer: WriteAnswer | null, error: unknown) => void,
-) => void;
-
 export function ownWrites({ replica, requests, throttle }: OwnPorts): OwnWrite {
   return (request, onAnswer) => {
     const endTimed = throttle.begin();
     requests.begin('answered', request);
-    const end = (answer: WriteAnswer | null, error: unknown): void => {
+    const end: Told<WriteAnswer> = (answer, error) => {
       requests.end('answered', request);
       endTimed();
       onAnswer(answer, error);

@@ -1,6 +1,6 @@
 // This device as a coordinator: any server takes any request, and asks the devices of its slots.
 import { CodedError } from '@ringwright/base/coded-error';
-import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise, promised, type Told } from '@ringwright/base/maybe-promise';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { type Slot, slotsOf } from '@ringwright/ring/slots-of';
@@ -49,22 +49,14 @@ export function coordinateWrite(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
 ): Promise<Written> {
-  return new Promise((resolve, reject) => {
-    coordinateWriteFor(ports, request, (written, error) => {
-      if (written !== null) resolve(written);
-      else reject(error as Error);
-    });
-  });
+  return promised((onResult) => coordinateWriteFor(ports, request, onResult));
 }
-
-/** Told once what became of a write: its stamps, or else the error of coordinateWrite. */
-export type WrittenCallback = (written: Written | null, error: unknown) => void;
 
 /** As coordinateWrite, without a promise unless something is waited for. Throws nothing. */
 export function coordinateWriteFor(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
-  onResult: WrittenCallback,
+  onResult: Told<Written>,
 ): void {
   const failed = (error: unknown): void => onResult(null, error);
   try {
@@ -85,7 +77,7 @@ export function coordinateWriteFor(
 function writeStamped(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
-  { stamp, onResult }: { readonly stamp: Stamp; readonly onResult: WrittenCallback },
+  { stamp, onResult }: { readonly stamp: Stamp; readonly onResult: Told<Written> },
 ): void {
   const { keyspace, key, value, expiresMs, consistency } = request;
   const { ms, tie } = stamp;

@@ -1,5 +1,6 @@
 // Sends one record to every device of its slots and waits for as many slots as the level needs.
 import { CodedError } from '@ringwright/base/coded-error';
+import { promised, type Told } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
@@ -26,34 +27,22 @@ interface Spread {
   readonly exact?: boolean;
 }
 
-export interface SpreadResult {
-  /** The newest stamp a device answered 'stale' with; null when none did. */
-  readonly newer: Stamp | null;
-}
-
-/** What became of a write: the highest stamp that was answered 'stale', or else the error. */
-export type QuorumCallback = (newer: Stamp | null, error: unknown) => void;
-
 /** As writeToQuorum. Rejects with its error. */
-export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
-  return new Promise((resolve, reject) => {
-    writeToQuorum(devices, spread, (newer, error) => {
-      if (error === null) resolve({ newer });
-      else reject(error as Error);
-    });
-  });
+export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Stamp | null> {
+  return promised((onResult) => writeToQuorum(devices, spread, onResult));
 }
 
 /**
  * Tells when `needed` slots have the record (or something newer) durably; the other devices go on
  * meanwhile. Else, when `needed` cannot be reached any more: OutdatedRing when a device knows a
  * newer ring, UndecidedKey when a promise kept the record out, else NOT_ENOUGH_REPLICAS and what
- * each device said. `onResult` is called once. No promise: this is the path of every write.
+ * each device said. `onResult` is called once, with the newest stamp that was answered 'stale' or
+ * null. No promise: this is the path of every write.
  */
 export function writeToQuorum(
   devices: DeviceCaller,
   spread: Spread,
-  onResult: QuorumCallback,
+  onResult: Told<Stamp | null>,
 ): void {
   const { active, slots, record, holders = noHolders } = spread;
   const takers = slotDevices(slots);
@@ -81,7 +70,7 @@ const noHolders: readonly number[] = [];
 class QuorumOfWrites {
   readonly #spread: Spread;
   readonly #takers: readonly number[];
-  readonly #onResult: QuorumCallback;
+  readonly #onResult: Told<Stamp | null>;
   /** By device: whether it counts. */
   readonly #answered = new SmallMap<boolean>();
   /** By device: its answer's kind, or its error. */
@@ -91,7 +80,7 @@ class QuorumOfWrites {
   #isTold = false;
   #newer: Stamp | null = null;
 
-  constructor(spread: Spread, takers: readonly number[], onResult: QuorumCallback) {
+  constructor(spread: Spread, takers: readonly number[], onResult: Told<Stamp | null>) {
     this.#spread = spread;
     this.#takers = takers;
     this.#onResult = onResult;

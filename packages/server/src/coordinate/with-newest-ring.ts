@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
-import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
+import { type MaybePromise, promised, type Told, tryCall } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DeviceCaller } from '../peers/device-caller.ts';
@@ -44,11 +44,8 @@ export function withNewestRing<T>(
   });
 }
 
-/** What an attempt came to: its result, or the error. Called once. */
-export type AttemptCallback<T> = (result: T, error: unknown) => void;
-
 /** An attempt that tells, instead of a promise: see callWithNewestRing. */
-export type Attempt<T> = (active: ActiveRing, onResult: AttemptCallback<T>) => void;
+export type Attempt<T> = (active: ActiveRing, onResult: Told<T>) => void;
 
 /**
  * As withNewestRing, for the path of every write: no promise, unless an attempt fails. Throws
@@ -57,7 +54,7 @@ export type Attempt<T> = (active: ActiveRing, onResult: AttemptCallback<T>) => v
 export function callWithNewestRing<T>(
   ports: CoordinatorPorts,
   { keyspace, attempt }: { readonly keyspace: string; readonly attempt: Attempt<T> },
-  onResult: AttemptCallback<T | null>,
+  onResult: Told<T>,
 ): void {
   const active = ports.rings.get(keyspace);
   const madeWith = { keyspace, ringVersion: active.ring.version };
@@ -69,12 +66,7 @@ export function callWithNewestRing<T>(
       return;
     }
     const again = (newest: ActiveRing): Promise<T> =>
-      new Promise((resolve, reject) => {
-        attempt(newest, (later, failure) => {
-          if (failure === null) resolve(later);
-          else reject(failure as Error);
-        });
-      });
+      promised((onLater) => attempt(newest, onLater));
     const first = Promise.reject<T>(error as Error);
     follow(ports, active, { attempt: again, first }).then(
       (later) => onResult(later, null),

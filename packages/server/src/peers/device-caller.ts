@@ -2,7 +2,7 @@
 // their connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
-import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
+import { type MaybePromise, type Told, tryCall } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
 import { addressFor, type Purpose } from '@ringwright/ring/device';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
@@ -52,6 +52,8 @@ export function writeByCall(call: DeviceCaller['call']): DeviceCaller['write'] {
   };
 }
 
+export type OwnWrite = (request: WriteRequest, onResult: Told<WriteAnswer>) => void;
+
 interface CallerPorts {
   readonly purpose: Purpose;
   readonly peers: { connect(address: string): Caller };
@@ -59,10 +61,7 @@ interface CallerPorts {
   /** Whether the server there takes many writes in one message. */
   readonly takesMany: (address: string) => boolean;
   /** Writes of this device to itself. */
-  readonly writeHere: (
-    request: WriteRequest,
-    onResult: (answer: WriteAnswer | null, error: unknown) => void,
-  ) => void;
+  readonly writeHere: OwnWrite;
 }
 
 /** The caller that a device's own handlers see: it has nothing newer to fetch. */
@@ -73,7 +72,7 @@ export const ownCaller: Caller = {
 /** `devices`: for copies and repair, which may go another way than requests. */
 export function deviceCallers(
   ports: Omit<CallerPorts, 'purpose' | 'writeHere'>,
-  writeHere: CallerPorts['writeHere'],
+  writeHere: OwnWrite,
 ): { readonly devices: DeviceCaller; readonly forRequests: DeviceCaller } {
   const both = { ...ports, writeHere };
   return {
@@ -107,8 +106,7 @@ function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): De
   return {
     call,
     write({ active, device }, request, onResult) {
-      const tell = (answer: WriteAnswer | null, error: unknown): void =>
-        onResult(device, answer, error);
+      const tell: Told<WriteAnswer> = (answer, error) => onResult(device, answer, error);
       if (device === active.self) writeHere(request, tell);
       else batches.add(addressIn(active, device), request, tell);
     },

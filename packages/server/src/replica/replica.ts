@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
-import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise, promised, type Told } from '@ringwright/base/maybe-promise';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
@@ -35,9 +35,6 @@ export type ReplicaAnswer<Kind> = (
   request: RequestOf<Kind>,
   caller: Caller,
 ) => Promise<AnswerOf<Kind>>;
-
-/** Told what became of a write: the answer, or else the error. */
-type Callback = (answer: WriteAnswer | null, error: unknown) => void;
 
 const STORED: WriteAnswer = { kind: 'stored' };
 
@@ -105,12 +102,7 @@ export function answerWrite(
   request: WriteRequest,
   caller: Caller,
 ): Promise<WriteAnswer> {
-  return new Promise((resolve, reject) => {
-    writeHere(ports, { request, caller }, (answer, error) => {
-      if (answer !== null) resolve(answer);
-      else reject(error as Error);
-    });
-  });
+  return promised((onAnswer) => writeHere(ports, { request, caller }, onAnswer));
 }
 
 /**
@@ -120,7 +112,7 @@ export function answerWrite(
 export function writeHere(
   ports: ReplicaPorts,
   { request, caller }: { readonly request: WriteRequest; readonly caller: Caller },
-  onAnswer: Callback,
+  onAnswer: Told<WriteAnswer>,
 ): void {
   const passed = passFence(ports, request, caller);
   if (!(passed instanceof Promise)) writePassed(ports, { request, caller, ...passed }, onAnswer);
@@ -152,7 +144,7 @@ export function checkPlace(
 function writePassed(
   ports: ReplicaPorts,
   passed: Fenced & { readonly request: WriteRequest; readonly caller: Caller },
-  onAnswer: Callback,
+  onAnswer: Told<WriteAnswer>,
 ): void {
   const { active, duty, request, caller } = passed;
   checkPlace(active, request, caller);
