@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { generationLeadMax, generationsAfterRestore } from '@ringwright/base/limits-rings';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { readState, writeState } from './state-file.ts';
 
@@ -19,7 +20,7 @@ export function isCounted(generation: Generation, since: Generation): boolean {
 export class DeviceGeneration {
   readonly #file: string;
   #current: Generation;
-  #saving: Promise<void> = Promise.resolve();
+  readonly #turns = new KeyedMutex();
 
   private constructor(file: string, current: Generation) {
     this.#file = file;
@@ -53,18 +54,13 @@ export class DeviceGeneration {
 
   /** Durable when it resolves. */
   advance(): Promise<void> {
-    return this.#become(({ age }) => age + 1);
+    return this.#turns.run('life', () => this.#save(({ age }) => age + 1));
   }
 
   /** Older than what any peer remembers of the state that was lost. */
   surpass(remembered: Generation): Promise<void> {
-    return this.#become(({ age }) => Math.max(age, remembered.age) + generationsAfterRestore);
-  }
-
-  #become(ageOf: (current: Generation) => number): Promise<void> {
-    const saved = this.#saving.then(() => this.#save(ageOf));
-    this.#saving = saved.catch(() => undefined);
-    return saved;
+    const ageOf = ({ age }: Generation) => Math.max(age, remembered.age) + generationsAfterRestore;
+    return this.#turns.run('life', () => this.#save(ageOf));
   }
 
   async #save(ageOf: (current: Generation) => number): Promise<void> {

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { z } from 'zod';
-import { readState, writeState } from './state-file.ts';
+import { LatestState, readState } from './state-file.ts';
 
 type Held = Pick<PartitionInfo, 'keyspace' | 'partition' | 'incarnation'>;
 
@@ -11,15 +11,13 @@ const notesSchema = z.record(z.string(), z.string());
 
 /** By incarnation: what is noted of a file says nothing of the one that follows it. */
 export class OnceComplete {
-  readonly #file: string;
   /** Incarnations by `keyspace/partition`. */
   readonly #notes: Map<string, string>;
-  #saved: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
+  readonly #state: LatestState<typeof notesSchema>;
 
   private constructor(file: string, notes: Map<string, string>) {
-    this.#file = file;
     this.#notes = notes;
+    this.#state = new LatestState(file, notesSchema, () => Object.fromEntries(notes));
   }
 
   /** Throws DISK_FAILED when what was noted cannot be read. */
@@ -36,27 +34,12 @@ export class OnceComplete {
   /** Durable when it resolves: to be called before the file counts as incomplete. */
   note(held: Held): Promise<void> {
     this.#notes.set(nameOf(held), held.incarnation);
-    return this.#save();
+    return this.#state.save();
   }
 
   /** The file is complete again, or gone. Not saved at once: a note of an old file harms nobody. */
   forget(keyspace: string, partition: number): void {
     this.#notes.delete(nameOf({ keyspace, partition }));
-  }
-
-  /** One write for all that is noted while the one before is under way. */
-  #save(): Promise<void> {
-    this.#next ??= this.#saved.then(() => {
-      this.#next = null;
-      const saved = this.#write();
-      this.#saved = saved.catch(() => undefined);
-      return saved;
-    });
-    return this.#next;
-  }
-
-  #write(): Promise<void> {
-    return writeState(this.#file, notesSchema, Object.fromEntries(this.#notes));
   }
 }
 

@@ -14,6 +14,28 @@ export function readState<Schema extends z.ZodType>(
   return readIfThere(file, (text) => schema.parse(JSON.parse(text)));
 }
 
+/** A state in memory, and its file: one write for all that changes while another is under way. */
+export class LatestState<Schema extends z.ZodType> {
+  readonly #write: () => Promise<void>;
+  #saved: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+
+  constructor(file: string, schema: Schema, state: () => z.input<Schema>) {
+    this.#write = () => writeState(file, schema, state());
+  }
+
+  /** Durable, as it was when this was called or later, when it resolves. */
+  save(): Promise<void> {
+    this.#next ??= this.#saved.then(() => {
+      this.#next = null;
+      const saved = this.#write();
+      this.#saved = saved.catch(() => undefined);
+      return saved;
+    });
+    return this.#next;
+  }
+}
+
 /**
  * Durable when it resolves. Writers of one file must not overlap. Throws VALUE_OUT_OF_RANGE for a
  * state that the schema refuses or that is too long to be read: then the file is as it was.

@@ -2,6 +2,7 @@
 // when the server starts is lost; without the note it would begin empty, as in a new cluster.
 import { join } from 'node:path';
 import { partitionCountMax } from '@ringwright/base/limits';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { z } from 'zod';
 import { readState, writeState } from '../device/state-file.ts';
@@ -20,7 +21,7 @@ const heldSchema = z.strictObject({
 export class HeldFiles {
   readonly #file: string;
   #held: ReadonlyMap<string, ReadonlySet<number>>;
-  #last: Promise<void> = Promise.resolve();
+  readonly #turns = new KeyedMutex();
 
   private constructor(file: string, held: ReadonlyMap<string, ReadonlySet<number>>) {
     this.#file = file;
@@ -47,9 +48,7 @@ export class HeldFiles {
    * was made, and kills the server too, is taken for new.
    */
   follow(active: ActiveRing, states: ReadonlyMap<number, PartitionState>): Promise<void> {
-    const followed = this.#last.then(() => this.#follow(active, states));
-    this.#last = followed.catch(() => undefined);
-    return followed;
+    return this.#turns.run('held', () => this.#follow(active, states));
   }
 
   async #follow(active: ActiveRing, states: ReadonlyMap<number, PartitionState>): Promise<void> {

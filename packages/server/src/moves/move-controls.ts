@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Move } from '@ringwright/ring/move';
 import type { MoveAction } from '@ringwright/wire/moves';
 import { z } from 'zod';
-import { readState, writeState } from '../device/state-file.ts';
+import { LatestState, readState } from '../device/state-file.ts';
 
 const controlsSchema = z.strictObject({
   format: z.literal(1),
@@ -31,13 +31,13 @@ type Control = z.infer<typeof controlsSchema>['keyspaces'][string];
 const none: Control = { paused: [], first: [], forced: [] };
 
 export class MoveControls {
-  readonly #file: string;
   readonly #controls: Map<string, Control>;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #state: LatestState<typeof controlsSchema>;
 
   private constructor(file: string, controls: Map<string, Control>) {
-    this.#file = file;
     this.#controls = controls;
+    const stored = () => ({ format: 1, keyspaces: Object.fromEntries(controls) }) as const;
+    this.#state = new LatestState(file, controlsSchema, stored);
   }
 
   /** Throws DISK_FAILED when what was noted cannot be read. */
@@ -112,7 +112,7 @@ export class MoveControls {
           : forced,
     };
     this.#controls.set(keyspace, next);
-    await this.#save();
+    await this.#state.save();
   }
 
   /** The partition serves: from now on it is like any other. */
@@ -121,16 +121,6 @@ export class MoveControls {
     const forced = control.forced.filter((one) => one.partition !== partition);
     if (forced.length === control.forced.length) return;
     this.#controls.set(keyspace, { ...control, forced });
-    await this.#save();
-  }
-
-  #save(): Promise<void> {
-    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
-    return this.#writing;
-  }
-
-  async #write(): Promise<void> {
-    const keyspaces = Object.fromEntries(this.#controls);
-    await writeState(this.#file, controlsSchema, { format: 1, keyspaces });
+    await this.#state.save();
   }
 }

@@ -4,21 +4,20 @@ import { join } from 'node:path';
 import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
 import { isCounted } from '../device/device-generation.ts';
-import { readState, writeState } from '../device/state-file.ts';
+import { LatestState, readState } from '../device/state-file.ts';
 
 /** Servers once remembered no age. */
 const idAlone = z.string().transform((born): Generation => ({ born, age: 0, mark: '' }));
 const memorySchema = z.record(z.string(), z.union([generationSchema, idAlone]));
 
 export class PeerMemory {
-  readonly #file: string;
   readonly #generations: Map<string, Generation>;
+  readonly #state: LatestState<typeof memorySchema>;
   #saving: Promise<void> = Promise.resolve();
-  #unsaved = false;
 
   private constructor(file: string, generations: Map<string, Generation>) {
-    this.#file = file;
     this.#generations = generations;
+    this.#state = new LatestState(file, memorySchema, () => Object.fromEntries(generations));
   }
 
   /** Throws DISK_FAILED. */
@@ -50,15 +49,7 @@ export class PeerMemory {
   learn(address: string, generation: Generation, settled: boolean): void {
     if (!this.isNews(address, generation, settled)) return;
     this.#generations.set(address, generation);
-    this.#unsaved = true;
-    this.#saving = this.#saving.then(() => this.#save()).catch(() => undefined);
-  }
-
-  /** One write for all that was learned while the one before was under way. */
-  async #save(): Promise<void> {
-    if (!this.#unsaved) return;
-    this.#unsaved = false;
-    await writeState(this.#file, memorySchema, Object.fromEntries(this.#generations));
+    this.#saving = this.#state.save().catch(() => undefined);
   }
 
   /** Resolves when what was learned is on disk. */

@@ -4,6 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { makeDirectory } from '@ringwright/node/durable-files';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { RingHead } from '@ringwright/wire/hello';
 import { readState, writeState } from '../device/state-file.ts';
 import { isCovered, type RingFork, ringForkSchema } from './ring-fork.ts';
@@ -21,7 +22,7 @@ const suffix = '.fork.json';
 export class RingForks {
   readonly #ports: ForkPorts;
   readonly #forks = new Map<string, RingFork>();
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new KeyedMutex();
 
   private constructor(ports: ForkPorts) {
     this.#ports = ports;
@@ -58,7 +59,7 @@ export class RingForks {
 
   /** Resolves when the alarm is on disk. */
   raise(found: Omit<RingFork, 'atMs' | 'settled'>): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(found.keyspace, async () => {
       if (!this.isNews(found.keyspace, found.version)) return;
       const fork = { ...found, atMs: this.#ports.nowMs(), settled: null };
       this.#forks.set(fork.keyspace, fork);
@@ -69,7 +70,7 @@ export class RingForks {
 
   /** The operator's word: this ring is right. Throws RING_FORK_UNKNOWN. */
   settle({ keyspace, version, id }: RingHead, reason: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(keyspace, async () => {
       const fork = this.#forks.get(keyspace);
       if (fork === undefined) {
         const message = `no fork of ring '${keyspace}' was ever seen here`;
@@ -84,15 +85,9 @@ export class RingForks {
 
   /** A new epoch begins the line anew. */
   forget(keyspace: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(keyspace, async () => {
       if (this.#forks.delete(keyspace)) await rm(this.#file(keyspace), { force: true });
     });
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 
   async #save(fork: RingFork): Promise<void> {

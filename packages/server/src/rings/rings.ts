@@ -1,5 +1,6 @@
 // The active ring of every keyspace on this server: checked, cached, then swapped in one step.
 import { CodedError } from '@ringwright/base/coded-error';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { judgeRing, type RingVerdict } from '@ringwright/ring/audit/judge-ring';
 import type { RingCandidate, RingStanding } from '@ringwright/ring/audit/ring-candidate';
 import { splitRingFile } from '@ringwright/ring/file/ring-container';
@@ -45,7 +46,7 @@ export class Rings {
   readonly #active = new Map<string, ActiveRing>();
   readonly #highest = new Map<string, HighestHead>();
   readonly #refusals: RingRefusals;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new KeyedMutex();
 
   constructor(ports: RingsPorts, cached: readonly CachedRing[]) {
     this.#ports = ports;
@@ -99,9 +100,7 @@ export class Rings {
    * leaves an alarm. `claimed`: the keyspace it was offered as, for the report.
    */
   adopt(bytes: Uint8Array, claimed = ''): Promise<ActiveRing> {
-    const turn = this.#turn.then(() => this.#adoptNow(bytes, claimed));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    return this.#turns.run('rings', () => this.#adoptNow(bytes, claimed));
   }
 
   async #adoptNow(bytes: Uint8Array, claimed: string): Promise<ActiveRing> {

@@ -6,6 +6,7 @@ import { type Access, openAccess, storedAccess } from '@ringwright/access/open-a
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
@@ -20,7 +21,7 @@ export interface AccessPorts {
 export class AccessStore {
   readonly #ports: AccessPorts;
   #current: Access | null;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new KeyedMutex();
   #onChange: (access: Access) => void = () => undefined;
 
   private constructor(ports: AccessPorts, current: Access | null) {
@@ -55,9 +56,7 @@ export class AccessStore {
 
   /** In force, and on disk, when it resolves. Throws ACCESS_ codes, TRUST_EXPIRED, TRUST_UNKNOWN. */
   offer(bytes: Uint8Array): Promise<void> {
-    const turn = this.#turn.then(() => this.#take(bytes));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    return this.#turns.run('access', () => this.#take(bytes));
   }
 
   async #take(bytes: Uint8Array): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type AuthenticRing, authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
@@ -43,7 +44,7 @@ export class TrustStore {
   readonly #ports: TrustPorts;
   readonly #anchors: Anchor[];
   readonly #beacons = new Map<string, HeldBeacon>();
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new KeyedMutex();
 
   private constructor(ports: TrustPorts, anchors: Anchor[]) {
     this.#ports = ports;
@@ -78,7 +79,7 @@ export class TrustStore {
 
   /** The newest roots that these lead to are in force, and on disk, when it resolves. */
   offerRoots(bytes: Uint8Array): Promise<void> {
-    return this.#inTurn(() => this.#walk(bytes));
+    return this.#turns.run('trust', () => this.#walk(bytes));
   }
 
   /**
@@ -86,7 +87,7 @@ export class TrustStore {
    * fresh. Throws BEACON_REFUSED, TRUST_EXPIRED.
    */
   offerBeacon(bytes: Uint8Array): Promise<void> {
-    return this.#inTurn(() => this.#keepBeacon(bytes));
+    return this.#turns.run('trust', () => this.#keepBeacon(bytes));
   }
 
   beaconOf(keyspace: string): Beacon | null {
@@ -100,12 +101,6 @@ export class TrustStore {
       roots: chains.map(({ documents }) => Buffer.from(printTrustFile(documents))),
       beacons: [...this.#beacons.values()].map(({ bytes }) => bytes),
     };
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 
   async #walk(bytes: Uint8Array): Promise<void> {
