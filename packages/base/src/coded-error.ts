@@ -55,6 +55,17 @@ export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
   });
 }
 
+/** The same failure with more details; what is no CodedError stays as it is. */
+export function withDetails(error: unknown, more: CodedError['details']): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const { code, message, hint } = error;
+  return new CodedError(code, message, {
+    hint,
+    details: { ...error.details, ...more },
+    cause: error,
+  });
+}
+
 /** How an error travels in JSON: on stderr, in HTTP answers and on the wire. */
 export interface ErrorDocument {
   readonly code: string;

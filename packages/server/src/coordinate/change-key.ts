@@ -1,6 +1,6 @@
 // Changes a key by what its record is now. No other write comes between the record that is read and
 // the one that is written.
-import { CodedError } from '@ringwright/base/coded-error';
+import { withDetails } from '@ringwright/base/coded-error';
 import { byteText } from '../replica/byte-text.ts';
 import { checkClock } from '../replica/replica.ts';
 import type { WireContent } from '../replica/wire-record.ts';
@@ -26,16 +26,9 @@ export function changeKey(
       coordinateRead(ports, { ...about, consistency: 'linearizable' }),
     );
     const found = await reading.catch((error: unknown) => {
-      throw nothingWritten(error);
+      throw withDetails(error, { outcome: 'rejected' }); // nothing is written yet
     });
     if (change(found) === null) return { record: found, isChanged: false };
     return propose(ports, { ...about, change });
   });
-}
-
-function nothingWritten(error: unknown): unknown {
-  if (!(error instanceof CodedError)) return error;
-  const { code, message, hint } = error;
-  const details = { ...error.details, outcome: 'rejected' };
-  return new CodedError(code, message, { hint, details, cause: error });
 }

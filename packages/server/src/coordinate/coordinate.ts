@@ -1,5 +1,5 @@
 // This device as a coordinator: any server takes any request, and asks the devices of its slots.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { andThen, type MaybePromise, promised, type Told } from '@ringwright/base/maybe-promise';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
@@ -234,12 +234,7 @@ function readHere(
 
 /** A failed write says whether it may still appear, and at which timestamp. */
 function failedWrite(error: unknown, stamp: Stamp, earlier: FailedWriteOutcome): unknown {
-  if (!(error instanceof CodedError)) return error;
-  const { code, message, hint, details } = error;
-  const outcome = details.outcome === 'unknown' ? 'unknown' : earlier;
-  return new CodedError(code, message, {
-    hint,
-    details: { ...details, stamp: formatStamp(stamp), outcome },
-    cause: error,
-  });
+  const isUnknown = error instanceof CodedError && error.details.outcome === 'unknown';
+  const outcome = isUnknown ? 'unknown' : earlier;
+  return withDetails(error, { stamp: formatStamp(stamp), outcome });
 }

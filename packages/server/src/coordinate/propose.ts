@@ -1,7 +1,7 @@
 // Decides what a key holds by rounds: a quorum of slots promises to take nothing older, then a
 // quorum takes one record (CASPaxos, Rystsov 2018, with stamps as ballots). ROUNDS.md argues why it
 // is right beside plain writes, reads, replication and moves.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { roundTriesMax } from '@ringwright/base/limits';
 import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -141,10 +141,7 @@ function isSame(present: WireContent | null, mine: Stamp | null): boolean {
 }
 
 function failedChange(error: unknown, { mine }: Work): unknown {
-  if (!(error instanceof CodedError)) return error;
-  const { code, message, hint } = error;
   const told =
     mine === null ? { outcome: 'rejected' } : { outcome: 'unknown', stamp: formatStamp(mine) };
-  const details = { ...error.details, ...told };
-  return new CodedError(code, message, { hint, details, cause: error });
+  return withDetails(error, told);
 }
