@@ -55,7 +55,7 @@ import type { CallBack, RingExchange } from './rings/ring-exchange.ts';
 import { RingRequests } from './rings/ring-requests.ts';
 import type { Rings } from './rings/rings.ts';
 import { measureCopies } from './status/measure-store.ts';
-import { readiness, type StatusPorts } from './status/status.ts';
+import { isAllReady, type StatusPorts } from './status/status.ts';
 import { logFailedDuty } from './telemetry/log-failed-duty.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import type { AccessStore } from './trust/access-store.ts';
@@ -153,7 +153,7 @@ export async function assembleServer(
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
   };
   // Without rings nobody knows yet what this device should hold.
-  const isComplete = (): boolean => rings.list().length > 0 && readiness(status).ready;
+  const isComplete = (): boolean => rings.list().length > 0 && isAllReady(status);
   const times = { clock, peerClocks, nowMs };
   const known = { guard, trustExchange, unknownPeers, isComplete };
   const own = { ...opened, ...times, ...known, rings, exchange, relay };

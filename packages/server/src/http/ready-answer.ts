@@ -1,7 +1,7 @@
 // GET /readyz: whether requests should come here. Rings are ready one by one: a small ring that
 // refills, or has lost its copies, takes no other with it.
 import { activeDuties } from '../rings/active-duties.ts';
-import { countReady, type StatusPorts } from '../status/status.ts';
+import { notReadyHere, type StatusPorts } from '../status/status.ts';
 
 export interface ReadyAnswer {
   readonly ready: boolean;
@@ -27,10 +27,9 @@ export function readyAnswer(
   const asked = ring === null ? rings.list() : [rings.get(ring)];
   const infos = store.list();
   const found = asked.map((active) => {
-    const { keyspace } = active.ring;
-    const { serve } = activeDuties(active);
-    const notReady = serve.length - countReady(infos, keyspace, serve);
-    return { ring: keyspace, ready: notReady === 0, notReady, given: serve.length };
+    const notReady = notReadyHere(infos, active);
+    const given = activeDuties(active).serve.length;
+    return { ring: active.ring.keyspace, ready: notReady === 0, notReady, given };
   });
   const waiting = found
     .filter(({ ready }) => !ready)

@@ -17,8 +17,7 @@ import type { Peers } from '../peers/peers.ts';
 import type { LogLoss, Scrubber } from '../repair/scrubber.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { RingFork } from '../rings/ring-fork.ts';
-import type { RingForks } from '../rings/ring-forks.ts';
+import type { RingFork, RingForks } from '../rings/ring-fork.ts';
 import type { RingRefusal } from '../rings/ring-refusals.ts';
 import type { RingRequests, VersionRequests } from '../rings/ring-requests.ts';
 import type { Rings } from '../rings/rings.ts';
@@ -144,30 +143,20 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
   };
 }
 
-/** Whether every partition that the rings give this device can be read here, and what is missing. */
-export function readiness({ rings, store }: Pick<StatusPorts, 'rings' | 'store'>): {
-  readonly ready: boolean;
-  readonly waiting: readonly { readonly ring: string; readonly notReady: number }[];
-} {
-  const waiting = rings.list().flatMap((active) => {
-    const { keyspace } = active.ring;
-    const { serve } = activeDuties(active);
-    const notReady = serve.length - countReady(store.list(), keyspace, serve);
-    return notReady === 0 ? [] : [{ ring: keyspace, notReady }];
-  });
-  return { ready: waiting.length === 0, waiting };
+/** Whether every partition that the rings give this device can be read here. */
+export function isAllReady({ rings, store }: Pick<StatusPorts, 'rings' | 'store'>): boolean {
+  const infos = store.list();
+  return rings.list().every((active) => notReadyHere(infos, active) === 0);
 }
 
-export function countReady(
-  infos: readonly PartitionInfo[],
-  keyspace: string,
-  serve: readonly number[],
-): number {
+/** How many partitions that the ring gives this device cannot be read here yet. */
+export function notReadyHere(infos: readonly PartitionInfo[], active: ActiveRing): number {
   const ready = new Set<number>();
   for (const info of infos) {
-    if (info.keyspace === keyspace && info.state === 'ready') ready.add(info.partition);
+    if (info.keyspace === active.ring.keyspace && info.state === 'ready') ready.add(info.partition);
   }
-  return serve.reduce((count, partition) => count + (ready.has(partition) ? 1 : 0), 0);
+  const { serve } = activeDuties(active);
+  return serve.reduce((count, partition) => count + (ready.has(partition) ? 0 : 1), 0);
 }
 
 /** Bytes of the values in each partition of a ring here, as [partition, bytes]. */
@@ -182,8 +171,7 @@ export function partitionSizes(
 function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
   const { keyspace, version } = active.ring;
   const infos = ports.store.list().filter((info) => info.keyspace === keyspace);
-  const { serve } = activeDuties(active);
-  const serving = countReady(infos, keyspace, serve);
+  const notReady = notReadyHere(infos, active);
   const draining = ports.reconciler.draining(keyspace);
   const surplus = infos
     .map(({ partition }) => partition)
@@ -196,8 +184,8 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     disk: diskHead(ports.rings, keyspace),
     requests: ports.requests.list(keyspace),
     device: active.self,
-    serving,
-    notReady: serve.length - serving,
+    serving: activeDuties(active).serve.length - notReady,
+    notReady,
     damaged: ports.store
       .damaged()
       .filter((one) => one.keyspace === keyspace)
