@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { granted, signedAccess, testAccess } from '../../../test/support/access.ts';
 import { people, signedRoot, testKey } from '../../../test/support/signing.ts';
 import { accessPayload } from './access-document.ts';
-import { judgeAccess } from './judge-access.ts';
-import { openAccess, storedAccess } from './open-access.ts';
+import { judgeAccess, openAccess, storedAccess } from './open-access.ts';
 
 const nowMs = Date.parse('2026-11-01T00:00:00Z');
 const trust = newestRoot([signedRoot()], null);

@@ -1,8 +1,7 @@
 // The access document in force: verified when it is offered, never rolled back, on disk before it
 // counts.
 import { join } from 'node:path';
-import { judgeAccess } from '@ringwright/access/judge-access';
-import { type Access, openAccess, storedAccess } from '@ringwright/access/open-access';
+import { type Access, judgeAccess, openAccess, storedAccess } from '@ringwright/access/open-access';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';

@@ -5,8 +5,7 @@ import { authenticate } from './authenticate.ts';
 import { withoutTokens, withToken } from './change-access.ts';
 import { dataGrantOf, type Grant, grantText } from './grant.ts';
 import { messageNeeds } from './message-needs.ts';
-import { anyToken, type Need, nothing, role } from './need.ts';
-import { permits } from './permits.ts';
+import { anyToken, type Need, nothing, permits, role } from './need.ts';
 import { newToken, parseToken, tokenHash, tokenText } from './token.ts';
 
 const data = (word: 'read' | 'write', keyspace: string, key: string | null): Need => {
