@@ -2,17 +2,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { startMeetingMsMax, startMeetingsMax } from '@ringwright/base/limits-rings';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
+import { holdersOf } from '@ringwright/ring/slots-of';
 import { isSpoken } from '@ringwright/wire/older-forms';
 import { recordsWrite } from '@ringwright/wire/records';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './peers/known-peers.ts';
-import { meetHolders } from './peers/meet-holders.ts';
 import { Peers } from './peers/peers.ts';
 import { ProvenPeers } from './peers/proven-peers.ts';
+import { activeDuties } from './rings/active-duties.ts';
+import { addressOf } from './rings/active-ring.ts';
 
 type Own = Omit<
   IntroducePorts,
@@ -121,7 +124,7 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
       followKeys(peers, proven); // what was connecting when a ring was activated
       await greetPeers(introduce, peers);
     },
-    meetHolders: () => meetHolders({ rings, meet, pause: delay }),
+    meetHolders: () => meetHolders(rings, meet),
   };
 }
 
@@ -138,6 +141,29 @@ function followKeys(peers: Peers, proven: ProvenPeers): void {
     peer.renew(isPlain || proof === null ? peerCallTimeoutMs : 0);
   }
   proven.endRevoked();
+}
+
+/**
+ * Before a server answers anybody it meets devices that hold what it holds, so that they can say
+ * whether its directory is older than they remember. Resolves when each of them was met or cannot
+ * be, or when one takes too long.
+ */
+async function meetHolders(
+  rings: Own['rings'],
+  meet: (address: string) => Promise<unknown>,
+): Promise<void> {
+  const addresses = new Set<string>();
+  for (const active of rings.list()) {
+    for (const partition of activeDuties(active).serve) {
+      if (addresses.size >= startMeetingsMax) break;
+      for (const device of holdersOf(active.ring, partition)) {
+        if (device !== active.self) addresses.add(addressOf(active, device));
+      }
+    }
+  }
+  if (addresses.size === 0) return;
+  const met = Promise.allSettled([...addresses].map((address) => meet(address)));
+  await Promise.race([met, delay(startMeetingMsMax)]);
 }
 
 /** Throws PEER_UNPROVEN where nothing is said without TLS. */

@@ -14,7 +14,6 @@ import {
 import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { DeviceCaller, DeviceTarget } from '../peers/device-caller.ts';
-import { retryAfterMs } from '../peers/retry-after.ts';
 import {
   type CopyPorts,
   type CopyResult,
@@ -22,6 +21,7 @@ import {
   cutOff,
   isCut,
   release,
+  retryAfterMs,
 } from './copy-task.ts';
 import type { ChunkedCopy } from './partial-copies.ts';
 

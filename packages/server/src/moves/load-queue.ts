@@ -2,9 +2,9 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
 import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
+import { retryAfterMs } from '../copies/copy-task.ts';
 import { PartialCopies } from '../copies/partial-copies.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
-import { retryAfterMs } from '../peers/retry-after.ts';
 import { type Repair, refilled } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { BusySources } from './busy-sources.ts';

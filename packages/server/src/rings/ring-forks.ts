@@ -3,11 +3,39 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { forkReasonCharactersMax } from '@ringwright/base/limits-rings';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import { keyspaceField, ringIdField, versionField } from '@ringwright/wire/fields';
 import type { RingHead } from '@ringwright/wire/hello';
+import { z } from 'zod';
 import { readState, writeState } from '../device/state-file.ts';
-import { isCovered, type RingFork, ringForkSchema } from './ring-fork.ts';
+
+const msField = z.int().min(0);
+
+/** What is remembered of two lines of one ring. */
+const ringForkSchema = z.strictObject({
+  keyspace: keyspaceField,
+  /** The version that exists twice. */
+  version: versionField,
+  /** Its ring id on this server's line, and on the other. */
+  id: ringIdField,
+  other: ringIdField,
+  /** Who showed the other line: the address of a peer, or empty for a push or a file. */
+  from: z.string().max(300),
+  atMs: msField,
+  /** The operator's word on which ring is right; null: nobody has said. */
+  settled: z.nullable(
+    z.strictObject({
+      version: versionField,
+      id: ringIdField,
+      reason: z.string().max(forkReasonCharactersMax),
+      atMs: msField,
+    }),
+  ),
+});
+
+export type RingFork = z.infer<typeof ringForkSchema>;
 
 export interface ForkPorts {
   readonly directory: string;
@@ -98,4 +126,9 @@ export class RingForks {
   #file(keyspace: string): string {
     return join(this.#ports.directory, `${keyspace}${suffix}`);
   }
+}
+
+/** Whether the operator's word has covered a fork at this version: it raises no alarm any more. */
+function isCovered(fork: RingFork, version: number): boolean {
+  return fork.settled === null || version <= fork.settled.version;
 }

@@ -2,7 +2,7 @@
 // right and the newest one. Serving and copying go on. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Freshness } from '../trust/freshness.ts';
-import type { RingFork } from './ring-fork.ts';
+import type { RingFork } from './ring-forks.ts';
 
 /**
  * Throws RING_FORK under an alarm, BEACON_EXPIRED when nobody vouches for the ring any more or a

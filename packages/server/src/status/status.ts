@@ -17,7 +17,7 @@ import type { Peers } from '../peers/peers.ts';
 import type { LogLoss, Scrubber } from '../repair/scrubber.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { RingFork, RingForks } from '../rings/ring-fork.ts';
+import type { RingFork, RingForks } from '../rings/ring-forks.ts';
 import type { RingRefusal } from '../rings/ring-refusals.ts';
 import type { RingRequests, VersionRequests } from '../rings/ring-requests.ts';
 import type { Rings } from '../rings/rings.ts';

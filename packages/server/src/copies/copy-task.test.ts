@@ -1,7 +1,7 @@
 // What a device of another mind may say of a time: the answer is one that can be waited for.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from './copy-task.ts';
 
 const busy = (details: Record<string, unknown>): CodedError =>
   new CodedError('COPY_BUSY', 'busy', { details });
