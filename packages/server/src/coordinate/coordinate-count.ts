@@ -46,16 +46,11 @@ function groupByHolder(
   partitions: readonly number[],
   replica: number,
 ): Map<number, number[]> {
-  const groups = new Map<number, number[]>();
-  for (const partition of partitions) {
+  return Map.groupBy(partitions, (partition) => {
     const devices = slotsOf(active.ring, partition).map(({ device }) => device);
     devices.sort((a, b) => Number(b === active.self) - Number(a === active.self));
-    const device = devices[replica] ?? NOBODY;
-    const group = groups.get(device) ?? [];
-    groups.set(device, group);
-    group.push(partition);
-  }
-  return groups;
+    return devices[replica] ?? NOBODY;
+  });
 }
 
 interface Counted {
