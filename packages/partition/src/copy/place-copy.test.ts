@@ -126,6 +126,22 @@ test('what is written before the rename, or after it, is in the copy too', async
   }
 });
 
+test('a folder of the keyspace that somebody removed is made again', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = await stores(from, to);
+  for (const partition of [1, 2]) {
+    await source.create('test', partition, 'ready');
+    await source.write([write('one', '1', 5, partition)]);
+    await target.create('test', partition, 'filling');
+    await copyPartition(source, target, partition);
+    await target.drop('test', partition, partition);
+    await fs.rm(join(to.directory, 'partitions/test'), { recursive: true });
+  }
+  await copyPartition(source, target);
+  expect(textOf(target, 'key-3')).toBe('x'.repeat(50));
+});
+
 test('marks of a copy that nobody opens are durable, and a checkpoint stores them', async () => {
   await using from = scratch();
   await using to = scratch();

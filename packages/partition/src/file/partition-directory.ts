@@ -9,7 +9,7 @@ import {
   replaceOwnFileNow,
   syncDirectory,
 } from '@ringwright/node/durable-files';
-import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
+import { dataPaths, isIncarnation, isKeyspace, type PartitionPlace } from './data-paths.ts';
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
 
 const CURRENT = 'CURRENT';
@@ -54,7 +54,7 @@ export function newCurrentText(incarnation: string): string {
 
 export interface KeyspaceFolders {
   readonly root: string;
-  /** Their folders are on the disk for good: nobody removes one. */
+  /** Their folders are on the disk for good: no part of the store removes one. */
   readonly durableKeyspaces: Set<string>;
 }
 
@@ -63,19 +63,25 @@ export interface KeyspaceFolders {
  * partition has a folder already; any other failure leaves open whether the disk has its name.
  */
 export async function placePartitionDirectory(
-  { root, durableKeyspaces }: KeyspaceFolders,
+  folders: KeyspaceFolders,
   staged: string,
-  { keyspace, partition }: Pick<NewPartition, 'keyspace' | 'partition'>,
+  place: PartitionPlace,
 ): Promise<boolean> {
-  const directory = dataPaths.partition(root, keyspace, partition);
-  if (!durableKeyspaces.has(keyspace)) await makeDirectory(dirname(directory));
+  const { root, durableKeyspaces } = folders;
+  const { keyspace } = place;
+  const directory = dataPaths.partition(root, keyspace, place.partition);
+  const isKnown = durableKeyspaces.has(keyspace);
+  if (!isKnown) await makeDirectory(dirname(directory));
   durableKeyspaces.add(keyspace);
   try {
     await rename(staged, directory);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
-    throw error;
+    if (code !== 'ENOENT' || !isKnown) throw error;
+    // Somebody else has removed it.
+    durableKeyspaces.delete(keyspace);
+    return placePartitionDirectory(folders, staged, place);
   }
   await syncDirectory(dirname(directory));
   return true;
