@@ -107,6 +107,7 @@ export class CopyProcess {
     const program = this.#options.program ?? PROGRAM;
     const env = { ...process.env, ...keepMemory };
     const child = fork(program, { execArgv: [], serialization: 'advanced', env });
+    standBack(child);
     child.on('message', (answer: CopyAnswer) => this.#take(child, answer));
     const gone = (what: string): void => {
       if (this.#child === child) this.#stop(what);
@@ -119,8 +120,6 @@ export class CopyProcess {
     this.#port = ports.promise;
     this.#heard = (answer) => {
       if (answer.kind === 'listening') {
-        // Not before: where requests leave nothing of the processor it would never start.
-        standBack(child);
         ports.resolve(answer.port);
       } else if (answer.kind === 'not-listening') ports.reject(lost(answer.message));
     };

@@ -12,6 +12,8 @@ export class DiskSpace {
   #checking = false;
   /** Bytes promised to copies that are being received. */
   #promisedBytes = 0;
+  /** A question that is under way: who comes meanwhile is told the same. */
+  #asked: Promise<number> | null = null;
 
   constructor(root: string, reserveBytes: number) {
     this.#root = root;
@@ -22,9 +24,13 @@ export class DiskSpace {
     return this.#low;
   }
 
-  async freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.#root);
-    return bavail * bsize;
+  freeBytes(): Promise<number> {
+    this.#asked ??= statfs(this.#root)
+      .then(({ bavail, bsize }) => bavail * bsize)
+      .finally(() => {
+        this.#asked = null;
+      });
+    return this.#asked;
   }
 
   /** Of the file system. */

@@ -2,7 +2,11 @@
 // what the rings say.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
-import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
+import {
+  copyStartTurnMs,
+  copyStartTurns,
+  filesCreatedAtOnce,
+} from '@ringwright/base/limits-copies';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -40,6 +44,7 @@ export class Reconciler {
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
   readonly #complete: CompleteMoves;
+  #preparing: NodeJS.Timeout | undefined;
 
   constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
@@ -139,6 +144,7 @@ export class Reconciler {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#preparing);
     this.#passes.close();
     this.#drains.close();
     this.#takeovers.close();
@@ -156,7 +162,7 @@ export class Reconciler {
       this.#passes.failed({ kind: 'note', keyspace }, error);
     await held.follow(active, states).catch(onNoteFailed);
     const { ring, self } = active;
-    if (self !== null && ring.moves.some(({ from }) => from === self)) store.copies.prepare();
+    if (self !== null && ring.moves.some(({ from }) => from === self)) this.#prepareCopies(self);
     store.children.endMirror(keyspace);
     this.#loads.forgetEnded(active);
     this.#drains.forgetEnded(active);
@@ -188,6 +194,17 @@ export class Reconciler {
     await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, one));
     this.#loads.offer(active, loads);
     if (serves.length > 0) void this.#takeovers.serve(active, serves, loaded);
+  }
+
+  /** Not all devices at the same time: a server that starts a process does nothing else. */
+  #prepareCopies(self: number): void {
+    this.#preparing ??= setTimeout(
+      () => {
+        this.#preparing = undefined;
+        this.#ports.store.copies.prepare();
+      },
+      (self % copyStartTurns) * copyStartTurnMs,
+    );
   }
 
   async #replaceDamaged(active: ActiveRing): Promise<void> {
