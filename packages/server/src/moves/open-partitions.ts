@@ -35,12 +35,10 @@ interface Survey {
 
 /**
  * A device without a file must not serve an empty one when it held records before: a quorum may
- * count on it.
- * What this directory once held complete is lost, whatever the others say. Else it begins empty
- * filled from its parents where it was split off here, and begins empty
- * only if another slot's device answers, none has records and none knows an earlier
- * life of this one, for what that one had acknowledged is lost.
- * Resolves with the partitions about which nobody answered yet.
+ * count on it. What this directory once held complete is lost, whatever the others say. A partition
+ * that was split off here is filled from its parents. Any other begins empty, but only if another
+ * slot's device answers, none has records, and none knows an earlier life of this device: what that
+ * one had acknowledged is lost. Resolves with the partitions about which nobody answered yet.
  */
 export async function openPartitions(
   ports: OpenPorts,
