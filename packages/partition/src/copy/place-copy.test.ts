@@ -45,9 +45,18 @@ async function stores(from: Scratch, to: Scratch, limits = {}): Promise<[Store, 
   const [source, target] = [await from.open(), await to.open(limits)];
   await source.create('test', 0, 'ready');
   await source.write(keys.map((key, i) => write(key, 'x'.repeat(50), 10 + i)));
-  await source.write([{ ...write('promised', null, 70), isPromise: true }]);
   await target.create('test', 0, 'filling');
   return [source, target];
+}
+
+const shortLog = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };
+
+/** Until what the log has now is in the files. */
+async function rotateLog({ directory }: Scratch, store: Store): Promise<void> {
+  const before = new Set(logFiles(directory));
+  for (let i = 0; logFiles(directory).some((file) => before.has(file)); i += 1) {
+    await store.write([write(`other-${i}`, 'y'.repeat(2_000), 200 + i, 1)]);
+  }
 }
 
 /** Calls of a method, and what is done before and after each. */
@@ -71,6 +80,7 @@ test('a crash leaves an empty partition or the whole copy', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
+  await source.write([{ ...write('promised', null, 70), isPromise: true }]);
   const images: Scratch[] = [];
   const take = (): void => void images.push(to.image());
   spyAround(SideProcess.prototype, 'audit', { after: take });
@@ -98,7 +108,8 @@ test('what is written before the rename, or after it, is in the copy too', async
   for (const when of ['before', 'after']) {
     await using from = scratch();
     await using to = scratch();
-    const [source, target] = await stores(from, to);
+    const [source, target] = await stores(from, to, shortLog);
+    await target.create('test', 1, 'ready');
     const images: Scratch[] = [];
     const writeHere = async (): Promise<void> => {
       await target.write([write('mine', when, 5), write('key-0', 'newer', 99)]);
@@ -108,6 +119,8 @@ test('what is written before the rename, or after it, is in the copy too', async
     if (when === 'before') aroundRename(writeHere, nothing);
     else aroundRename(nothing, writeHere);
     await copyPartition(source, target);
+    images.push(to.image());
+    await rotateLog(to, target);
     images.push(to.image());
     await target.setState('test', 0, 'ready');
     await target.write([write('later', 'kept', 100)]);
@@ -145,8 +158,7 @@ test('a folder of the keyspace that somebody removed is made again', async () =>
 test('marks of a copy that nobody opens are durable, and a checkpoint stores them', async () => {
   await using from = scratch();
   await using to = scratch();
-  const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };
-  const [source, target] = await stores(from, to, limits);
+  const [source, target] = await stores(from, to, shortLog);
   await target.create('test', 1, 'ready');
   const opening = vi.spyOn(OpenFiles.prototype, 'replace');
   onTestFinished(() => opening.mockRestore());
@@ -159,10 +171,7 @@ test('marks of a copy that nobody opens are durable, and a checkpoint stores the
   await using killed = to.image();
   expect((await killed.open()).info('test', 0)).toMatchObject(marks);
   // Segments of the log come and go: the one with the marks is needed until the file has them.
-  const [first] = logFiles(to.directory);
-  for (let i = 0; logFiles(to.directory).includes(first!); i += 1) {
-    await target.write([write(`other-${i}`, 'y'.repeat(2_000), 200 + i, 1)]);
-  }
+  await rotateLog(to, target);
   await using later = to.image();
   cutWals(later.directory, () => 0);
   expect((await later.open()).info('test', 0)).toMatchObject(marks);
