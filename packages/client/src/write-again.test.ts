@@ -1,0 +1,55 @@
+// What a write says when servers refuse it, or take it and are not heard of again.
+import { CodedError } from '@ringwright/base/coded-error';
+import { expect, test } from 'vitest';
+import { Client } from './client.ts';
+import type { RingFollower } from './ring-follower.ts';
+
+type Answer = 'lost' | 'refused' | 'taken';
+
+const failures = {
+  lost: new CodedError('PEER_UNREACHABLE', 'the connection is closed'),
+  refused: new CodedError('RING_UNKNOWN', 'no such ring here'),
+} as const;
+
+/** A client of servers that answer so, and those that were asked. */
+function clientOf(answers: readonly Answer[]) {
+  const asked: Answer[] = [];
+  const open = (address: string) => {
+    const answer = answers[Number(address)] ?? 'refused';
+    const call = (): Promise<unknown> => {
+      asked.push(answer);
+      if (answer !== 'taken') return Promise.reject(failures[answer]);
+      return Promise.resolve({ ms: 1, tie: 0, ringVersion: 1 });
+    };
+    return Promise.resolve({ call });
+  };
+  const follower = {
+    ring: { partitionOf: () => 0 },
+    choose: () => [...answers.keys()].map(String),
+    ...{ open, heard: () => undefined, avoid: () => undefined, close: () => undefined },
+  } as unknown as RingFollower;
+  const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
+  return { asked, client: new Client(follower, { ...settings, consistency: 'quorum' }) };
+}
+
+const outcome = ({ client }: ReturnType<typeof clientOf>, repeatUnknown: boolean) =>
+  client.put('key', 'value', { repeatUnknown }).then(
+    () => 'stored',
+    (error: CodedError) => `${error.code} ${error.outcome}`,
+  );
+
+test.each<[readonly Answer[], boolean, string, number]>([
+  [['taken'], false, 'stored', 1],
+  [['refused', 'taken'], false, 'stored', 2],
+  [['refused', 'refused'], false, 'RING_UNKNOWN not-done', 2],
+  [['lost', 'taken'], false, 'WRITE_UNKNOWN maybe-done', 1],
+  [['lost', 'taken'], true, 'stored', 2],
+  [['lost', 'lost', 'taken'], true, 'stored', 3],
+  [['lost', 'refused'], true, 'WRITE_UNKNOWN maybe-done', 2],
+  [['refused', 'lost'], true, 'WRITE_UNKNOWN maybe-done', 2],
+  [['refused', 'lost', 'refused'], true, 'WRITE_UNKNOWN maybe-done', 3],
+])('%j, again %s: %s', async (...[answers, isRepeated, wanted, count]) => {
+  const tried = clientOf(answers);
+  expect(await outcome(tried, isRepeated)).toBe(wanted);
+  expect(tried.asked).toHaveLength(count);
+});
