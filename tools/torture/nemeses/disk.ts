@@ -6,6 +6,7 @@ import { deviceKeyFile } from '@ringwright/server/device/device-key';
 import { lasts, type Nemesis, until } from '../nemesis.ts';
 import { keyspace, losses, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
+import { isUp } from './kill.ts';
 
 const TROUBLE_MS_MAX = 5_000;
 const SLOW_SYNC_MS_MAX = 800;
@@ -59,8 +60,12 @@ function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
   };
 }
 
-/** The server ends by itself after it, and its supervisor starts it again. */
+/**
+ * The server ends by itself after it, and its supervisor starts it again. One that is still on its
+ * way up from the time before would be taken for one that cannot start.
+ */
 async function failSync({ victim, signal }: Strike): Promise<void> {
+  await isUp(victim);
   victim.set({ syncFails: true });
   await until(signal, () => !victim.control.syncFails, TROUBLE_MS_MAX);
   victim.set({ syncFails: false });

@@ -103,7 +103,7 @@ async function endInStart({ stage, random, signal, how }: Strike): Promise<void>
 }
 
 /** It may be on its way up again after the failpoint. */
-async function isUp({ name, server }: Victim): Promise<void> {
+export async function isUp({ name, server }: Victim): Promise<void> {
   await waitFor(`${name} to be up`, {
     ask: () => server.status(),
     until: () => true,
