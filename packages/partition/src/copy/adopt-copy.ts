@@ -250,15 +250,19 @@ function promiseRow(promise: StoredPromise): HashedRecord {
   return { ...promise, ...nothing, isPromise: true };
 }
 
-/** After the switch: `present` was the file until then, of that incarnation. */
+/** What is left to do after the switch. */
+export interface Replaced {
+  /** The file until then; null: there was none. */
+  readonly present: PartitionFile | null;
+  /** Promises that the copy came with. */
+  readonly promised: readonly StoredPromise[];
+}
+
+/** `incarnation`: that of the file until the switch. */
 export async function clearAway(
   parts: StoreParts,
   partition: Partition,
-  before: {
-    readonly present: PartitionFile | null;
-    readonly incarnation: string;
-    readonly promised: readonly StoredPromise[];
-  },
+  before: Replaced & { readonly incarnation: string },
 ): Promise<void> {
   const { present, incarnation, promised } = before;
   if (present !== null) {

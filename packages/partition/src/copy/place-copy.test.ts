@@ -155,6 +155,18 @@ test('a folder of the keyspace that somebody removed is made again', async () =>
   expect(textOf(target, 'key-3')).toBe('x'.repeat(50));
 });
 
+test('a folder that cannot be renamed fails the copy, and not the store', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = await stores(from, to);
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  aroundRename(() => Promise.reject(full), nothing);
+  await expect(copyPartition(source, target)).rejects.toBe(full);
+  expect(target.info('test', 0)).toMatchObject({ rows: 0, state: 'filling' });
+  await copyPartition(source, target);
+  expect(textOf(target, 'key-3')).toBe('x'.repeat(50));
+});
+
 test('marks of a copy that nobody opens are durable, and a checkpoint stores them', async () => {
   await using from = scratch();
   await using to = scratch();

@@ -6,12 +6,12 @@ import { dataPaths } from '../file/data-paths.ts';
 import { seeFiles } from '../file/file-identity.ts';
 import { openDataFile } from '../file/open-files.ts';
 import { clean, type Partition } from '../file/partition.ts';
-import { placePartitionDirectory } from '../file/partition-directory.ts';
+import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { checkThere } from '../parts/use-partition.ts';
-import { clearAway, failed, switchHere } from './adopt-copy.ts';
+import { clearAway, failed, type Replaced, switchHere } from './adopt-copy.ts';
 
 export interface FinishedCopy {
   /** Holds CURRENT, and the file in the folder that it names; nobody has that open. */
@@ -52,13 +52,13 @@ async function place(
   parts: StoreParts,
   partition: Partition,
   { directory, owned }: FinishedCopy,
-): Promise<Pick<Parameters<typeof clearAway>[2], 'present' | 'promised'> | null> {
+): Promise<Replaced | null> {
   if (partition.hasFile || partition.infoWhenClosed?.state !== owned.info.state) return null;
   // failpoint: copy-in.before-place
-  const isPlaced = await placePartitionDirectory(parts, directory, partition).catch(
-    (error: unknown) => Promise.reject(failed(parts, error)),
-  );
-  if (!isPlaced) return null;
+  if (!(await placePartitionDirectory(parts, directory, partition))) return null;
+  await syncPlaced(parts.root, partition).catch((error: unknown) => {
+    throw failed(parts, error);
+  });
   // failpoint: copy-in.placed
   const switched = partition.hasFile
     ? mergeHere(parts, partition, owned)
@@ -68,7 +68,11 @@ async function place(
 }
 
 /** It is opened when somebody asks for it. */
-function useClosed(parts: StoreParts, partition: Partition, { info, highestMs }: OwnedFile) {
+function useClosed(
+  parts: StoreParts,
+  partition: Partition,
+  { info, highestMs }: OwnedFile,
+): Replaced {
   partition.incarnation = info.incarnation;
   partition.hasFile = true;
   partition.infoWhenClosed = info;
@@ -79,7 +83,7 @@ function useClosed(parts: StoreParts, partition: Partition, { info, highestMs }:
 }
 
 /** A write has made a file of its own since the rename began. */
-function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile) {
+function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile): Replaced {
   try {
     const copy = openDataFile(fileOf(parts, partition, info));
     const promised = copy.promises.takeAll();

@@ -59,8 +59,9 @@ export interface KeyspaceFolders {
 }
 
 /**
- * A staged folder, which is durable with all that is in it, becomes the partition's. False when the
- * partition has a folder already; any other failure leaves open whether the disk has its name.
+ * A staged folder, which is durable with all that is in it, becomes the partition's; `syncPlaced`
+ * makes its name last. False when the partition has a folder already. After that, and after a
+ * failure, the staged folder is where it was.
  */
 export async function placePartitionDirectory(
   folders: KeyspaceFolders,
@@ -83,8 +84,12 @@ export async function placePartitionDirectory(
     durableKeyspaces.delete(keyspace);
     return placePartitionDirectory(folders, staged, place);
   }
-  await syncDirectory(dirname(directory));
   return true;
+}
+
+/** A failure leaves open whether the disk has the name. */
+export function syncPlaced(root: string, { keyspace, partition }: PartitionPlace): Promise<void> {
+  return syncDirectory(dirname(dataPaths.partition(root, keyspace, partition)));
 }
 
 /** Durable: every later start says that the file was replaced, and does not use it. */

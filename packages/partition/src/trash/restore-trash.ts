@@ -13,7 +13,7 @@ import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths, placeName } from '../file/data-paths.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { newPartition } from '../file/partition.ts';
-import { placePartitionDirectory } from '../file/partition-directory.ts';
+import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { openNew } from './partition-lifecycle.ts';
@@ -50,6 +50,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       if (!(await placePartitionDirectory(parts, staged, named))) {
         throw new Error(`a folder of ${placeName(named)} is here, and nobody knows of it`);
       }
+      await syncPlaced(parts.root, named);
       const entry = newPartition({ keyspace, partition, incarnation });
       const info = openNew(parts, entry);
       parts.registry.add(entry);

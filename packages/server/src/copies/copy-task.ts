@@ -59,7 +59,10 @@ export function cutOff(
   return new CodedError('COPY_CUT', message, { hint: 'it goes on from there by itself', cause });
 }
 
-/** When a device that was busy wants to be asked again, in ms, at least 1; `usualMs` where the refusal says nothing, or nothing that is a time. */
+/**
+ * When a device that was busy wants to be asked again, in ms, at least 1; `usualMs` where the
+ * refusal says nothing, or nothing that is a time.
+ */
 export function retryAfterMs(refusal: unknown, usualMs: number): number {
   const ms = refusal instanceof CodedError ? refusal.details.retryAfterMs : null;
   return typeof ms === 'number' && ms >= 1 ? ms : usualMs;
