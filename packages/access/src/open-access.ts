@@ -73,7 +73,10 @@ interface Judged {
   readonly id: string;
 }
 
-/** Whether a document may follow the one in force: never back. Throws ACCESS_OLDER, ACCESS_FORK, ACCESS_INVALID. `same`: there is nothing to do. */
+/**
+ * Whether a document may follow the one in force: never back. Throws ACCESS_OLDER, ACCESS_FORK,
+ * ACCESS_INVALID. `same`: there is nothing to do.
+ */
 export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | 'same' {
   if (held === null) return 'newer';
   if (held.id === candidate.id) return 'same';

@@ -3,7 +3,10 @@ import { CodedError, type ErrorDocument } from './coded-error.ts';
 import { type ErrorCode, errorCatalogue } from './errors.ts';
 import { shortened } from './shortened.ts';
 
-/** A CodedError of a received document, its texts shortened. An unknown code (a newer peer's) becomes PEER_FAILED. */
+/**
+ * A CodedError of a received document, its texts shortened. An unknown code (a newer peer's)
+ * becomes PEER_FAILED.
+ */
 export function errorFromDocument(value: unknown): CodedError {
   const document = (
     typeof value === 'object' && value !== null ? value : {}

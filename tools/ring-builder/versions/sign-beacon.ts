@@ -32,7 +32,10 @@ export async function makeBeacon(
   return printBeacon(signedDocument(payload, [signPayload(key, payload)]));
 }
 
-/** trust.json, access.json when enough have signed it, and a beacon when the version is the head and a beacon key is here. */
+/**
+ * trust.json, access.json when enough have signed it, and a beacon when the version is the head and
+ * a beacon key is here.
+ */
 export async function trustToGive(
   context: Context,
   version: StoredVersion,

@@ -6,7 +6,10 @@ import { wantedIntervals } from '../plan/plan-reshape.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { KnownSizes } from './plan-traffic.ts';
 
-/** Each child has an equal part of what its parents have, unless it begins empty: on a device all of them are written. */
+/**
+ * Each child has an equal part of what its parents have, unless it begins empty: on a device all of
+ * them are written.
+ */
 export function withChildren<Known extends KnownSizes>(
   known: Known,
   head: Ring,

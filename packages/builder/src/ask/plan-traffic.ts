@@ -31,7 +31,10 @@ export interface DeviceTraffic {
   readonly peakBytes: number | null;
   readonly freeBytes: number | null;
   readonly diskBytes: number | null;
-  /** False when the incoming files do not fit beside what a server keeps free; null when the free space is not known. */
+  /**
+   * False when the incoming files do not fit beside what a server keeps free; null when the free
+   * space is not known.
+   */
   readonly fits: boolean | null;
 }
 

@@ -129,7 +129,10 @@ function placeOf({ registry }: StoreParts, { keyspace, partition }: Write): Part
   return found;
 }
 
-/** Before anything is queued. Throws KEY_INVALID, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp or an expiry. */
+/**
+ * Before anything is queued. Throws KEY_INVALID, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp
+ * or an expiry.
+ */
 function checkWrite(write: Write): void {
   const { key, value, ms, tie, expiresMs = 0, origin = null } = write;
   checkKey(key);

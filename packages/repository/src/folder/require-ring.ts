@@ -35,7 +35,10 @@ export function ringExists(
   });
 }
 
-/** Names that may have been meant: the nearest first, three at most: a slip in a third of the letters, or a beginning. */
+/**
+ * Names that may have been meant: the nearest first, three at most: a slip in a third of the
+ * letters, or a beginning.
+ */
 export function nearNames(typed: string, names: readonly string[]): string[] {
   const slips = Math.floor(typed.length / 3);
   return names
