@@ -11,10 +11,10 @@ import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { finishProposals } from '@ringwright/server/coordinate/finish-proposals';
 import { finishProposal } from '@ringwright/server/coordinate/propose';
 import type { CoordinatorPorts } from '@ringwright/server/coordinate/with-newest-ring';
 import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
+import { takePromises } from '@ringwright/server/moves/take-promises';
 import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';
 import { InFlight } from '@ringwright/server/replica/in-flight';
 import { answerPrepare } from '@ringwright/server/replica/prepare-answer';
@@ -111,7 +111,8 @@ export class SimulatedDevice {
     marks: this.#info,
     read: (_keyspace: string, _partition: number, key: Uint8Array) =>
       this.rows.get(Buffer.from(key).toString()) ?? null,
-    promises: () => [...this.promises.keys()].map((name) => ({ key: Buffer.from(name) })),
+    promises: () =>
+      [...this.promises].map(([name, stamp]) => ({ key: Buffer.from(name), ...stamp })),
     write: async (rows: readonly Row[]) => {
       await this.cluster.pause(3);
       return rows.map((row) => (this.state === 'absent' ? { kind: 'absent' } : this.put(row)));
@@ -294,8 +295,8 @@ export class SimulatedCluster {
       for (const row of rows) {
         if (joiner.put(row).kind === 'promised') await decide('cities', row.key);
       }
-      const asked = { active, partition, device: id };
-      await finishProposals({ devices: joiner.caller, decide }, asked);
+      const ports = { store: joiner.replica.store, devices: joiner.caller, decide };
+      await takePromises(ports, { active, partition, device: id });
     }
   }
 

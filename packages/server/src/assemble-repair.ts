@@ -1,7 +1,7 @@
 // The parts of a server that look after what it holds: what is pushed to others, what is looked at.
 import type { Store } from '@ringwright/partition/store';
 import type { Logger } from 'pino';
-import type { FinishProposal } from './coordinate/finish-proposals.ts';
+import type { FinishProposal } from './coordinate/propose.ts';
 import type { Reconciler } from './moves/reconciler.ts';
 import type { DeviceCaller } from './peers/device-caller.ts';
 import { Replicator } from './repair/replicate.ts';

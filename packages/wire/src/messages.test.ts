@@ -326,8 +326,13 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'promises answer',
     kinds.promises.answer,
-    { keys: Array(offerRowsMax).fill(key), more: true },
-    [{ keys: Array(offerRowsMax + 1).fill(key) }, { keys: [Buffer.alloc(0)] }],
+    { keys: Array(offerRowsMax).fill(key), stamps: Array(offerRowsMax).fill([1, 0]), more: true },
+    [
+      { keys: Array(offerRowsMax + 1).fill(key) },
+      { keys: [Buffer.alloc(0)] },
+      { stamps: Array(offerRowsMax + 1).fill([1, 0]) },
+      { stamps: [[stampMsMax + 1, 0]] },
+    ],
   ],
   ['rows', kinds.rowsSince.request, { ...about, assignment: null, since: most }, [{ since: -1 }]],
   [

@@ -65,6 +65,7 @@ const changes: readonly Change[] = [
   added(22, { method: 'trust-fetch', parts: ['answer'], field: 'access' }),
   added(27, { method: 'coordinate-scan', parts: ['request'], field: 'arc' }),
   added(29, { method: 'rows', parts: ['answer'], field: 'hasPromises' }),
+  added(30, { method: 'promises', parts: ['answer'], field: 'stamps' }),
 ];
 
 /** A file that has lost records was one that is not complete. */

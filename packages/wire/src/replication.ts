@@ -107,12 +107,14 @@ export const push = messageKind({
   }),
 });
 
-/** Promises of keys for which the receiver holds no record as new: a joiner has them decided. */
+/** Promises of keys for which the receiver holds no record as new: a joiner takes them over. */
 export const promises = messageKind({
   method: 'promises',
   request: z.strictObject({ ...partitionFields, after: afterField }),
   answer: z.strictObject({
     keys: z.array(keyField).max(offerRowsMax),
+    /** What is promised for each of them; null: it was not told. */
+    stamps: z.nullable(z.array(z.tuple([msField, tieField])).max(offerRowsMax)),
     more: z.boolean(),
   }),
 });

@@ -20,6 +20,7 @@ const frozen: Readonly<Record<number, string>> = {
   27: '1d4a9c007ec71ea9a5aa19b2377b254bfe772656814bb65db1915c586fe9fce3',
   28: '4b47e0d682e741cf653008937ee7700515640080175f4fa52c7d5a7dc7caa232',
   29: 'f3e2cdf487af9e099c5c268b8700fed3ea3abb98eae7dba1d58760991fb02922',
+  30: '64f5ed153cd4b18d51f9a6a3bc07267828a40eb6c88bd0651490e024ec62aee0',
 };
 
 test('the messages are those of the wire version', () => {

@@ -17,8 +17,9 @@
  * 27: pages of an arc of hashes, whatever is split and merged meanwhile (coordinate-scan).
  * 28: a rollout is told when moves have come to rest (moves-complete).
  * 29: whether a file has promises is told with its last rows (rows).
+ * 30: what was promised, so that a joiner can take it over (promises).
  */
-export const wireVersion = 29;
+export const wireVersion = 30;
 /**
  * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
  * sent to it.

@@ -308,7 +308,7 @@ describe('a round that was left half done', () => {
     expect(await read(cluster.devices[2])).toBe('plain');
   });
 
-  test('a joiner has it decided before it takes the place of a device that promised', async () => {
+  test('a joiner keeps out what the device kept out that it replaces', async () => {
     const cluster = await undecided(1);
     for (const version of [2, 3]) {
       for (const device of cluster.devices) device.activate(version);
@@ -316,9 +316,14 @@ describe('a round that was left half done', () => {
     }
     const joiner = cluster.devices[3]!;
     expect(joiner.loaded).toBe(true);
-    const held = cluster.devices.slice(0, 4).map(({ rows }) => rows.get('key')?.ms);
-    expect(new Set(held).size, 'the same record everywhere').toBe(1);
-    for (const { promises } of cluster.devices) expect([...promises]).toEqual([]);
+    const [from] = cluster.versions[1]!.moves.map((move) => move.from);
+    expect(from, 'it had promised').toBe(2);
+    expect([...joiner.promises]).toEqual([...cluster.devices[2]!.promises]);
+    const lateMs = joiner.promises.get('key')!.ms - 1;
+    const late = { key, value: Buffer.from('late'), ms: lateMs, tie: 0 };
+    expect(joiner.put(late).kind).toBe('promised');
+    const found = await read(cluster.devices[0]);
+    for (const device of cluster.devices) expect(await read(device)).toBe(found);
   });
 
   test('without a quorum nothing is changed, and it says so', async () => {

@@ -64,6 +64,9 @@ export async function propose(ports: CoordinatorPorts, request: ProposeRequest):
   throw failedChange(new CodedError('KEY_CONTENDED', message, { hint }), work);
 }
 
+/** Ends in a round that leaves a record at or above every promise of the key, on a quorum. */
+export type FinishProposal = (keyspace: string, key: Uint8Array) => Promise<unknown>;
+
 /** Leaves the key as it is, and no promise of it open. Throws as propose. */
 export function finishProposal(
   ports: CoordinatorPorts,

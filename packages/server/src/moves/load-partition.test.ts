@@ -2,10 +2,10 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { copyOpen, copyRead } from '@ringwright/wire/copies';
-import { digests, rowsSince } from '@ringwright/wire/replication';
+import { digests, promises, rowsSince } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { loadPartition } from './load-partition.ts';
 
 /** Partition 0 is on devices 0, 1, 2; device 3 joins for device 2. */
@@ -253,6 +253,59 @@ describe('a holder that lost its records', () => {
     expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
     expect(await loading(a!, 'forced')).toBe('loaded');
     expect(a!.value(0, 'late'), 'what there is').toBe('1');
+  });
+});
+
+describe('open promises', () => {
+  const promise = (key: string, ms: number) => {
+    const about = { keyspace: 'cities', partition: 0, value: null, isPromise: true };
+    return { ...about, key: Buffer.from(key), ms: firstMs + ms, tie: 3 };
+  };
+  const kept = ({ store }: StoreDevice) =>
+    store
+      .promises('cities', 0)
+      .map(({ key, ms, tie }) => [String(key), ms - firstMs, tie].join(' '))
+      .sort((a, b) => a.localeCompare(b));
+
+  test('go with a refill, though the only other holder is no quorum to decide them', async () => {
+    const pair = servedRing({ power: 0, replicas: 2, devices: 2 });
+    await using cluster = await StoreCluster.open([pair]);
+    await cluster.create(0, [0], 'lost');
+    await cluster.create(0, [1]);
+    const [lost, other] = cluster.devices;
+    await other!.put(0, { a: '1' });
+    await other!.store.write([promise('a', 50), promise('copied', 40)]);
+    other!.onCall = async (method) => {
+      if (method === rowsSince.method) await other!.store.write([promise('late', 60)]);
+    };
+    expect(await loading(lost!, 'refill')).toBe('loaded');
+    expect(kept(lost!)).toEqual(['a 50 3', 'copied 40 3', 'late 60 3']);
+    const older = { ...promise('a', 45), isPromise: false };
+    const [outcome] = await lost!.store.write([older]);
+    expect(outcome, 'as the other one would answer').toMatchObject({ kind: 'promised' });
+  });
+
+  test('lower nothing that the joiner has promised or holds', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    await source!.store.write([promise('x', 10), promise('y', 10)]);
+    await joiner!.store.write([promise('x', 20), { ...promise('y', 30), isPromise: false }]);
+    expect(await loading(joiner!)).toBe('loaded');
+    expect(kept(joiner!)).toEqual(['x 20 3']);
+  });
+
+  test('that an older version does not tell are decided by rounds', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    await source!.store.write([promise('x', 10)]);
+    source!.onAnswer = (method, answer) =>
+      method === promises.method ? { ...(answer as object), stamps: null } : answer;
+    const decided: string[] = [];
+    const { active, store, devices, throttle, partial } = joiner!;
+    const decide = async (_: string, key: Uint8Array) => decided.push(String(key));
+    const task = { active, partition: 0, move: active.ring.moves[0]!, onProgress: () => undefined };
+    await loadPartition({ store, devices, decide, throttle, partial }, task);
+    expect(decided).toEqual(['x']);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Store } from '@ringwright/partition/store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { rowsSince } from '@ringwright/wire/replication';
-import { type FinishProposal, finishProposals } from '../coordinate/finish-proposals.ts';
+import type { FinishProposal } from '../coordinate/propose.ts';
 import { copyPartition } from '../copies/copy-partition.ts';
 import type { CopyPorts, CopyResult } from '../copies/copy-task.ts';
 import { filling } from '../replica/replica.ts';
@@ -14,6 +14,7 @@ import { catchUpFile } from './catch-up-file.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
+import { takePromises } from './take-promises.ts';
 import { takeRows } from './take-rows.ts';
 
 export interface LoadPorts extends CopyPorts {
@@ -233,7 +234,7 @@ async function pullRows(
     await takeRows(ports, { active, partition }, answer.rows);
     onProgress({});
     if (!answer.more) {
-      if (answer.hasPromises !== false) await finishProposals(ports, { active, partition, device });
+      if (answer.hasPromises !== false) await takePromises(ports, { active, partition, device });
       return;
     }
     if (answer.lastSeq <= since) {

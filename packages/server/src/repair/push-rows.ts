@@ -4,7 +4,7 @@ import type { StoredStamp } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
 import type { RequestOf } from '@ringwright/wire/message';
 import { offer, offerRowsMax, push } from '@ringwright/wire/replication';
-import type { FinishProposal } from '../coordinate/finish-proposals.ts';
+import type { FinishProposal } from '../coordinate/propose.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { wireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';

@@ -120,7 +120,7 @@ export const answerPush: ReplicaAnswer<typeof push> = async (ports, request, cal
   return { incarnation, undecided };
 };
 
-/** Keys whose promises no record here has caught up with, after the writes that are under way. */
+/** Those that no record here has caught up with, after the writes that are under way. */
 export const answerPromises: ReplicaAnswer<typeof promises> = async (ports, request, caller) => {
   await passFence(ports, request, caller);
   const { keyspace, partition, after } = request;
@@ -128,10 +128,14 @@ export const answerPromises: ReplicaAnswer<typeof promises> = async (ports, requ
   if (ports.store.marks(keyspace, partition) === null) throw filling(partition);
   const above = ports.store
     .promises(keyspace, partition)
-    .map(({ key }) => key)
-    .filter((key) => Buffer.compare(key, after) > 0)
-    .sort((a, b) => Buffer.compare(a, b));
-  return { keys: above.slice(0, offerRowsMax), more: above.length > offerRowsMax };
+    .filter(({ key }) => Buffer.compare(key, after) > 0)
+    .sort((a, b) => Buffer.compare(a.key, b.key));
+  const told = above.slice(0, offerRowsMax);
+  return {
+    keys: told.map(({ key }) => key),
+    stamps: told.map(({ ms, tie }): [number, number] => [ms, tie]),
+    more: above.length > told.length,
+  };
 };
 
 /** Records after a sequence, for a joiner that has a copy up to it. */

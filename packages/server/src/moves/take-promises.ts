@@ -1,0 +1,45 @@
+// Takes over the open promises of a device, before another one counts in its place or refills from
+// it.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Write } from '@ringwright/partition/file/record';
+import { promises } from '@ringwright/wire/replication';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { LoadPorts } from './load-partition.ts';
+
+/**
+ * Called when all its records are here. Needs no round, and so no quorum: the only other holder may
+ * be the one that refills. A device of an older version does not tell what it promised: a round
+ * decides those keys. Durable when it resolves. Throws PARTITION_ABSENT, and what the device and a
+ * round throw.
+ */
+export async function takePromises(
+  { store, devices, decide }: Pick<LoadPorts, 'store' | 'devices' | 'decide'>,
+  holder: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
+): Promise<void> {
+  const { active, partition, device } = holder;
+  const { keyspace, version: ringVersion } = active.ring;
+  const about = { keyspace, ringVersion, partition };
+  let after: Uint8Array = new Uint8Array();
+  for (let isMore = true; isMore; ) {
+    const answer = await devices.call({ active, device }, promises, { ...about, after });
+    const taken: Write[] = [];
+    for (const [index, key] of answer.keys.entries()) {
+      const stamp = answer.stamps?.[index];
+      if (stamp === undefined) await decide(keyspace, key);
+      else taken.push(promiseOf({ keyspace, partition, key }, stamp));
+    }
+    const outcomes = await store.write(taken);
+    if (outcomes.some(({ kind }) => kind === 'absent')) {
+      throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
+    }
+    after = answer.keys.at(-1) ?? after;
+    isMore = answer.more && answer.keys.length > 0;
+  }
+}
+
+function promiseOf(
+  place: { readonly keyspace: string; readonly partition: number; readonly key: Uint8Array },
+  [ms, tie]: readonly [number, number],
+): Write {
+  return { ...place, value: null, ms, tie, isPromise: true };
+}
