@@ -1,54 +1,22 @@
 // What servers say of moves that have come to rest, over one connection to each.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { acceptWire } from '@ringwright/server/http/wire-endpoint';
-import type { CallHandler } from '@ringwright/wire/call-channel';
-import { hello } from '@ringwright/wire/hello';
 import { movesComplete } from '@ringwright/wire/moves';
-import { wireVersion } from '@ringwright/wire/wire-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hearComplete } from '../../tools/ring-builder/moves/hear-complete.ts';
 import {
   keepingConnections,
   withServer,
 } from '../../tools/ring-builder/servers/server-connection.ts';
+import { fakeServer } from '../support/fake-server.ts';
 import { idOf, servedRing } from '../support/served-ring.ts';
 
 const LONG_MS = 60_000;
 
-/** Says hello, and what `answer` says of moves; null: it is an older program. */
-async function fakeServer(answer: (() => Promise<boolean>) | null) {
-  const introduction = { address: '', life: null, settled: true, remembered: null, rings: [] };
-  const handlers = new Map<string, CallHandler>([
-    [
-      hello.method,
-      {
-        request: hello.request,
-        answer: () => ({ ...introduction, wireVersion, ms: Date.now(), access: null }),
-      },
-    ],
-  ]);
-  if (answer !== null) {
-    const told = async () => ({ complete: await answer() });
-    handlers.set(movesComplete.method, { request: movesComplete.request, answer: told });
-  }
-  const seen = { connections: 0, port: 0, break: (): void => undefined };
-  const server = http.createServer();
-  const end = acceptWire(server, {
-    handlers,
-    onChannel: (_channel, { socket }) => {
-      seen.connections += 1;
-      seen.break = () => void socket.destroy();
-    },
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    end();
-    server.close();
-  });
-  seen.port = (server.address() as AddressInfo).port;
-  return seen;
+/** What `answer` says of moves; null: it is an older program. */
+function telling(answer: (() => Promise<boolean>) | null) {
+  const told = async () => ({ complete: await answer?.() });
+  const handler = { request: movesComplete.request, answer: told };
+  return fakeServer(answer === null ? [] : [[movesComplete.method, handler]]);
 }
 
 function headOf(...ports: readonly number[]): StoredVersion {
@@ -60,7 +28,7 @@ function headOf(...ports: readonly number[]): StoredVersion {
 
 test('a pause ends when the last server says so, and each is connected to once', async () => {
   const last = Promise.withResolvers<boolean>();
-  const servers = [await fakeServer(async () => true), await fakeServer(() => last.promise)];
+  const servers = [await telling(async () => true), await telling(() => last.promise)];
   const head = headOf(...servers.map(({ port }) => port));
   await keepingConnections(async () => {
     const pause = hearComplete();
@@ -75,8 +43,8 @@ test('a pause ends when the last server says so, and each is connected to once',
 });
 
 test('with a server that cannot tell, only the time counts', async () => {
-  for (const other of [(await fakeServer(null)).port, 1]) {
-    const { port } = await fakeServer(async () => true);
+  for (const other of [(await telling(null)).port, 1]) {
+    const { port } = await telling(async () => true);
     const begunMs = performance.now();
     await keepingConnections(() => hearComplete()(headOf(port, other), 50));
     expect(performance.now() - begunMs).toBeGreaterThanOrEqual(49);
@@ -85,7 +53,7 @@ test('with a server that cannot tell, only the time counts', async () => {
 
 test('a connection that broke is made again, and none when the command has ended', async () => {
   const never = Promise.withResolvers<boolean>();
-  const server = await fakeServer(() => never.promise);
+  const server = await telling(() => never.promise);
   const address = `127.0.0.1:${server.port}`;
   const meet = () => withServer(address, async (caller) => caller);
   const ended = Promise.withResolvers<void>();

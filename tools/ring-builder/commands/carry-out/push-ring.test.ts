@@ -21,7 +21,7 @@ test('a server that takes the connection and says nothing: told of, then not rea
   const lines: string[] = [];
   const target = { address, devices: [0], required: true };
   const servers = await pushRing(version, [target], {
-    trust: null,
+    documents: async () => null,
     deltaFrom: () => expect.unreachable(),
     keepGoing: false,
     tell: (line) => lines.push(line),

@@ -1,5 +1,5 @@
 // Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
-
+import { isDeepStrictEqual } from 'node:util';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
@@ -32,8 +32,8 @@ export interface PushOutcome {
 const TELL_MS = 1_000;
 
 export interface PushWith {
-  /** Given before the ring, whose keys it may bring; null in an unsigned folder. */
-  readonly trust: TrustDocuments | null;
+  /** Those of the folder now, given before the ring, whose keys they may bring; null: unsigned. */
+  readonly documents: () => Promise<TrustDocuments | null>;
   readonly deltaFrom: DeltaFrom;
   /** After a refusal no further server is asked, unless this is set. */
   readonly keepGoing: boolean;
@@ -41,11 +41,36 @@ export interface PushWith {
   readonly tell: ((line: string) => void) | null;
 }
 
-/** Every server is asked once, in order, a bounded number at a time. */
+/**
+ * Every server is asked, in order, a bounded number at a time. All are asked again when somebody
+ * has made a new document meanwhile, and one of them holds that already.
+ */
 export async function pushRing(
   version: StoredVersion,
   targets: readonly Target[],
   settings: PushWith,
+): Promise<PushOutcome[]> {
+  for (;;) {
+    const trust = await settings.documents();
+    const servers = await pushOnce(version, targets, { ...settings, trust });
+    const isOlder = servers.some(({ code }) => code === 'ACCESS_OLDER' || code === 'TRUST_OLDER');
+    if (!isOlder || isSame(trust, await settings.documents())) return servers;
+  }
+}
+
+/** Beacons are made anew each time. */
+function isSame(one: TrustDocuments | null, other: TrustDocuments | null): boolean {
+  return isDeepStrictEqual([one?.roots, one?.access], [other?.roots, other?.access]);
+}
+
+interface PushOnce extends PushWith {
+  readonly trust: TrustDocuments | null;
+}
+
+async function pushOnce(
+  version: StoredVersion,
+  targets: readonly Target[],
+  settings: PushOnce,
 ): Promise<PushOutcome[]> {
   const counts = { accepted: 0, refused: 0, unreachable: 0, skipped: 0 };
   const tellCounts = (): void => {
@@ -87,7 +112,7 @@ export function skipped({ address, devices, required }: Target): PushOutcome {
 async function pushOrWhyNot(
   version: StoredVersion,
   { address, devices, required }: Target,
-  settings: PushWith,
+  settings: PushOnce,
 ): Promise<PushOutcome> {
   const sending = await orCoded(pushTo(version, address, settings));
   if (sending instanceof CodedError) return { address, devices, required, ...failureOf(sending) };
@@ -98,7 +123,7 @@ async function pushOrWhyNot(
 function pushTo(
   version: StoredVersion,
   address: string,
-  { trust, deltaFrom }: PushWith,
+  { trust, deltaFrom }: PushOnce,
 ): Promise<Sending> {
   const { bytes, id, ring } = version;
   return withServer(address, async (server) => {

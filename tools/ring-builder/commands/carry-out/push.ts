@@ -127,10 +127,9 @@ export async function pushAndNote(
 ): Promise<PushOutcome[]> {
   const { keyspace } = version.ring;
   await requirePushable(context, version);
-  const trust = await trustToGive(context, version);
+  const documents = () => trustToGive(context, version);
   const deltaFrom = deltasTo(context.rings, version);
-  const given = { ...how, deltaFrom, trust };
-  const servers = await pushRing(version, targets, given);
+  const servers = await pushRing(version, targets, { ...how, deltaFrom, documents });
   const count = before + accepted(servers).length;
   const head = { version: version.ring.version, id: version.id };
   const place = { rings: context.rings, ring: keyspace };
