@@ -91,7 +91,7 @@ export async function parseCommandLine(
     const known = { verbs, options: globalOptions, defaultRings };
     return { kind: 'help', text: await complete(argv.slice(1), known) };
   }
-  let chosen: { verb: Verb; args: Arguments } | undefined;
+  const parsed = Promise.withResolvers<Parsed>();
   const parser = newParser(argv, columns);
   for (const entry of verbs) {
     let verb: Verb | undefined;
@@ -103,9 +103,11 @@ export async function parseCommandLine(
         return describeVerb(line, verb, entry);
       },
       (args: Arguments) => {
-        if (verb === undefined) return;
+        if (verb === undefined) return undefined;
         requireValues({ ...globalOptions, ...verb.options }, args);
-        chosen = { verb: proving(verb, env), args: ringFirst(verb, args) };
+        parsed.resolve({ kind: 'run', verb: proving(verb, env), args: ringFirst(verb, args) });
+        // When a command has ended yargs writes its help, for nobody: 10 ms.
+        return new Promise<never>(() => undefined);
       },
     );
   }
@@ -123,9 +125,12 @@ export async function parseCommandLine(
       help = output;
     },
   );
-  // Once a verb is loaded, what yargs finds wrong goes past fail().
-  await parsing.catch((error: Error) => fail(null, error, argv));
-  return chosen === undefined ? { kind: 'help', text: inGroups(help) } : { kind: 'run', ...chosen };
+  parsing
+    // Once a verb is loaded, what yargs finds wrong goes past fail().
+    .catch((error: Error) => fail(null, error, argv))
+    .then(() => parsed.resolve({ kind: 'help', text: inGroups(help) }))
+    .catch(parsed.reject);
+  return parsed.promise;
 }
 
 function newParser(argv: readonly string[], columns: number): Argv {

@@ -1,5 +1,6 @@
 // A frame: one binary WebSocket message with a batch of calls and answers, in MessagePack. Pure.
-import { Packr } from 'msgpackr';
+// Without its native part, which takes a third longer for short messages, and 8 ms of each start.
+import { Packr } from 'msgpackr/pack';
 import { hasFrameStructure } from './frame-structure.ts';
 
 export type CallEnvelope = readonly [kind: 0, id: number, method: string, body: unknown];
