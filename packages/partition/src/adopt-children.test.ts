@@ -116,6 +116,16 @@ test('empty parents, and children that get nothing, cost no file', async () => {
   expect(homes.sort()).toEqual(['0', '2']);
 });
 
+test('a parent whose rows are in memory still gives them', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  for (const id of [0, 2, 3, 4]) await store.create('test', id, 'filling');
+  await store.write([write('b', 'a value', 1, 0)]);
+  await store.setState('test', 0, 'ready');
+  await adopt(store, [0], [2, 3, 4]);
+  expect(textOf(store, 'b', 2)).toBe('a value');
+});
+
 test('a file that came after the mirror gets nothing', async () => {
   await using place = scratch();
   const store = await place.open();

@@ -11,11 +11,11 @@ import { adoptCopy } from './copy/adopt-copy.ts';
 import { copyAside } from './copy/held-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
 import { placeName } from './file/data-paths.ts';
-import type { Partition } from './file/partition.ts';
+import { isEmpty, type Partition } from './file/partition.ts';
 import type { AdoptedChild } from './parts/child-fills.ts';
 import { bytesOnDisk } from './parts/store-disk.ts';
 import { partitionOf, type StoreParts } from './parts/store-parts.ts';
-import { withFile } from './parts/use-partition.ts';
+import { checkThere, readPartitionFile } from './parts/use-partition.ts';
 import { scrubPartition } from './scrub-partition.ts';
 import type { BuiltChild } from './side/build-children.ts';
 
@@ -46,7 +46,7 @@ export async function adoptChildren(
   const begun = new Map(children.map((child) => [child, child.incarnation]));
   const parents = family.parents
     .map((partition) => partitionOf(parts, { keyspace, partition }))
-    .filter(({ hasFile }) => hasFile);
+    .filter((parent) => !isEmpty(parent));
   const built = new Map<number, BuiltChild>();
   const bytesToCopy = parents.reduce((sum, one) => sum + bytesOnDisk(parts.root, one), 0);
   const directory = parts.stagingPath('children');
@@ -153,6 +153,6 @@ async function mergeAside(parts: StoreParts, child: Partition, directory: string
 }
 
 function hasMore(parts: StoreParts, child: Partition, merged: number): boolean {
-  if (!child.hasFile) return false;
-  return withFile(parts, child, ({ seq }) => seq > merged + mergeRowsMin);
+  checkThere(parts, child);
+  return readPartitionFile(parts, child, ({ seq }) => seq > merged + mergeRowsMin);
 }

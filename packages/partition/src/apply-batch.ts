@@ -25,7 +25,7 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
     for (const partition of memtables.afterWrites(touched)) {
       if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
       // The disk does not keep up: who writes waits for it.
-      if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(partition);
+      if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(files, partition);
       else checkpointer.request(partition);
     }
   } catch (error) {

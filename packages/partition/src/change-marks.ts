@@ -1,7 +1,7 @@
 // The way of a changed state, barrier or floor into the log: as durable as a write, and no dearer.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { MarksChange } from './file/marks-change.ts';
-import type { Partition } from './file/partition.ts';
+import { isEmpty, type Partition } from './file/partition.ts';
 import type { WriteOutcome } from './file/record.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 
@@ -28,12 +28,12 @@ async function changeEmpty(
   checkOpen(parts);
   const empty = parts.empties.get(partition);
   const isOfState = state !== null && barrierMs === 0 && floorMs === 0;
-  if (partition.hasFile || empty === undefined || !isOfState) return false;
+  if (!isEmpty(partition) || empty === undefined || !isOfState) return false;
   await parts.empties.put({ ...empty, state }).catch(parts.fail);
   checkOpen(parts);
   const { infoWhenClosed } = partition;
-  // A write has made its file meanwhile, with the state of before.
-  if (partition.hasFile || partition.gone || infoWhenClosed === null) return false;
+  // A write has come meanwhile, to a file, or to memory, with the state of before.
+  if (!isEmpty(partition) || partition.gone || infoWhenClosed === null) return false;
   partition.infoWhenClosed = { ...infoWhenClosed, state };
   parts.registry.touch(partition);
   return true;

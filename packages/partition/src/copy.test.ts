@@ -288,7 +288,7 @@ test('a crash before and after the switch leaves one whole file and no second on
   const source = await from.open();
   const target = await to.open();
   await source.create('test', 0, 'ready');
-  await target.create('test', 0, 'filling');
+  await target.create('test', 0, 'ready');
   await fill(source, 30, 50);
   await target.write([write('mine', 'kept', 5)]);
   const home = join(to.directory, 'partitions/test/0');
@@ -323,7 +323,7 @@ test('what is written while copies are adopted outlives a power loss, as promise
   const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0, walBytesMax: 16_384 };
   const target = await to.open(limits);
   await source.create('test', 0, 'ready');
-  await target.create('test', 0, 'filling');
+  await target.create('test', 0, 'ready');
   await fill(source, 200, 50);
   const promise = { ...write('promised there', null, 70), isPromise: true };
   await source.write([promise]);

@@ -48,7 +48,7 @@ async function settle(parts: StoreParts, partition: Partition): Promise<void> {
   try {
     if (partition.dirtySince === clean && file.isFlushed) return;
     // failpoint: leave.before-checkpoint
-    if (await file.checkpointAside()) {
+    if (await parts.files.use(partition).checkpointAside()) {
       await finishFile(parts, partition);
       noteSynced(partition);
     }

@@ -62,7 +62,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     const registry = await readPartitions(root, { files, empties });
     const mutex = new KeyedMutex();
     const segment = await recoverLog({ root, files, registry, empties, mutex });
-    const memtables = new Memtables(limits);
+    const memtables = new Memtables(files, limits);
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     const ready = { root, limits, lock, disk, files, memtables, registry, empties, mutex, segment };
     return new Store(assemble(options, ready));

@@ -32,7 +32,7 @@ export function raiseFloor(parts: StoreParts, partition: Partition, ms: number):
       const from: number = after;
       after = use((file) => file.dropTombstones(from, TOMBSTONES_PER_TURN));
       use((file) => {
-        if (file.wal.exceeds(parts.limits.walBytesMax)) checkpointPartition(partition);
+        if (file.wal.exceeds(parts.limits.walBytesMax)) checkpointPartition(parts.files, partition);
       });
       await setImmediate();
     }

@@ -27,7 +27,7 @@ type Recovering = Pick<StoreParts, 'root' | 'files' | 'registry' | 'empties' | '
  */
 export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   const { root, files, registry } = parts;
-  const memtables = new Memtables(RECOVERY);
+  const memtables = new Memtables(files, RECOVERY);
   const directory = dataPaths.log(root);
   const segments = await replayLog(directory, {
     apply: ({ partition: named, entries, segment }) => {
@@ -36,12 +36,12 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
       const options = { files, segment, answer: () => {}, refuse: () => {} };
       applyGroup(partition, entries, options);
       memtables.afterWrites([partition]);
-      if (partition.file?.wal.exceeds(RECOVERY.walBytesMax)) checkpointPartition(partition);
+      if (partition.file?.wal.exceeds(RECOVERY.walBytesMax)) checkpointPartition(files, partition);
     },
     applied: ({ keyspace, partition }) => {
       const known = registry.get(keyspace, partition);
       if (known === undefined || known.dirtySince === clean) return;
-      checkpointPartition(known);
+      checkpointPartition(files, known);
       // Its rows that wait would keep the segments in memory.
       if (known.damage !== null) files.abandon(known);
       else known.file?.cache.trim();

@@ -9,7 +9,7 @@ import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import { openDataFile } from '../file/open-files.ts';
-import { clean, type Partition } from '../file/partition.ts';
+import { clean, isEmpty, type Partition } from '../file/partition.ts';
 import { currentFile, currentText } from '../file/partition-directory.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
@@ -18,7 +18,7 @@ import type { StoredPromise } from '../file/record.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import { queueWrites } from '../parts/queue-writes.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
-import { checkThere, usePartition } from '../parts/use-partition.ts';
+import { checkThere, useRows } from '../parts/use-partition.ts';
 
 /**
  * The directory holds data.db and nobody has it open; it has the rows of the present file up to
@@ -141,9 +141,9 @@ function mergePiece(
   partition: Partition,
   { copy, from, rowsMax }: { copy: PartitionFile; from: number; rowsMax: number },
 ): { lastSeq: number; more: boolean } {
-  if (!partition.hasFile) return { lastSeq: from, more: false };
+  if (isEmpty(partition)) return { lastSeq: from, more: false };
   const { mergeBytesMax: bytesMax } = parts.limits;
-  const { rows, lastSeq, more } = usePartition(parts, partition, (present) =>
+  const { rows, lastSeq, more } = useRows(parts, partition, (present) =>
     recordsSince(present, from, { rowsMax, bytesMax }),
   );
   if (rows.length > 0) copy.apply(rows.map((row) => ({ ...row, isPromise: false })));
@@ -158,9 +158,9 @@ function takeMarks(parts: StoreParts, partition: Partition, copy: PartitionFile)
   copy.apply(promises.map(promiseRow));
 }
 
-/** Null: it is empty, and has none. */
+/** It may be in memory. Null: the partition is empty, and has none. */
 function presentFile(parts: StoreParts, partition: Partition): PartitionFile | null {
-  return partition.hasFile ? usePartition(parts, partition, (file) => file) : null;
+  return isEmpty(partition) ? null : useRows(parts, partition, (file) => file);
 }
 
 function marksOf(parts: StoreParts, partition: Partition): PartitionMarks {
@@ -269,7 +269,7 @@ export async function clearAway(
     await setImmediate();
     present.wal.discard();
     const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
-    await removeOld(parts, home, incarnation);
+    if (!present.db.memory) await removeOld(parts, home, incarnation);
   }
   await promiseAll(parts, partition, promised);
 }

@@ -104,6 +104,32 @@ test('a crash leaves an empty partition or the whole copy', async () => {
   }
 });
 
+test('what is in memory is in the copy, and in the log until that is synced', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 2 };
+  const [source, target] = await stores(from, to, limits);
+  await target.create('test', 1, 'ready');
+  await target.write([write('mine', 'kept', 5), write('key-0', 'newer', 99)]);
+  const [first = ''] = logFiles(to.directory);
+  let ms = 100;
+  const fill = async (): Promise<void> => {
+    await target.write([write('other', 'y'.repeat(5_000), (ms += 1), 1)]);
+  };
+  // The copy comes in the second segment, and what is behind the fourth by two is synced.
+  for (const _ of [1, 2]) await fill();
+  await copyPartition(source, target);
+  for (const _ of [3, 4]) await fill();
+  await expect.poll(() => logFiles(to.directory)).not.toContain(first);
+  const image = to.image();
+  cutWals(image.directory, () => 0);
+  const reopened = await image.open();
+  expect(reopened.damaged()).toEqual([]);
+  expect(textOf(reopened, 'mine')).toBe('kept');
+  expect(textOf(reopened, 'key-0')).toBe('newer');
+  expect(textOf(reopened, 'key-29')).toBe('x'.repeat(50));
+});
+
 test('what is written before the rename, or after it, is in the copy too', async () => {
   for (const when of ['before', 'after']) {
     await using from = scratch();

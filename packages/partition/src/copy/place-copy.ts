@@ -1,13 +1,15 @@
 // Makes a copy the file of a partition that has none: all but the name of its folder was made
 // durable beside the store.
 import { join } from 'node:path';
+import { must } from '@ringwright/base/assert';
+import { mergeRowsMin } from '@ringwright/base/limits-store';
 import type { OwnedFile } from '../audit/own-file.ts';
 import { dataPaths } from '../file/data-paths.ts';
 import { seeFiles } from '../file/file-identity.ts';
 import { openDataFile } from '../file/open-files.ts';
-import { clean, type Partition } from '../file/partition.ts';
+import { clean, isEmpty, type Partition } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
-import type { PartitionInfo } from '../file/partition-info.ts';
+import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { checkThere } from '../parts/use-partition.ts';
@@ -53,16 +55,18 @@ async function place(
   partition: Partition,
   { directory, owned }: FinishedCopy,
 ): Promise<Replaced | null> {
-  if (partition.hasFile || partition.infoWhenClosed?.state !== owned.info.state) return null;
+  if (partition.hasFile || stateInMemory(partition) !== owned.info.state) return null;
+  // More than one turn has time for.
+  if ((partition.file?.seq ?? 0) > mergeRowsMin) return null;
   // failpoint: copy-in.before-place
   if (!(await placePartitionDirectory(parts, directory, partition))) return null;
   await syncPlaced(parts.root, partition).catch((error: unknown) => {
     throw failed(parts, error);
   });
   // failpoint: copy-in.placed
-  const switched = partition.hasFile
-    ? mergeHere(parts, partition, owned)
-    : useClosed(parts, partition, owned);
+  const switched = isEmpty(partition)
+    ? useClosed(parts, partition, owned)
+    : mergeHere(parts, partition, owned);
   await parts.empties.remove(partition).catch(parts.fail);
   return switched;
 }
@@ -82,13 +86,22 @@ function useClosed(
   return { present: null, promised: [] };
 }
 
-/** A write has made a file of its own since the rename began. */
+/** Of one without a file. */
+export function stateInMemory({ file, infoWhenClosed }: Partition): PartitionState {
+  return (file?.marks() ?? must(infoWhenClosed, 'known of an empty partition')).state;
+}
+
+/** What was written so far is in memory, or in a file that was made since the rename began. */
 function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile): Replaced {
   try {
     const copy = openDataFile(fileOf(parts, partition, info));
     const promised = copy.promises.takeAll();
     const next = { copy, merged: 0, incarnation: info.incarnation };
-    return { present: switchHere(parts, partition, next), promised };
+    const since = partition.dirtySince;
+    const present = switchHere(parts, partition, next);
+    // Nothing of it is synced: the log has it.
+    partition.dirtySince = Math.min(since, partition.dirtySince);
+    return { present, promised };
   } catch (error) {
     // CURRENT names the copy: only reopening can tell.
     throw failed(parts, error);

@@ -12,7 +12,7 @@ import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyDescription, checkDescription } from './copy-manifest.ts';
-import { placeCopy } from './place-copy.ts';
+import { placeCopy, stateInMemory } from './place-copy.ts';
 import { verifyCopy } from './verify-copy.ts';
 
 export class StagedCopy {
@@ -72,9 +72,9 @@ export class StagedCopy {
 
   /** One that has a file must get the rows of it first: the file is no other's until then. */
   #owner(): FileOwner | null {
-    const { hasFile, infoWhenClosed, life } = this.#partition;
-    if (hasFile || infoWhenClosed === null) return null;
-    return { incarnation: this.#incarnation, life, state: infoWhenClosed.state };
+    const { hasFile, life } = this.#partition;
+    if (hasFile) return null;
+    return { incarnation: this.#incarnation, life, state: stateInMemory(this.#partition) };
   }
 
   async #switch(owned: OwnedFile | null): Promise<PartitionInfo> {

@@ -19,6 +19,7 @@ import {
 } from '../../test/support/scratch-store.ts';
 import { withStoreView } from '../inspect-store.ts';
 import type { Store } from '../store.ts';
+import type { PartitionState } from './partition-info.ts';
 
 const linesOf = (directory: string): string => join(directory, 'empty-partitions');
 const folders = (directory: string): string[] =>
@@ -26,9 +27,13 @@ const folders = (directory: string): string[] =>
     ? readdirSync(join(directory, 'partitions/test'))
     : [];
 
-async function emptyOnes(store: Store, count: number): Promise<void> {
+async function emptyOnes(
+  store: Store,
+  count: number,
+  state: PartitionState = 'filling',
+): Promise<void> {
   const numbers = Array.from({ length: count }, (_, number) => number);
-  await Promise.all(numbers.map((number) => store.create('test', number, 'filling')));
+  await Promise.all(numbers.map((number) => store.create('test', number, state)));
 }
 
 test('a thousand empty partitions are one file, read and changed without another', async () => {
@@ -58,9 +63,9 @@ test('a thousand empty partitions are one file, read and changed without another
 test('the first write makes its file; a power loss before a checkpoint loses nothing', async () => {
   await using place = scratch();
   const store = await place.open();
-  await emptyOnes(store, 3);
+  await emptyOnes(store, 3, 'ready');
   await store.write([write('a', 'x', 5, 1), write('b', 'y', 5, 1)]);
-  await store.setState('test', 1, 'ready');
+  await store.setState('test', 1, 'filling');
   const info = store.info('test', 1);
   expect(folders(place.directory)).toEqual(['1']);
   const image = place.image();

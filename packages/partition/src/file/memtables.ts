@@ -1,4 +1,5 @@
 // Decides when the memtables of a store are flushed to their files.
+import type { OpenFiles } from './open-files.ts';
 import { noteDamage, type Partition } from './partition.ts';
 
 export interface MemtableLimits {
@@ -20,12 +21,14 @@ function mayWait({ file }: Partition): boolean {
  * together take too much: so a transaction has many rows, which is what makes a row cheap.
  */
 export class Memtables {
+  readonly #files: Pick<OpenFiles, 'use'>;
   readonly #limits: MemtableLimits;
   /** Bytes at the last look, the longest waiting first. */
   readonly #waiting = new Map<Partition, number>();
   #bytes = 0;
 
-  constructor(limits: MemtableLimits) {
+  constructor(files: Pick<OpenFiles, 'use'>, limits: MemtableLimits) {
+    this.#files = files;
     this.#limits = limits;
   }
 
@@ -55,7 +58,8 @@ export class Memtables {
     this.#bytes -= this.#waiting.get(partition) ?? 0;
     this.#waiting.delete(partition);
     try {
-      if (partition.damage === null) partition.file?.flush();
+      if (partition.damage !== null || partition.file === null) return;
+      this.#files.use(partition).flush();
     } catch (error) {
       noteDamage(partition, error);
     }

@@ -60,10 +60,15 @@ export function newPartitionTables(options: NewPartition): Database.Database {
 export function newPartitionBytes(options: NewPartition): Buffer {
   const db = newPartitionTables(options);
   try {
-    const bytes = db.serialize();
-    bytes.set(walVersion.bytes, walVersion.offset);
-    return bytes;
+    return fileBytes(db);
   } finally {
     db.close();
   }
+}
+
+/** What such a database in memory is as a file. */
+export function fileBytes(db: Database.Database): Buffer {
+  const bytes = db.serialize();
+  bytes.set(walVersion.bytes, walVersion.offset);
+  return bytes;
 }

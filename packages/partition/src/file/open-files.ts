@@ -14,11 +14,14 @@ import { dataPaths } from './data-paths.ts';
 import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
 import { lostError, whyPartitionLost } from './lost-file.ts';
+import { fileBytes, newPartitionTables } from './new-partition-file.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { noteDamage, noteSynced, type Partition } from './partition.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
 import { isCannotOpen, isStoreFailure } from './sqlite-errors.ts';
+
+const CHANGE_AND_BACK = 'UPDATE meta SET seq = seq + 1; UPDATE meta SET seq = seq - 1';
 
 export interface OpenFilesLimits {
   readonly filesMax: number;
@@ -42,18 +45,68 @@ export class OpenFiles {
 
   /** The open file of a partition. Throws PARTITION_DAMAGED when it cannot be trusted. */
   use(partition: Partition): PartitionFile {
-    this.#turn += 1;
-    partition.usedAt = this.#turn;
-    return partition.file ?? this.#openFile(partition);
+    this.#noteUse(partition);
+    const { file, hasFile } = partition;
+    if (file === null) return this.#openFile(partition);
+    return hasFile ? file : this.#bringToDisk(partition, file);
   }
 
-  #openFile(partition: Partition): PartitionFile {
+  /**
+   * As use, for who needs the rows alone: one that is filled for the first time gets no file for
+   * that, because a copy is about to take its place. All it is given is in the log.
+   */
+  useRows(partition: Partition): PartitionFile {
+    this.#noteUse(partition);
+    const { file, hasFile, infoWhenClosed } = partition;
+    if (file !== null) return file;
+    const isFilled = !hasFile && infoWhenClosed?.state === 'filling';
+    return isFilled ? this.#openInMemory(partition) : this.#openFile(partition);
+  }
+
+  #noteUse(partition: Partition): void {
+    this.#turn += 1;
+    partition.usedAt = this.#turn;
+  }
+
+  #openInMemory(partition: Partition): PartitionFile {
+    this.#beforeOpening(partition);
+    const file = new PartitionFile(newPartitionTables(newOf(partition)));
+    this.replace(partition, file);
+    return file;
+  }
+
+  /** With what it was given so far; the log has that until its first checkpoint. */
+  #bringToDisk(partition: Partition, inMemory: PartitionFile): PartitionFile {
+    inMemory.flush();
+    partition.pins += 1;
+    try {
+      makePartitionDirectory(this.#root, newOf(partition), fileBytes(inMemory.db));
+      const file = this.#openWithRoom(partition);
+      // A checkpoint that has nothing to move would not sync what was written here, and SQLite
+      // leaves out what changes nothing.
+      file.wal.write(() => file.db.exec(CHANGE_AND_BACK));
+      partition.hasFile = true;
+      partition.isNew = true;
+      this.replace(partition, file);
+      inMemory.wal.discard();
+      return file;
+    } finally {
+      partition.pins -= 1;
+    }
+  }
+
+  #beforeOpening(partition: Partition): void {
     assert(!partition.gone, 'a dropped partition is not opened');
     if (partition.damage !== null) throw partition.damage;
     // While it was closed another one may have taken its name.
     const why = partition.seen === null ? null : whyPartitionLost(this.#root, partition);
     if (why !== null) throw lostError(partition, why);
     if (this.#open.size >= this.#limits.filesMax) this.#closeLeastRecent();
+  }
+
+  #openFile(partition: Partition): PartitionFile {
+    this.#beforeOpening(partition);
+    if (!partition.hasFile) makeFile(this.#root, partition);
     const file = this.#openWithRoom(partition);
     if (partition.unstored !== null) file.change(partition.unstored);
     partition.unstored = null;
@@ -102,8 +155,8 @@ export class OpenFiles {
    * damaged from then on: SQLite would sync what no name leads to, and the log is all that is left.
    */
   close(partition: Partition): void {
-    const { file } = partition;
-    if (file === null) return;
+    if (partition.file === null) return;
+    const file = this.use(partition);
     const why = whyPartitionLost(this.#root, partition);
     if (why !== null) {
       partition.damage ??= lostError(partition, why);
@@ -122,7 +175,7 @@ export class OpenFiles {
   /** Takes up an open file, in the place of one before it, which the caller has closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
-    partition.seen = seeFiles(file.db.name);
+    partition.seen = file.db.memory ? null : seeFiles(file.db.name);
     this.#open.add(partition);
     if (this.#cacheBytes < fileCacheBytesMax) file.cache.limit(this.#cacheBytes);
     this.#shareCaches();
@@ -164,16 +217,18 @@ export class OpenFiles {
 
 /** Of a partition that was empty so far. */
 function makeFile(root: string, partition: Partition): void {
-  const { keyspace, partition: number, incarnation, life, infoWhenClosed } = partition;
-  const { state } = must(infoWhenClosed, 'known of an empty partition');
-  makePartitionDirectory(root, { keyspace, partition: number, incarnation, life, state });
+  makePartitionDirectory(root, newOf(partition));
   partition.hasFile = true;
   partition.isNew = true;
 }
 
+function newOf({ keyspace, partition, incarnation, life, infoWhenClosed }: Partition) {
+  const { state } = must(infoWhenClosed, 'known of an empty partition');
+  return { keyspace, partition, incarnation, life, state };
+}
+
 /** Opens the current file of a partition and checks that it is the file of this partition. */
 function openPartitionFile(root: string, partition: Partition): PartitionFile {
-  if (!partition.hasFile) makeFile(root, partition);
   const { keyspace, incarnation } = partition;
   const name = join(
     dataPaths.partition(root, keyspace, partition.partition),

@@ -30,11 +30,15 @@ export function currentText(incarnation: string): string {
  * Makes the folder of a partition where it belongs, in one turn and without a sync. Until it is
  * finished the log has all of it, and a start begins with a new one.
  */
-export function makePartitionDirectory(root: string, options: NewPartition): void {
+export function makePartitionDirectory(
+  root: string,
+  options: NewPartition,
+  bytes = newPartitionBytes(options),
+): void {
   const home = dataPaths.partition(root, options.keyspace, options.partition);
   const directory = join(home, options.incarnation);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  writeFileSync(join(directory, 'data.db'), newPartitionBytes(options), { mode: 0o600 });
+  writeFileSync(join(directory, 'data.db'), bytes, { mode: 0o600 });
   // One that is there names a copy that is about to take the place of this file.
   if (existsSync(currentFile(home))) return;
   writeFileSync(currentFile(home), newCurrentText(options.incarnation), { mode: 0o600 });

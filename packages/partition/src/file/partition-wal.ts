@@ -233,6 +233,7 @@ export class PartitionWal {
   /** Whether it holds more than `bytesMax` that no checkpoint has moved yet. */
   exceeds(bytesMax: number): boolean {
     if (this.#bytes <= bytesMax) return false;
+    if (this.#sql.db.memory) return true;
     const [, frames, moved] = this.#run('NOOP');
     this.#bytes = frames === moved ? 0 : frames * pageBytes;
     return this.#bytes * 2 > bytesMax;

@@ -19,7 +19,10 @@ export interface Partition {
   file: PartitionFile | null;
   /** What its names led to when it was opened or closed; null before the first time. */
   seen: SeenFiles | null;
-  /** None is made before there is something to store: see EmptyPartitions. */
+  /**
+   * On the disk. None is made before there is something to store: see EmptyPartitions. What is
+   * being filled has its rows in memory and in the log even then, and `file` is memory.
+   */
   hasFile: boolean;
   /** A power loss may take its folder away: the log has all of it, and EmptyPartitions its name. */
   isNew: boolean;
@@ -89,6 +92,11 @@ export function newPartition(place: {
     requestsMs: 0,
     dropped: null,
   };
+}
+
+/** It was never given anything, or nothing that is not in its state. */
+export function isEmpty({ hasFile, file }: Partition): boolean {
+  return !hasFile && file === null;
 }
 
 /** For an error of its file; throws any other. */

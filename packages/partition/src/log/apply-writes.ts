@@ -55,7 +55,7 @@ export function applyGroup<W extends LoggedEntry>(
   }
   try {
     const outcomes =
-      changeClosed(partition, group) ?? applyInOrder(options.files.use(partition), group);
+      changeClosed(partition, group) ?? applyInOrder(options.files.useRows(partition), group);
     for (const [index, entry] of group.entries()) {
       options.answer(entry, outcomes[index] ?? ABSENT);
     }

@@ -103,7 +103,7 @@ export class Checkpointer {
       } else if (done) {
         const since = file.isFlushed ? clean : oldestNeeded;
         noteSynced(partition, since);
-      } else if (!holdBack(partition)) checkpointPartition(partition);
+      } else if (!holdBack(partition)) checkpointPartition(this.#options.files, partition);
     } catch (error) {
       noteDamage(partition, error);
     } finally {
@@ -150,10 +150,10 @@ function holdBack(partition: Partition): boolean {
 }
 
 /** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */
-export function checkpointPartition(partition: Partition): void {
-  if (partition.damage !== null || partition.gone) return;
+export function checkpointPartition(files: Pick<OpenFiles, 'use'>, partition: Partition): void {
+  if (partition.file === null || partition.damage !== null || partition.gone) return;
   try {
-    if (partition.file?.checkpoint('PASSIVE') === true) noteSynced(partition);
+    if (files.use(partition).checkpoint('PASSIVE')) noteSynced(partition);
   } catch (error) {
     noteDamage(partition, error);
   }

@@ -5,7 +5,7 @@ import { diskError } from '@ringwright/base/disk-error';
 import { once } from '@ringwright/base/once';
 import { placeName } from '../file/data-paths.ts';
 import { newPartitionTables } from '../file/new-partition-file.ts';
-import type { Partition } from '../file/partition.ts';
+import { isEmpty, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
 import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
@@ -16,10 +16,27 @@ export function usePartition<T>(
   partition: Partition,
   use: (file: PartitionFile) => T,
 ): T {
+  return orDamage(parts, partition, () => use(parts.files.use(partition)));
+}
+
+/** As usePartition, for who needs the rows alone: see OpenFiles.useRows. */
+export function useRows<T>(
+  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  partition: Partition,
+  use: (file: PartitionFile) => T,
+): T {
+  return orDamage(parts, partition, () => use(parts.files.useRows(partition)));
+}
+
+function orDamage<T>(
+  parts: Pick<StoreParts, 'fail' | 'failure'>,
+  partition: Partition,
+  work: () => T,
+): T {
   assert(!partition.gone, 'the registry holds no dropped partition');
   if (partition.damage !== null) throw partition.damage;
   try {
-    return use(parts.files.use(partition));
+    return work();
   } catch (error) {
     if (isDamage(error)) {
       partition.damage ??= damageError(error, partition);
@@ -60,13 +77,13 @@ export function readForRequest<T>(
   return readPartitionFile(parts, partition, read);
 }
 
-/** As usePartition for what only reads: one that is empty needs no file for it. */
+/** As useRows for what only reads: one that is empty needs no file for it. */
 export function readPartitionFile<T>(
   parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
   partition: Partition,
   read: (file: PartitionFile) => T,
 ): T {
-  return partition.hasFile ? usePartition(parts, partition, read) : read(emptyFile());
+  return isEmpty(partition) ? read(emptyFile()) : useRows(parts, partition, read);
 }
 
 const emptyFile = once(
