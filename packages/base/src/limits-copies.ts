@@ -1,18 +1,18 @@
 // Limits of whole partition files on their way: each with its unit, its value, its reason.
 
 // --- how many at once ----------------------------------------------------------
-/** Files that one device takes: two keep disk and network busy, the others are being verified. */
-export const copiesInMax = 6;
+/** Files that one device takes: small ones wait for the disk for most of their time. */
+export const copiesInMax = 12;
 /** Of them from the devices of one server (ip), so that joiners spread over their sources. */
-export const copiesFromServerMax = 4;
+export const copiesFromServerMax = 8;
 /** Of them from one zone: a link between two zones carries more than this change. */
-export const copiesFromZoneMax = 5;
+export const copiesFromZoneMax = 10;
 /** Snapshots that one device holds open for others: each is a staged file on its disk. */
-export const copiesOutMax = 8;
+export const copiesOutMax = 16;
 /** Of them for the devices of one server, so that no joiner with many devices has them all. */
-export const copiesToServerMax = 4;
+export const copiesToServerMax = 8;
 /** Of them for one zone: the others get their turn while a whole zone is filled. */
-export const copiesToZoneMax = 6;
+export const copiesToZoneMax = 12;
 /**
  * Partition files given up at the same time per device: each waits on its peers, not on this disk.
  */

@@ -19,16 +19,23 @@ export function auditFile(file: string): PartitionAudit {
 
 /**
  * The same for a staged file: worth nothing after a crash, so nothing of it is synced, unless it
- * gets an owner here. It is read as memory, which ends the process when the disk cannot give it.
+ * gets an owner here: `onWait` is told when only the disk is left. It is read as memory, which ends
+ * the process when the disk cannot give it.
  */
-export async function auditStaged(file: string, owner: FileOwner | null): Promise<FileAudit> {
+export async function auditStaged(
+  file: string,
+  owner: FileOwner | null,
+  onWait: () => void,
+): Promise<FileAudit> {
   const audit = withOpened(file, auditMappedBytes, (db) => {
     const found = auditPartitionFile(db);
     if (found.findings.length > 0) return { ...found, owned: null };
     db.pragma('synchronous = OFF');
     return { ...found, owned: owner && ownFile(db, owner) };
   });
-  if (owner !== null && audit.owned !== null) await makeOwnedDurable(file, owner);
+  if (owner === null || audit.owned === null) return audit;
+  onWait();
+  await makeOwnedDurable(file, owner);
   return audit;
 }
 

@@ -27,15 +27,24 @@ function sideProcess(
   return made;
 }
 
-/** A process that dies of files named `crash`, and finds nothing in others. */
+/**
+ * A process that dies of files named `throw` and `exit`, waits for the disk with `slow` until it
+ * gets `sync`, and finds nothing in others.
+ */
 function crashing(): URL {
   const program = join(folder, 'crash.mjs');
   writeFileSync(
     program,
-    `process.on('message', ({ file }) => {
-       if (file.startsWith('throw')) throw new Error('boom');
-       if (file.startsWith('exit')) process.exit(3);
-       if (file !== 'hang') process.send({ kind: 'audited', audit: { findings: [], meta: null } });
+    `const slow = [];
+     const found = { kind: 'audited', audit: { findings: [], meta: null } };
+     process.on('message', ({ id, work: { file } }) => {
+       if (file === 'throw') throw new Error('boom');
+       if (file === 'exit') process.exit(3);
+       if (file === 'hang') return;
+       if (file === 'slow') slow.push(id);
+       const synced = file === 'sync' ? slow.splice(0) : [];
+       for (const one of synced) process.send({ id: one, answer: found });
+       process.send({ id, answer: file === 'slow' ? { kind: 'waits' } : found });
      });`,
   );
   return pathToFileURL(program);
@@ -68,6 +77,21 @@ test('a process that dies takes only the file it was reading with it', async () 
     'rejected',
     'fulfilled',
   ]);
+});
+
+test('while one waits for the disk the next begins, and both go with the process', async () => {
+  const audits = sideProcess({ program: crashing() });
+  const whole = ['slow', 'fine', 'slow', 'sync'].map((file) => audits.audit(file));
+  for (const found of await Promise.all(whole)) expect(found.findings).toEqual([]);
+  const lost = await Promise.allSettled(['slow', 'exit'].map((file) => audits.audit(file)));
+  expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const waiting = Array.from({ length: limits.jobsMax }, () => audits.audit('slow'));
+  const settled = Promise.allSettled(waiting);
+  await expect(audits.audit('one too many')).rejects.toMatchObject({ code: 'STORE_BUSY' });
+  audits.close();
+  for (const result of await settled) {
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } });
+  }
 });
 
 test('files beyond the limit are refused; closing fails what waits', async () => {

@@ -17,11 +17,20 @@ export type SideWork =
   | ({ readonly kind: 'build' } & ChildrenToBuild)
   | ({ readonly kind: 'merge' } & FilesToMerge);
 
-/** Not answered: to be ready for audits. */
-export type SideRequest = SideWork | { readonly kind: 'prepare' };
+export type SideRequest =
+  | { readonly kind: 'work'; readonly id: number; readonly work: SideWork }
+  /** Not answered: to be ready for audits. */
+  | { readonly kind: 'prepare' };
 
-/** What the program answers. */
+/** What the program says of a job. */
+export interface SideMessage {
+  readonly id: number;
+  readonly answer: SideAnswer;
+}
+
 export type SideAnswer =
+  /** The job waits for the disk, and its answer comes: meanwhile the next one may begin. */
+  | { readonly kind: 'waits' }
   | { readonly kind: 'audited'; readonly audit: FileAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
   | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
@@ -42,6 +51,7 @@ export interface CopiedFile {
 }
 
 interface Job {
+  readonly id: number;
   readonly work: SideWork;
   readonly resolve: (answer: SideAnswer) => void;
   readonly reject: (error: unknown) => void;
@@ -62,13 +72,16 @@ const PROGRAM = new URL('./side-program.ts', import.meta.url);
  * Another process, because closing a descriptor of a live database here would drop the locks that
  * SQLite holds on it (howtocorrupt.html, 2.2), and because it can stand back: requests go first
  * when the processor is short. Starting one costs as much as auditing 30 MB, so it is kept from one
- * file to the next. It has one file at a time: when it dies, only that job fails, and the next one
- * gets a new process. It holds this one only while it has work.
+ * file to the next. It works on one file at a time: when it dies, that job fails, with those that
+ * wait for the disk, and the next one gets a new process. It holds this one only while it has work.
  */
 export class SideProcess {
   readonly #options: SideProcessOptions;
   readonly #waiting: Job[] = [];
   #job: Job | null = null;
+  /** By id: those that wait for the disk. */
+  readonly #atDisk = new Map<number, Job>();
+  #jobs = 0;
   #child: ChildProcess | null = null;
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -137,14 +150,15 @@ export class SideProcess {
     const { jobsMax } = this.#options;
     return new Promise((resolve, reject) => {
       if (this.#closed) reject(closedError());
-      else if (this.#waiting.length + (this.#job === null ? 0 : 1) >= jobsMax) {
+      else if (this.#waiting.length + this.#atDisk.size + (this.#job === null ? 0 : 1) >= jobsMax) {
         reject(
           new CodedError('STORE_BUSY', `${jobsMax} files wait to be copied or audited`, {
             hint: 'move fewer files at the same time',
           }),
         );
       } else {
-        this.#waiting.push({ work, resolve, reject });
+        this.#jobs += 1;
+        this.#waiting.push({ id: this.#jobs, work, resolve, reject });
         this.#startNext();
       }
     });
@@ -153,7 +167,10 @@ export class SideProcess {
   #startNext(): void {
     if (this.#job !== null || this.#closed) return;
     const job = this.#waiting.shift();
-    if (job === undefined) return this.#idle();
+    if (job === undefined) {
+      if (this.#atDisk.size === 0) this.#idle();
+      return;
+    }
     clearTimeout(this.#idleTimer);
     this.#job = job;
     try {
@@ -161,7 +178,8 @@ export class SideProcess {
       this.#child.ref();
       this.#child.channel?.ref();
       // Not sent: it is about to exit, and that fails the job.
-      this.#child.send(job.work, () => undefined);
+      const request: SideRequest = { kind: 'work', id: job.id, work: job.work };
+      this.#child.send(request, () => undefined);
     } catch (error) {
       // No process to be had: the next job may have more luck.
       this.#job = null;
@@ -176,12 +194,7 @@ export class SideProcess {
       serialization: 'advanced',
       env: { ...process.env, ...keepMemory },
     });
-    child.on('message', (answer: SideAnswer) => {
-      const job = this.#job;
-      this.#job = null;
-      job?.resolve(answer);
-      this.#startNext();
-    });
+    child.on('message', (message: SideMessage) => this.#take(message));
     child.once('error', (error) => this.#ended(child, error));
     child.once('exit', (code, signal) => {
       this.#ended(child, new Error(`the process beside the store ended with ${code ?? signal}`));
@@ -190,13 +203,29 @@ export class SideProcess {
     return child;
   }
 
+  #take({ id, answer }: SideMessage): void {
+    const atWork = this.#job?.id === id ? this.#job : null;
+    const job = atWork ?? this.#atDisk.get(id);
+    if (atWork !== null) this.#job = null;
+    this.#atDisk.delete(id);
+    if (job !== undefined && answer.kind === 'waits') this.#atDisk.set(id, job);
+    else job?.resolve(answer);
+    this.#startNext();
+  }
+
   #ended(child: ChildProcess, reason: unknown): void {
     if (this.#child !== child) return;
     this.#child = null;
-    const job = this.#job;
-    this.#job = null;
-    job?.reject(reason);
+    for (const job of this.#begun()) job.reject(reason);
     this.#startNext();
+  }
+
+  /** Takes out those that the process has. */
+  #begun(): Job[] {
+    const jobs = [...(this.#job === null ? [] : [this.#job]), ...this.#atDisk.values()];
+    this.#job = null;
+    this.#atDisk.clear();
+    return jobs;
   }
 
   #idle(): void {
@@ -217,8 +246,7 @@ export class SideProcess {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
-    const jobs = [...(this.#job === null ? [] : [this.#job]), ...this.#waiting.splice(0)];
-    this.#job = null;
+    const jobs = [...this.#begun(), ...this.#waiting.splice(0)];
     for (const { reject } of jobs) reject(closedError());
     this.#stop();
   }

@@ -1,4 +1,4 @@
-// Program beside a store (side-process.ts): takes one file at a time, answers with what it did.
+// Program beside a store (side-process.ts): works on one file at a time, answers with what it did.
 import { flushCompileCache } from 'node:module';
 import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
@@ -6,7 +6,7 @@ import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
 /** SQLite takes half of the time to start: who only copies does without. */
 const audits = () => import('../audit/audit-file.ts');
 
-async function answerOf(work: SideWork): Promise<SideAnswer> {
+async function answerOf(work: SideWork, onWait: () => void): Promise<SideAnswer> {
   try {
     if (work.kind === 'copy') return { kind: 'copied', copy: copyFile(work.from, work.to) };
     if (work.kind === 'copy-pages') {
@@ -23,7 +23,7 @@ async function answerOf(work: SideWork): Promise<SideAnswer> {
       return { kind: 'done' };
     }
     const { auditStaged } = await audits();
-    return { kind: 'audited', audit: await auditStaged(work.file, work.owner) };
+    return { kind: 'audited', audit: await auditStaged(work.file, work.owner, onWait) };
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
@@ -31,7 +31,11 @@ async function answerOf(work: SideWork): Promise<SideAnswer> {
 
 async function take(request: SideRequest): Promise<void> {
   if (request.kind === 'prepare') await audits();
-  else process.send?.(await answerOf(request));
+  else {
+    const { id, work } = request;
+    const tell = (answer: SideAnswer): void => void process.send?.({ id, answer });
+    tell(await answerOf(work, () => tell({ kind: 'waits' })));
+  }
   flushCompileCache(); // it is killed when it is not needed
 }
 

@@ -99,9 +99,11 @@ describe('how many at once', () => {
   };
 
   test('half, down to one; then with a rest that doubles up to its limit', () => {
-    const steps = [1, 2, 3, 4, 20].map((count) => at(Array(count).fill(window(stressed)).flat()));
+    const counts = [1, 2, 3, 4, 5, 20];
+    const steps = counts.map((count) => at(Array(count).fill(window(stressed)).flat()));
     expect(steps).toEqual([
       [copiesInMax / 2, 0],
+      [copiesInMax / 4, 0],
       [1, 0],
       [1, 1],
       [1, 2],
@@ -110,14 +112,15 @@ describe('how many at once', () => {
   });
 
   test('nobody suffers any more: the rest goes first, then one more each turn', () => {
-    const slow = Array(4).fill(window(stressed)).flat();
+    const slow = Array(5).fill(window(stressed)).flat();
     const well = { ...stressed, p99Ms: 4 };
-    const turns = Array.from({ length: 10 }, (_, count) =>
+    const turns = Array.from({ length: 16 }, (_, count) =>
       at([...slow, ...Array(count).fill(well)]),
     );
     const pauses = turns.map(([, cooldownTimes]) => Math.round(10 * (cooldownTimes ?? 0)));
-    expect(pauses).toEqual([20, 16, 13, 10, 0, 0, 0, 0, 0, 0]);
-    expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 1, 1, 2, 3, 4, 5, null]);
+    expect(pauses).toEqual([20, 16, 13, 10, ...Array<number>(12).fill(0)]);
+    const rising = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+    expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 1, 1, ...rising, null]);
   });
 
   test('each file costs requests 12 ms of p99: as many as they bear, nearly all the time', () => {

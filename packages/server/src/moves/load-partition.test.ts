@@ -310,12 +310,13 @@ describe('open promises', () => {
 });
 
 describe('a source gives so many copies at once', () => {
-  /** Five devices to a server, two servers to a zone. */
+  /** Ten devices to a server, two servers to a zone. */
   const places = (id: number) => ({
-    ip: `10.0.0.${Math.floor(id / 5)}`,
-    zone: Math.floor(id / 10),
+    ip: `10.0.0.${Math.floor(id / 10)}`,
+    zone: Math.floor(id / 20),
   });
-  const wide = servedRing({ power: 0, devices: 26 });
+  const from = (id: number, count: number) => Array.from({ length: count }, (_, at) => id + at);
+  const wide = servedRing({ power: 0, devices: 50 });
   const devices = wide.devices.map((device, id) => device && { ...device, ...places(id) });
   const ring = { ...wide, devices };
 
@@ -336,9 +337,9 @@ describe('a source gives so many copies at once', () => {
   }
 
   test.each([
-    ['to one server', [5, 6, 7, 8, 9], 4, 'COPY_BUSY to server'],
-    ['to one zone', [10, 11, 12, 15, 16, 17, 18], 6, 'COPY_BUSY to zone'],
-    ['in all', [5, 6, 7, 10, 11, 12, 20, 21, 25], 8, 'COPY_BUSY in all'],
+    ['to one server', from(10, 9), 8, 'COPY_BUSY to server'],
+    ['to one zone', [...from(20, 6), ...from(30, 7)], 12, 'COPY_BUSY to zone'],
+    ['in all', [...from(10, 6), ...from(20, 6), ...from(40, 5)], 16, 'COPY_BUSY in all'],
   ])('%s, then it is busy, and answers everything else', async (...[, askers, count, refusal]) => {
     await using cluster = await StoreCluster.open([ring]);
     await cluster.create(0, [0]);
@@ -353,8 +354,9 @@ describe('a source gives so many copies at once', () => {
   test('a joiner that asks anew, after it died, gives up what it had asked for', async () => {
     await using cluster = await StoreCluster.open([ring]);
     await cluster.create(0, [0]);
-    expect(await opened(cluster, [5, 5, 5, 5, 5, 6, 7, 8])).not.toContain('COPY_BUSY to server');
-    expect(await opened(cluster, [9])).toEqual(['COPY_BUSY to server']);
+    const again = [10, 10, 10, ...from(11, 7)];
+    expect(await opened(cluster, again)).not.toContain('COPY_BUSY to server');
+    expect(await opened(cluster, [18])).toEqual(['COPY_BUSY to server']);
   });
 });
 
