@@ -84,7 +84,9 @@ export function parseOptions(
   }
   const { seed = Date.now() % SEED_MAX, minutes, bug = null, ...rest } = parsed;
   const { bugs, secure, sound, json, keep } = rest;
-  const servers = parsed.servers === 0 ? 3 + (seed % 3) : parsed.servers;
+  // Scenarios of bugs add the servers that they need to three.
+  const usual = bug === null ? 3 + (seed % 3) : 3;
+  const servers = parsed.servers === 0 ? usual : parsed.servers;
   const seconds = Math.max(1, Math.round(60 * minutes));
   return { seconds, seed, nemesis, servers, secure, bug, bugs, sound, json, keep };
 }
