@@ -3,6 +3,10 @@
 import { setTimeout } from 'node:timers/promises';
 
 const POLL_MS = 100;
+/** A server that was away for long is noticed within this. */
+const POLL_MS_MAX = 1_000;
+/** Of the time without progress, so much longer: who waits for hours must not cost a processor. */
+const IDLE_SHARE = 0.05;
 const TELL_MS = 1_000;
 
 interface Wait<Answer> {
@@ -13,7 +17,7 @@ interface Wait<Answer> {
   /** What somebody may do about it; told when it is another than before. */
   readonly hintOf?: (answer: Answer) => Promise<string>;
   readonly stallMs: number;
-  /** Between two questions, of which the last one took so long; 100 ms by default. */
+  /** Between two questions, of which the last one took so long; 100 ms to 1 s by default. */
   readonly pause?: (tookMs: number) => Promise<void>;
   readonly nowMs: () => number;
   readonly tell: (line: string) => void;
@@ -42,6 +46,7 @@ export async function waitUntil<Answer>(
       if (hint !== '' && hint !== hinted) wait.tell(`hint: ${hint}`);
       hinted = hint;
     }
-    await (wait.pause?.(wait.nowMs() - askedMs) ?? setTimeout(POLL_MS));
+    const longer = POLL_MS + IDLE_SHARE * (now - changedMs);
+    await (wait.pause?.(wait.nowMs() - askedMs) ?? setTimeout(Math.min(longer, POLL_MS_MAX)));
   }
 }
