@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
 import { join } from 'node:path';
+import { mergeRowsMin } from '@ringwright/base/limits-store';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   copyPartition,
@@ -16,6 +17,7 @@ import {
 } from '../../test/support/scratch-store.ts';
 import { EmptyPartitions } from '../file/empty-partitions.ts';
 import { OpenFiles } from '../file/open-files.ts';
+import { PartitionFile } from '../file/partition-file.ts';
 import { SideProcess } from '../side/side-process.ts';
 import type { Store } from '../store.ts';
 
@@ -128,6 +130,24 @@ test('what is in memory is in the copy, and in the log until that is synced', as
   expect(textOf(reopened, 'mine')).toBe('kept');
   expect(textOf(reopened, 'key-0')).toBe('newer');
   expect(textOf(reopened, 'key-29')).toBe('x'.repeat(50));
+});
+
+test('more in memory than one turn has time for is merged piece by piece', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = await stores(from, to);
+  const mine = Array.from({ length: mergeRowsMin + 1 }, (_, i) => `mine-${i}`);
+  await target.write(mine.map((key, i) => write(key, key, 100 + i)));
+  const checkpoints = vi.spyOn(PartitionFile.prototype, 'checkpointAside');
+  await copyPartition(source, target);
+  expect(checkpoints, 'synced before the switch').toHaveBeenCalled();
+  vi.restoreAllMocks();
+  const image = to.image();
+  cutWals(image.directory, () => 0);
+  for (const store of [target, await image.open()]) {
+    expect(store.info('test', 0)).toMatchObject({ rows: keys.length + mine.length });
+    for (const key of mine) expect(textOf(store, key)).toBe(key);
+  }
 });
 
 test('what is written before the rename, or after it, is in the copy too', async () => {

@@ -81,6 +81,7 @@ export class OpenFiles {
     partition.pins += 1;
     try {
       makePartitionDirectory(this.#root, newOf(partition), fileBytes(inMemory.db));
+      // failpoint: filling.file-made
       const file = this.#openWithRoom(partition);
       // A checkpoint that has nothing to move would not sync what was written here, and SQLite
       // leaves out what changes nothing.
