@@ -1,7 +1,7 @@
 // Limits of whole partition files on their way: each with its unit, its value, its reason.
 
 // --- how many at once ----------------------------------------------------------
-/** Files that one device takes: small ones wait for the disk for most of their time. */
+/** Files that one device takes: a small one waits for the disk for most of its time. */
 export const copiesInMax = 12;
 /** Of them from the devices of one server (ip), so that joiners spread over their sources. */
 export const copiesFromServerMax = 8;

@@ -86,7 +86,7 @@ function useClosed(
   return { present: null, promised: [] };
 }
 
-/** Of one without a file. */
+/** The state of a partition that has no file on the disk. */
 export function stateInMemory({ file, infoWhenClosed }: Partition): PartitionState {
   return (file?.marks() ?? must(infoWhenClosed, 'known of an empty partition')).state;
 }

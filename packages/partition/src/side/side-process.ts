@@ -72,14 +72,15 @@ const PROGRAM = new URL('./side-program.ts', import.meta.url);
  * Another process, because closing a descriptor of a live database here would drop the locks that
  * SQLite holds on it (howtocorrupt.html, 2.2), and because it can stand back: requests go first
  * when the processor is short. Starting one costs as much as auditing 30 MB, so it is kept from one
- * file to the next. It works on one file at a time: when it dies, that job fails, with those that
- * wait for the disk, and the next one gets a new process. It holds this one only while it has work.
+ * file to the next. It works on one file at a time. When it dies, that job fails, and so do those
+ * that wait for the disk; the next job gets a new process. It holds this one only while it has
+ * work.
  */
 export class SideProcess {
   readonly #options: SideProcessOptions;
   readonly #waiting: Job[] = [];
   #job: Job | null = null;
-  /** By id: those that wait for the disk. */
+  /** By id: jobs that wait for the disk. */
   readonly #atDisk = new Map<number, Job>();
   #jobs = 0;
   #child: ChildProcess | null = null;
@@ -220,7 +221,7 @@ export class SideProcess {
     this.#startNext();
   }
 
-  /** Takes out those that the process has. */
+  /** Takes out the jobs that the process has. */
   #begun(): Job[] {
     const jobs = [...(this.#job === null ? [] : [this.#job]), ...this.#atDisk.values()];
     this.#job = null;
