@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Locality } from '../copies/locality.ts';
 import {
+  type BusySource,
   byUrgency,
   chooseLoads,
-  inUrgency,
   type LoadCandidate,
   type StartRule,
 } from './choose-loads.ts';
@@ -19,6 +19,7 @@ function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandi
     partition,
     assignment: partition,
     source: { server: `10.0.0.${partition}`, zone: `r1z${partition}` },
+    sourceName: `${partition}`,
     bytes: null,
     priority: 0,
     paused: false,
@@ -27,14 +28,21 @@ function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandi
   };
 }
 
+/** As the queue has them: of each source a list. */
+function listsOf<Candidate extends LoadCandidate>(candidates: readonly Candidate[]) {
+  const sorted = candidates.toSorted(byUrgency);
+  return [...Map.groupBy(sorted, ({ sourceName }) => sourceName).values()];
+}
+
 function chosen(
   candidates: LoadCandidate[],
   running: (Locality | null)[] = [],
   rule: StartRule = noRule,
 ) {
-  // As the queue has them: some in one list, the others in another.
-  const lists = [candidates.slice(0, 2), candidates.slice(2)].map((list) => list.sort(byUrgency));
-  const choice = chooseLoads(inUrgency(lists), { running, limits, rule, nowMs: 1_000 });
+  const choice = chooseLoads(listsOf(candidates), {
+    running: running.map((source) => ({ source, sourceName: 'elsewhere' })),
+    ...{ limits, rule, busy: new Map(), nowMs: 1_000 },
+  });
   return {
     start: choice.start.map(({ partition }) => partition),
     wait: choice.wait.map(({ candidate, why }) => `${candidate.partition} ${why}`),
@@ -107,56 +115,105 @@ describe('requests suffer', () => {
   });
 });
 
+describe('a source that is busy', () => {
+  const all = ['a', 'b', 'a', 'a', 'b'].map((sourceName, partition) =>
+    load(partition, { sourceName, source: null }),
+  );
+  const starting = (busy: BusySource, running: readonly string[] = [], candidates = all) =>
+    chooseLoads(listsOf(candidates), {
+      running: running.map((sourceName) => ({ source: null, sourceName })),
+      ...{ limits: { device: 9, server: 9, zone: 9 }, rule: noRule, nowMs: 1_000 },
+      busy: new Map([['a', busy]]),
+    });
+  const partitions = (...asked: Parameters<typeof starting>) =>
+    starting(...asked).start.map(({ partition }) => partition);
+
+  test('gives as many as it gave, and others are not held up', () => {
+    const busy = { places: 2, untilMs: 1_500 };
+    expect(partitions(busy)).toEqual([0, 1, 2, 4]);
+    expect(partitions(busy, ['a'])).toEqual([0, 1, 4]);
+    expect(partitions(busy, ['a', 'a', 'b'])).toEqual([1, 4]);
+  });
+
+  test('without a place here: waited for until its time, and asked for all then', () => {
+    const choice = starting({ places: 0, untilMs: 1_500 });
+    expect(choice.wakeAtMs).toBe(1_500);
+    expect(choice.wait.map(({ why }) => why)).toEqual(['busy', 'busy', 'busy']);
+    expect(partitions({ places: 0, untilMs: 1_000 })).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('one that may not start takes no place', () => {
+    const [paused, , cooling, free] = all;
+    const some = [{ ...paused!, paused: true }, { ...cooling!, notBeforeMs: 1_500 }, free!];
+    expect(partitions({ places: 1, untilMs: 1_500 }, [], some)).toEqual([3]);
+  });
+});
+
 const place = fc.record({
   server: fc.constantFrom('a', 'b', 'c'),
   zone: fc.constantFrom('x', 'y'),
 });
 const candidates = fc.array(
   fc.record({
-    source: fc.option(place),
+    from: fc.nat(4),
     priority: fc.nat(2),
     paused: fc.boolean(),
     notBeforeMs: fc.constantFrom(0, 1_000, 2_000),
     bytes: fc.option(fc.nat(9)),
   }),
 );
+const busySource = fc.record({ places: fc.nat(2), untilMs: fc.constantFrom(1_000, 1_500) });
+const queue = fc.record({
+  candidates,
+  sources: fc.array(fc.option(place), { minLength: 5, maxLength: 5 }),
+  busy: fc.array(fc.option(busySource), { minLength: 5, maxLength: 5 }),
+  loads: fc.option(fc.integer({ min: 1, max: 5 })),
+  startAtMs: fc.constantFrom(0, 1_200),
+});
 
 test('any queue: no limit is passed, and whoever waits for one would pass it', () => {
   fc.assert(
-    fc.property(candidates, fc.option(fc.integer({ min: 1, max: 5 })), (changes, loads) => {
-      const loaded = changes.map((change, partition) => load(partition, change));
-      const all = loaded.toSorted(byUrgency);
-      const lists = Object.values(Object.groupBy(loaded, ({ partition }) => partition % 3));
-      const merged = inUrgency(lists.map((list = []) => list.sort(byUrgency)));
-      expect([...merged]).toEqual(all);
-      const { start, wait } = chooseLoads(all, {
-        running: [],
-        limits,
-        rule: { ...noRule, loads },
-        nowMs: 1_000,
-      });
+    fc.property(queue, ({ candidates: changes, sources, busy, loads, startAtMs }) => {
+      const all = changes.map(({ from, ...change }, partition) =>
+        load(partition, { ...change, source: sources[from]!, sourceName: `${from}` }),
+      );
+      const known = busy.flatMap((one, from) => (one === null ? [] : [[`${from}`, one] as const]));
+      const state = {
+        ...{ running: [], limits, nowMs: 1_000, rule: { loads, startAtMs } },
+        busy: new Map<string, BusySource>(known),
+      };
+      const { start, wait, wakeAtMs } = chooseLoads(listsOf(all), state);
       expect(start.length + wait.length).toBe(all.length);
-      const short = chooseLoads(all, {
-        ...{ running: [], limits, nowMs: 1_000, isShort: true },
-        rule: { ...noRule, loads },
-      });
+      const short = chooseLoads(listsOf(all), { ...state, isShort: true });
       expect(short.start).toEqual(start);
-      expect(short.wait).toEqual(wait.slice(0, short.wait.length));
-      const sources = start.map(({ source }) => source);
+      expect(wait).toEqual(expect.arrayContaining([...short.wait]));
+      if (wakeAtMs !== null && wakeAtMs !== short.wakeAtMs) {
+        const left = listsOf(wait.map(({ candidate }) => candidate));
+        const then = chooseLoads(left, { ...state, running: start, nowMs: wakeAtMs });
+        expect(then.start, 'nothing is missed by waking later').toEqual([]);
+      }
+
       const count = (name: keyof Locality, like: Locality | null): number =>
-        sources.filter((source) => source !== null && source[name] === like?.[name]).length;
-      const most = Math.min(limits.device, loads ?? limits.device);
-      expect(start.length).toBeLessThanOrEqual(most);
-      for (const source of sources) {
+        start.filter(({ source }) => source !== null && source[name] === like?.[name]).length;
+      const from = (sourceName: string): number =>
+        start.filter((one) => one.sourceName === sourceName).length;
+      const isBusy = (sourceName: string): boolean =>
+        (state.busy.get(sourceName)?.untilMs ?? 0) > 1_000 &&
+        from(sourceName) >= state.busy.get(sourceName)!.places;
+      expect(start.length).toBeLessThanOrEqual(Math.min(limits.device, loads ?? limits.device));
+      for (const { source, sourceName } of start) {
         expect(count('server', source)).toBeLessThanOrEqual(limits.server);
         expect(count('zone', source)).toBeLessThanOrEqual(limits.zone);
+        const { places = 9, untilMs = 0 } = state.busy.get(sourceName) ?? {};
+        if (untilMs > 1_000) expect(from(sourceName)).toBeLessThanOrEqual(places);
       }
       for (const { candidate, why } of wait) {
         const reason = {
           paused: candidate.paused,
           cooldown: candidate.notBeforeMs > 1_000,
+          busy: isBusy(candidate.sourceName),
           device: start.length === limits.device,
-          throttle: start.length === loads,
+          throttle: start.length === loads || startAtMs > 1_000,
           server: count('server', candidate.source) === limits.server,
           zone: count('zone', candidate.source) === limits.zone,
         };

@@ -11,8 +11,10 @@ export interface LoadCandidate {
   readonly partition: number;
   /** Assignment id of the move; null for a holder that refills. */
   readonly assignment: number | null;
-  /** The first to be asked for the file; null when the slot is new or the file was lost. */
+  /** Where the device stands that is asked first; null when the slot is new or the file was lost. */
   readonly source: Locality | null;
+  /** Equal for loads that ask the same device first; all of them have the same `source`. */
+  readonly sourceName: string;
   /** Bytes of the file, if an attempt has learned them. */
   readonly bytes: number | null;
   /** Higher goes first; 0 unless somebody said otherwise. */
@@ -35,8 +37,19 @@ export const loadLimits: LoadLimits = {
   zone: copiesFromZoneMax,
 };
 
-/** Why a load waits: `device`, `server` and `zone` are the limits; `throttle`: requests suffer. */
-export type WaitReason = 'paused' | 'cooldown' | 'device' | 'server' | 'zone' | 'throttle';
+/**
+ * Why a load waits: `device`, `server` and `zone` are the limits; `throttle`: requests suffer;
+ * `busy`: its source has no place for one more copy.
+ */
+export type WaitReason = 'paused' | 'cooldown' | 'busy' | 'device' | 'server' | 'zone' | 'throttle';
+
+/** A source that had no place for one more copy. */
+export interface BusySource {
+  /** Copies that it gives this device meanwhile: as soon as one ends, the next may start. */
+  readonly places: number;
+  /** From then on it is asked for as many as before. */
+  readonly untilMs: number;
+}
 
 /** How far requests hold loads back. */
 export interface StartRule {
@@ -53,46 +66,54 @@ export interface LoadChoice<Candidate extends LoadCandidate> {
   readonly wakeAtMs: number | null;
 }
 
+type Source = Pick<LoadCandidate, 'source' | 'sourceName'>;
+
 interface Conditions {
   readonly limits: LoadLimits;
   readonly rule: StartRule;
+  /** By the name of the source. */
+  readonly busy: ReadonlyMap<string, BusySource>;
   readonly nowMs: number;
 }
 
 interface Asked extends Conditions {
-  /** The sources of the loads under way. */
-  readonly running: readonly (Locality | null)[];
-  /** Those behind the last that may start are left out of the answer: there may be thousands. */
+  /** The loads under way. */
+  readonly running: readonly Source[];
+  /** Those that wait for what another one waits for are left out: there may be thousands. */
   readonly isShort?: boolean;
 }
 
 /**
- * `candidates`: the most urgent first. One that must wait does not keep back those behind it whose
- * source has room.
+ * `lists`: of each source one, with the most urgent first. A load that must wait does not keep back
+ * those whose source has room.
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
-  candidates: Iterable<Candidate>,
+  lists: Iterable<readonly Candidate[]>,
   { running, isShort = false, ...conditions }: Asked,
 ): LoadChoice<Candidate> {
-  const taken = [...running];
+  const taken: Source[] = [...running];
   const start: Candidate[] = [];
   const wait: { candidate: Candidate; why: WaitReason }[] = [];
   const wakes: number[] = [];
-  const { rule, nowMs, limits } = conditions;
-  const most = Math.min(limits.device, rule.loads ?? limits.device);
-  for (const candidate of candidates) {
-    // The end of one is waited for.
-    if (isShort && taken.length >= most) break;
+  const { rule, nowMs, busy } = conditions;
+  const queues = [...lists].map((list) => ({ list, at: 0 }));
+  for (let queue = mostUrgent(queues); queue !== null; queue = mostUrgent(queues)) {
+    const candidate = queue.list[queue.at] as Candidate;
+    queue.at += 1;
     const why = whyWait(candidate, { ...conditions, taken });
     if (why === null) {
       start.push(candidate);
-      taken.push(candidate.source);
+      taken.push(candidate);
       continue;
     }
     wait.push({ candidate, why });
     if (why === 'cooldown') wakes.push(candidate.notBeforeMs);
+    else if (why === 'busy') wakes.push(busy.get(candidate.sourceName)?.untilMs ?? nowMs);
     // Where it is their number that is too high, the end of one is waited for.
     else if (why === 'throttle' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
+    if (!isShort || why === 'paused' || why === 'cooldown') continue;
+    if (why === 'device' || why === 'throttle') break;
+    queue.at = queue.list.length;
   }
   return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
 }
@@ -113,38 +134,42 @@ export function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
   return a.partition - b.partition;
 }
 
-/**
- * All of several lists that are in order of urgency. Thousands wait, and mostly the first few are
- * looked at: so nothing is sorted.
- */
-export function* inUrgency<Candidate extends LoadCandidate>(
-  lists: readonly (readonly Candidate[])[],
-): Iterable<Candidate> {
-  const places = lists.map((list) => ({ list, at: 0 }));
-  for (;;) {
-    let first: (typeof places)[number] | null = null;
-    for (const place of places) {
-      const [mine, best] = [place.list[place.at], first?.list[first.at]];
-      if (mine !== undefined && (best === undefined || byUrgency(mine, best) < 0)) first = place;
-    }
-    const next = first?.list[first.at];
-    if (first === null || next === undefined) return;
-    first.at += 1;
-    yield next;
+interface Queue<Candidate> {
+  readonly list: readonly Candidate[];
+  /** Those before have been looked at. */
+  at: number;
+}
+
+/** The queue whose next is the most urgent; null when all have ended. */
+function mostUrgent<Candidate extends LoadCandidate>(
+  queues: readonly Queue<Candidate>[],
+): Queue<Candidate> | null {
+  let [first, best]: [Queue<Candidate> | null, Candidate | undefined] = [null, undefined];
+  for (const queue of queues) {
+    const next = queue.list[queue.at];
+    if (next === undefined || (best !== undefined && byUrgency(best, next) <= 0)) continue;
+    [first, best] = [queue, next];
   }
+  return first;
 }
 
 function whyWait(
-  { paused, notBeforeMs, source }: LoadCandidate,
-  conditions: Conditions & { readonly taken: readonly (Locality | null)[] },
+  { paused, notBeforeMs, source, sourceName }: LoadCandidate,
+  conditions: Conditions & { readonly taken: readonly Source[] },
 ): WaitReason | null {
-  const { taken, limits, rule, nowMs } = conditions;
+  const { taken, limits, rule, busy, nowMs } = conditions;
   if (paused) return 'paused';
   if (notBeforeMs > nowMs) return 'cooldown';
   if (taken.length >= limits.device) return 'device';
   if (taken.length >= (rule.loads ?? limits.device)) return 'throttle';
   if (nowMs < rule.startAtMs) return 'throttle';
-  if (countAt(taken, 'server', source) >= limits.server) return 'server';
-  if (countAt(taken, 'zone', source) >= limits.zone) return 'zone';
+  const from = busy.get(sourceName);
+  if (from !== undefined && nowMs < from.untilMs) {
+    const places = taken.filter((one) => one.sourceName === sourceName).length;
+    if (places >= from.places) return 'busy';
+  }
+  const places = taken.map((one) => one.source);
+  if (countAt(places, 'server', source) >= limits.server) return 'server';
+  if (countAt(places, 'zone', source) >= limits.zone) return 'zone';
   return null;
 }

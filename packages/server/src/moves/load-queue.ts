@@ -7,8 +7,7 @@ import { PartialCopies } from '../copies/partial-copies.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import { type Repair, refilled } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { BusySources } from './busy-sources.ts';
-import { byUrgency, chooseLoads, inUrgency, loadLimits } from './choose-loads.ts';
+import { type BusySource, byUrgency, chooseLoads, loadLimits } from './choose-loads.ts';
 import { forgetEndedLoads, type LoadNotes, type LoadsView, newLoadNotes } from './load-notes.ts';
 import { type LoadPorts, loadPartition } from './load-partition.ts';
 import type { LoadProgress } from './load-progress.ts';
@@ -20,7 +19,6 @@ import {
   candidateOf,
   earlierOf,
   type LoadStep,
-  sourceName,
   type WaitingLoad,
 } from './waiting-load.ts';
 
@@ -38,13 +36,13 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPort
 export class LoadQueue {
   readonly #ports: LoadQueuePorts;
   readonly #notes = new Map<string, LoadNotes>();
-  /** Of each keyspace, the most urgent first. */
-  readonly #waiting = new Map<string, WaitingLoad[]>();
+  /** Of each keyspace and source, the most urgent first. */
+  readonly #waiting = new Map<string, ReadonlyMap<string, WaitingLoad[]>>();
   readonly #running = new Set<WaitingLoad>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
   readonly #cooldown: Cooldown;
-  readonly #busy = new BusySources();
+  readonly #busy = new Map<string, BusySource>();
   #closed = false;
 
   constructor(ports: LoadQueuePorts) {
@@ -56,19 +54,21 @@ export class LoadQueue {
   offer(active: ActiveRing, steps: readonly LoadStep[]): void {
     const { controls } = this.#ports;
     const notes = this.#of(active.ring.keyspace);
-    const waiting = steps.map((step) => ({
+    const offered = steps.map((step) => ({
       ...candidateOf({ active, notes, controls }, step),
-      ...{ active, notes, step, sourceName: sourceName(active, step) },
+      ...{ active, notes, step },
       stop: new AbortController(),
     }));
     this.#stopEnded(active);
-    const wanted = new Map(waiting.map(({ partition, assignment }) => [partition, assignment]));
+    const wanted = new Map(offered.map(({ partition, assignment }) => [partition, assignment]));
     void this.#partial.discardUnless(
       active.ring.keyspace,
       ({ partition, assignment }) => wanted.get(partition) === assignment,
     );
-    // Once for all: what is in order is sorted again in no time, whenever a load ends.
-    this.#waiting.set(active.ring.keyspace, waiting.sort(byUrgency));
+    // The pass may have looked before a load began, or ended.
+    const isOpen = ({ partition, assignment }: WaitingLoad): boolean =>
+      !notes.running.has(partition) && notes.loaded.get(partition) !== assignment;
+    this.#wait(active.ring.keyspace, offered.filter(isOpen));
     this.#fill({ saysWhy: true });
   }
 
@@ -79,8 +79,9 @@ export class LoadQueue {
   stop(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
     const isMeant = ({ assignment, keyspace: of }: WaitingLoad): boolean =>
       of === keyspace && assignment !== null && assignments.has(assignment);
-    const waiting = Map.groupBy(this.#waiting.get(keyspace) ?? [], isMeant);
-    this.#waiting.set(keyspace, waiting.get(false) ?? []);
+    const lists = this.#waiting.get(keyspace)?.values() ?? [];
+    const waiting = Map.groupBy([...lists].flat(), isMeant);
+    this.#wait(keyspace, waiting.get(false) ?? []);
     for (const load of waiting.get(true) ?? []) {
       load.notes.attempts.delete(load.partition);
       showStopped(load, reason);
@@ -125,28 +126,25 @@ export class LoadQueue {
     return notes;
   }
 
+  #wait(keyspace: string, loads: WaitingLoad[]): void {
+    const bySource = Map.groupBy(loads.sort(byUrgency), ({ sourceName }) => sourceName);
+    this.#waiting.set(keyspace, bySource);
+  }
+
   /** `saysWhy`: also of those that nobody has a place for. */
   #fill({ saysWhy = false } = {}): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
     const nowMs = this.#ports.monotonicMs();
-    const candidates = this.#busy.withhold(this.#candidates(), this.#running, nowMs);
-    const running = [...this.#running].map(({ source }) => source);
     const rule = { loads: this.#ports.loadThrottle().loads, startAtMs: this.#cooldown.untilMs };
-    const state = { running, limits: loadLimits, rule, nowMs, isShort: !saysWhy };
-    const choice = chooseLoads(candidates, state);
+    const running = [...this.#running];
+    const state = { running, limits: loadLimits, rule, busy: this.#busy, nowMs };
+    const lists = [...this.#waiting.values()].flatMap((bySource) => [...bySource.values()]);
+    const choice = chooseLoads(lists, { ...state, isShort: !saysWhy });
     for (const { candidate, why } of choice.wait) showWaiting(candidate, why);
     for (const chosen of choice.start) void this.#run(chosen);
     if (choice.wakeAtMs === null) return;
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
-  }
-
-  *#candidates(): Iterable<WaitingLoad> {
-    for (const waiting of inUrgency([...this.#waiting.values()])) {
-      const { notes, partition, assignment } = waiting;
-      // The pass that offered it may have looked before its load ended.
-      if (notes.loaded.get(partition) !== assignment) yield waiting;
-    }
   }
 
   /** A move that was cancelled must not go on filling the disk. */
@@ -162,8 +160,8 @@ export class LoadQueue {
   async #run(chosen: WaitingLoad): Promise<void> {
     const { active, notes, step, partition, keyspace, assignment } = chosen;
     const move = step.kind === 'load' ? step.move : null;
-    const waiting = this.#waiting.get(keyspace) ?? [];
-    const at = waiting.findIndex((one) => one.stop === chosen.stop);
+    const waiting = this.#waiting.get(keyspace)?.get(chosen.sourceName) ?? [];
+    const at = waiting.indexOf(chosen);
     if (at >= 0) waiting.splice(at, 1);
     const onProgress = (change: Partial<LoadProgress>): void => {
       // Called for every chunk and every batch: here is where a load that was stopped ends.
@@ -251,7 +249,7 @@ export class LoadQueue {
     const hasTime = isBusy && retryAfterMs(error, 0) > 0;
     if (isBusy) {
       const places = hasTime ? 0 : this.#comingFrom(failed.sourceName) - 1;
-      this.#busy.refused(failed.sourceName, { places, untilMs: notBeforeMs });
+      this.#busy.set(failed.sourceName, { places, untilMs: notBeforeMs });
     }
     notes.attempts.set(partition, {
       assignment,

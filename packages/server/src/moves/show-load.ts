@@ -10,6 +10,8 @@ function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>)
   switch (why) {
     case 'paused':
       return 'paused by an operator';
+    case 'busy':
+      return 'the device it comes from gives others its copies';
     case 'device':
       return `${device} loads run here, the most at once`;
     case 'server':

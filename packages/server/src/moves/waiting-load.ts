@@ -13,8 +13,6 @@ export interface WaitingLoad extends LoadCandidate {
   readonly active: ActiveRing;
   readonly notes: LoadNotes;
   readonly step: LoadStep;
-  /** The device that is asked for the file first. */
-  readonly sourceName: string;
   /** Aborted when nobody wants the load any more; the reason is a CodedError. */
   readonly stop: AbortController;
 }
@@ -56,13 +54,10 @@ export function candidateOf(
     partition,
     assignment,
     source: localityOf(active.ring, move?.from ?? null),
+    sourceName: `${keyspace}/${move?.from ?? null}`,
     bytes: bytes === 0 ? null : bytes,
     priority: assignment === null ? 0 : controls.priority(keyspace, assignment),
     paused: assignment !== null && controls.isPaused(keyspace, assignment),
     notBeforeMs: attempt?.assignment === assignment ? attempt.notBeforeMs : 0,
   };
-}
-
-export function sourceName({ ring }: ActiveRing, step: LoadStep): string {
-  return `${ring.keyspace}/${step.kind === 'load' ? step.move.from : null}`;
 }
