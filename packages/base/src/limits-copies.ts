@@ -33,11 +33,6 @@ export const sideJobsMax = 64;
 /** Starting such a process costs ~100 ms, keeping it ~45 MB: kept between the copies of one join. */
 export const sideProcessIdleMsMax = 10_000;
 /**
- * As `nice` counts: it gets a tenth of a processor that requests want too, and all that is left.
- * With 19 it would be a hundredth: who is always busy could not be relieved of partitions.
- */
-export const sideProcessPriority = 10;
-/**
  * Checkpoints wait for such a copy until the WAL is so long; then it is taken in the other way, or
  * once more. To move 16 MiB takes ~80 ms of one turn.
  */

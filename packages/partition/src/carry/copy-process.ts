@@ -1,9 +1,6 @@
 // The process beside a store that gives and takes copies: no byte of them passes through this one.
-import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
-import { sideProcessPriority } from '@ringwright/base/limits-copies';
-import { keepMemory } from '@ringwright/node/keep-memory';
+import { BackgroundProcess } from '@ringwright/node/background-process';
 import type { CopyAnswer, CopyOrder, CopyReport } from './copy-work.ts';
 
 export interface CopyProcessOptions {
@@ -11,7 +8,6 @@ export interface CopyProcessOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** A process without work for this long is ended. */
   readonly idleMsMax: number;
   /** The program; tests give one that misbehaves. */
   readonly program?: URL;
@@ -37,128 +33,94 @@ export type TaskOrder = OrderOf<CopyOrder>;
 
 const PROGRAM = new URL('./copy-program.ts', import.meta.url);
 
-/**
- * It stands back: the scheduler gives it what requests leave. When it dies, its copies end and the
- * next one gets a new process. It holds this process only while it has work.
- */
+/** When it dies, its copies end and the next one gets a new process. */
 export class CopyProcess {
   readonly #options: CopyProcessOptions;
+  readonly #process: BackgroundProcess<CopyOrder, CopyAnswer>;
   readonly #tasks = new Map<number, CopyTask>();
-  #child: ChildProcess | null = null;
   #port: Promise<number> | null = null;
   #heard: (answer: CopyAnswer) => void = () => undefined;
   #rates: CopyRates = { given: null, taken: null };
   #nextId = 1;
-  #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: CopyProcessOptions) {
     this.#options = options;
+    const { program = PROGRAM, idleMsMax } = options;
+    this.#process = new BackgroundProcess({
+      ...{ program, idleMsMax },
+      onAnswer: (answer) => this.#take(answer),
+      onLost: (why) => this.#lose(why),
+    });
   }
 
   get running(): boolean {
-    return this.#child !== null;
+    return this.#process.running;
   }
 
   /** Of what it gives and takes from now on. */
   setRates(rates: CopyRates): void {
     this.#rates = rates;
-    this.#child?.send({ kind: 'rates', ...rates } satisfies CopyOrder, noMatter);
+    this.#process.send({ kind: 'rates', ...rates });
   }
 
   /** Resolves to where it listens, which starts it. Rejects when it cannot, or when it dies. */
   async port(): Promise<number> {
-    this.#started();
+    this.#start();
     return this.#port ?? Promise.reject(lost('it is not started'));
   }
 
   /** The function returned gives orders of this copy; `end` is the last. Throws STORE_CLOSED. */
   begin(task: CopyTask): (order: TaskOrder) => void {
     const id = this.#nextId++;
+    this.#start();
     this.#tasks.set(id, task);
-    this.#hold(this.#started());
+    this.#process.hold(true);
     return (order) => {
       if (!this.#tasks.has(id)) return;
       // The form of an order is that without its number, with it.
-      this.#started().send({ ...order, id } as CopyOrder, noMatter);
-      if (order.kind === 'end') this.#end(id);
+      this.#process.send({ ...order, id } as CopyOrder);
+      if (order.kind !== 'end') return;
+      this.#tasks.delete(id);
+      this.#process.hold(this.#tasks.size > 0);
     };
   }
 
   /** It hangs: nothing but its end helps. */
   kill(): void {
-    this.#child?.kill('SIGKILL');
+    this.#process.kill();
   }
 
   /** Ends it, and all its copies. Safe to repeat. */
   close(): void {
     this.#closed = true;
-    this.#stop('the store is closed');
+    this.#process.end();
+    this.#lose('the store is closed');
   }
 
   /** Throws STORE_CLOSED, and what `fork` throws. */
-  #started(): ChildProcess {
+  #start(): void {
     if (this.#closed) throw new CodedError('STORE_CLOSED', 'the store is closed');
-    this.#child ??= this.#start();
-    return this.#child;
-  }
-
-  #start(): ChildProcess {
-    const program = this.#options.program ?? PROGRAM;
-    const env = { ...process.env, ...keepMemory };
-    const child = fork(program, { execArgv: [], serialization: 'advanced', env });
-    standBack(child);
-    child.on('message', (answer: CopyAnswer) => this.#take(child, answer));
-    const gone = (what: string): void => {
-      if (this.#child === child) this.#stop(what);
-    };
-    child.once('error', ({ message }) => gone(message));
-    child.once('exit', (code, signal) => gone(`it ended with ${code ?? signal}`));
+    if (!this.#process.start()) return;
     const { host, port } = this.#options;
     const ports = Promise.withResolvers<number>();
-    ports.promise.catch(noMatter); // told to whoever asks for it
+    ports.promise.catch(() => undefined); // told to whoever asks for it
     this.#port = ports.promise;
     this.#heard = (answer) => {
-      if (answer.kind === 'listening') {
-        ports.resolve(answer.port);
-      } else if (answer.kind === 'not-listening') ports.reject(lost(answer.message));
+      if (answer.kind === 'listening') ports.resolve(answer.port);
+      else if (answer.kind === 'not-listening') ports.reject(lost(answer.message));
     };
-    child.send({ kind: 'listen', host, port } satisfies CopyOrder, noMatter);
-    child.send({ kind: 'rates', ...this.#rates } satisfies CopyOrder, noMatter);
-    this.#hold(child);
-    return child;
+    this.#process.send({ kind: 'listen', host, port });
+    this.#process.send({ kind: 'rates', ...this.#rates });
+    this.#process.hold(false);
   }
 
-  #take(child: ChildProcess, answer: CopyAnswer): void {
-    if (this.#child !== child) return;
-    if (!('id' in answer)) this.#heard(answer);
-    else this.#tasks.get(answer.id)?.onReport(answer);
+  #take(answer: CopyAnswer): void {
+    if ('id' in answer) this.#tasks.get(answer.id)?.onReport(answer);
+    else this.#heard(answer);
   }
 
-  #end(id: number): void {
-    this.#tasks.delete(id);
-    if (this.#child !== null) this.#hold(this.#child);
-  }
-
-  /** It holds this process while it has work; then it is idle. */
-  #hold(child: ChildProcess): void {
-    clearTimeout(this.#idleTimer);
-    if (this.#tasks.size > 0) {
-      child.ref();
-      child.channel?.ref();
-      return;
-    }
-    child.unref();
-    child.channel?.unref();
-    this.#idleTimer = setTimeout(() => this.#stop('it was idle'), this.#options.idleMsMax);
-    this.#idleTimer.unref();
-  }
-
-  #stop(why: string): void {
-    clearTimeout(this.#idleTimer);
-    const child = this.#child;
-    this.#child = null;
-    child?.kill('SIGKILL');
+  #lose(why: string): void {
     this.#heard({ kind: 'not-listening', message: why });
     const tasks = [...this.#tasks.values()];
     this.#tasks.clear();
@@ -166,18 +128,6 @@ export class CopyProcess {
   }
 }
 
-/** Linux takes the priority at the disk from that at the processor. */
-function standBack({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, sideProcessPriority);
-  } catch {
-    // This process stands back further than that, and may not raise another.
-  }
-}
-
 function lost(why: string): CodedError {
   return new CodedError('COPY_CUT', `the process beside the store that copies: ${why}`);
 }
-
-const noMatter = (): void => undefined;

@@ -1,10 +1,7 @@
 // A process beside a store that copies, audits, builds and merges files: long work that delays no
 // request.
-import { type ChildProcess, fork } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
-import { sideProcessPriority } from '@ringwright/base/limits-copies';
-import { keepMemory } from '@ringwright/node/keep-memory';
+import { BackgroundProcess } from '@ringwright/node/background-process';
 import type { FileAudit } from '../audit/audit-file.ts';
 import type { FileOwner } from '../audit/own-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
@@ -60,7 +57,6 @@ interface Job {
 export interface SideProcessOptions {
   /** Files that may wait, the one at work included; beyond it STORE_BUSY. */
   readonly jobsMax: number;
-  /** A process without work for this long is ended: it holds ~45 MB. */
   readonly idleMsMax: number;
   /** The program; tests give one that crashes. */
   readonly program?: URL;
@@ -71,38 +67,40 @@ const PROGRAM = new URL('./side-program.ts', import.meta.url);
 /**
  * Another process, because closing a descriptor of a live database here would drop the locks that
  * SQLite holds on it (howtocorrupt.html, 2.2), and because it can stand back: requests go first
- * when the processor is short. Starting one costs as much as auditing 30 MB, so it is kept from one
- * file to the next. It works on one file at a time. When it dies, that job fails, and so do those
- * that wait for the disk; the next job gets a new process. It holds this one only while it has
- * work.
+ * when the processor is short. It works on one file at a time. When it dies, that job fails, and so
+ * do those that wait for the disk; the next job gets a new process.
  */
 export class SideProcess {
-  readonly #options: SideProcessOptions;
+  readonly #jobsMax: number;
+  readonly #process: BackgroundProcess<SideRequest, SideMessage>;
   readonly #waiting: Job[] = [];
   #job: Job | null = null;
   /** By id: jobs that wait for the disk. */
   readonly #atDisk = new Map<number, Job>();
   #jobs = 0;
-  #child: ChildProcess | null = null;
-  #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(options: SideProcessOptions) {
-    this.#options = options;
+  constructor({ jobsMax, idleMsMax, program = PROGRAM }: SideProcessOptions) {
+    this.#jobsMax = jobsMax;
+    this.#process = new BackgroundProcess({
+      ...{ program, idleMsMax },
+      onAnswer: (message) => this.#take(message),
+      onLost: (why) => this.#lose(new Error(`the process beside the store: ${why}`)),
+    });
   }
 
   /** Whether a process exists now. */
   get running(): boolean {
-    return this.#child !== null;
+    return this.#process.running;
   }
 
   /** Work will come soon: it need not wait for the process to start then. */
   prepare(): void {
-    if (this.#closed || this.#child !== null) return;
+    if (this.#closed) return;
     try {
-      this.#child = this.#start();
-      this.#child.send({ kind: 'prepare' }, () => undefined);
-      this.#idle();
+      if (!this.#process.start()) return;
+      this.#process.send({ kind: 'prepare' });
+      this.#process.hold(false);
     } catch {
       // No process to be had: the work may have more luck, or says so.
     }
@@ -148,7 +146,7 @@ export class SideProcess {
   }
 
   #do(work: SideWork): Promise<SideAnswer> {
-    const { jobsMax } = this.#options;
+    const jobsMax = this.#jobsMax;
     return new Promise((resolve, reject) => {
       if (this.#closed) reject(closedError());
       else if (this.#waiting.length + this.#atDisk.size + (this.#job === null ? 0 : 1) >= jobsMax) {
@@ -169,39 +167,20 @@ export class SideProcess {
     if (this.#job !== null || this.#closed) return;
     const job = this.#waiting.shift();
     if (job === undefined) {
-      if (this.#atDisk.size === 0) this.#idle();
+      if (this.#atDisk.size === 0) this.#process.hold(false);
       return;
     }
-    clearTimeout(this.#idleTimer);
     this.#job = job;
     try {
-      this.#child ??= this.#start();
-      this.#child.ref();
-      this.#child.channel?.ref();
-      // Not sent: it is about to exit, and that fails the job.
-      const request: SideRequest = { kind: 'work', id: job.id, work: job.work };
-      this.#child.send(request, () => undefined);
+      this.#process.start();
+      this.#process.hold(true);
+      this.#process.send({ kind: 'work', id: job.id, work: job.work });
     } catch (error) {
       // No process to be had: the next job may have more luck.
       this.#job = null;
       job.reject(error);
       this.#startNext();
     }
-  }
-
-  #start(): ChildProcess {
-    const child = fork(this.#options.program ?? PROGRAM, {
-      execArgv: [],
-      serialization: 'advanced',
-      env: { ...process.env, ...keepMemory },
-    });
-    child.on('message', (message: SideMessage) => this.#take(message));
-    child.once('error', (error) => this.#ended(child, error));
-    child.once('exit', (code, signal) => {
-      this.#ended(child, new Error(`the process beside the store ended with ${code ?? signal}`));
-    });
-    standBack(child);
-    return child;
   }
 
   #take({ id, answer }: SideMessage): void {
@@ -214,9 +193,7 @@ export class SideProcess {
     this.#startNext();
   }
 
-  #ended(child: ChildProcess, reason: unknown): void {
-    if (this.#child !== child) return;
-    this.#child = null;
+  #lose(reason: unknown): void {
     for (const job of this.#begun()) job.reject(reason);
     this.#startNext();
   }
@@ -229,35 +206,12 @@ export class SideProcess {
     return jobs;
   }
 
-  #idle(): void {
-    this.#child?.unref();
-    this.#child?.channel?.unref();
-    clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => this.#stop(), this.#options.idleMsMax);
-    this.#idleTimer.unref();
-  }
-
-  #stop(): void {
-    const child = this.#child;
-    this.#child = null;
-    child?.kill('SIGKILL');
-  }
-
   /** Fails what waits with STORE_CLOSED and ends the process. Safe to repeat. */
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#idleTimer);
     const jobs = [...this.#begun(), ...this.#waiting.splice(0)];
     for (const { reject } of jobs) reject(closedError());
-    this.#stop();
-  }
-}
-
-function standBack({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) setPriority(pid, sideProcessPriority);
-  } catch {
-    // This process stands back further than that, and may not raise another.
+    this.#process.end();
   }
 }
 
