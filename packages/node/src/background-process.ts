@@ -1,8 +1,6 @@
 // A program beside this one, for long work: requests go first where both want the processor.
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { idleClass } from './background-program.ts';
-import { isStarved, type TimesRun, timesRunOf } from './starved.ts';
 
 /** A piece that is longer comes from the kernel, and goes back to it: what glibc allows at most. */
 const KEPT_PIECE_BYTES = 32 * 1024 * 1024;
@@ -24,8 +22,6 @@ const KEEP_MEMORY = {
  * With 19 it would be a hundredth, and who is always busy could not be relieved of partitions.
  */
 const NICE = 10;
-/** Between two looks at whether one with work gets any time. */
-const LOOK_MS = 2_000;
 
 export interface BackgroundOptions<Answer> {
   readonly program: URL;
@@ -34,22 +30,16 @@ export interface BackgroundOptions<Answer> {
   readonly onAnswer: (answer: Answer) => void;
   /** It has ended, whatever the reason, or could not begin; not called after `end`. */
   readonly onLost: (why: string) => void;
-  /** Tests say what it got. */
-  readonly timesRun?: typeof timesRunOf;
-  readonly lookMs?: number;
 }
 
 /**
  * One process at a time. Starting it costs ~100 ms, so it is kept from one piece of work to the
- * next. It holds this process only while it has work. It joins the idle class of Linux: when
- * others leave it no time at all it is killed, and the next one is nice only.
+ * next. It holds this process only while it has work.
  */
 export class BackgroundProcess<Order extends Serializable, Answer> {
   readonly #options: BackgroundOptions<Answer>;
   #child: ChildProcess | null = null;
   #idleTimer: NodeJS.Timeout | undefined;
-  #lookTimer: NodeJS.Timeout | undefined;
-  #wasStarved = false;
 
   constructor(options: BackgroundOptions<Answer>) {
     this.#options = options;
@@ -65,7 +55,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     const child = fork(this.#options.program, {
       execArgv: [],
       serialization: 'advanced',
-      env: { ...process.env, ...KEEP_MEMORY, [idleClass]: this.#wasStarved ? '' : 'yes' },
+      env: { ...process.env, ...KEEP_MEMORY },
     });
     this.#child = child;
     child.on('message', (answer: Answer) => {
@@ -77,7 +67,6 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     child.once('error', ({ message }) => lost(message));
     child.once('exit', (code, signal) => lost(`it ended with ${code ?? signal}`));
     beNice(child);
-    if (!this.#wasStarved) this.#lookAt(child);
     return true;
   }
 
@@ -97,10 +86,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     }
     child.unref();
     child.channel?.unref();
-    this.#idleTimer = setTimeout(() => {
-      this.#wasStarved = false;
-      this.#lose('it was idle');
-    }, this.#options.idleMsMax);
+    this.#idleTimer = setTimeout(() => this.#lose('it was idle'), this.#options.idleMsMax);
     this.#idleTimer.unref();
   }
 
@@ -112,25 +98,9 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   /** Safe to repeat. */
   end(): void {
     clearTimeout(this.#idleTimer);
-    clearInterval(this.#lookTimer);
     const child = this.#child;
     this.#child = null;
     child?.kill('SIGKILL');
-  }
-
-  #lookAt({ pid }: ChildProcess): void {
-    if (pid === undefined) return;
-    const { timesRun = timesRunOf, lookMs = LOOK_MS } = this.#options;
-    let before: TimesRun | null = null;
-    this.#lookTimer = setInterval(() => {
-      const now = timesRun(pid);
-      if (before !== null && now !== null && isStarved(before, now)) {
-        this.#wasStarved = true;
-        this.kill();
-      }
-      before = now;
-    }, lookMs);
-    this.#lookTimer.unref();
   }
 
   #lose(why: string): void {

@@ -1,6 +1,5 @@
 // Program beside a store (copy-process.ts): gives files to such programs elsewhere, and takes them.
 import { flushCompileCache } from 'node:module';
-import { followOrders } from '@ringwright/node/background-program';
 import type { CopyAnswer, CopyOrder } from './copy-work.ts';
 import { GiveFiles } from './give-files.ts';
 import { RateGate } from './rate-gate.ts';
@@ -46,4 +45,6 @@ async function take(order: CopyOrder): Promise<void> {
   }
 }
 
-followOrders((order: CopyOrder) => void take(order));
+process.on('message', (order: CopyOrder) => void take(order));
+// Nobody is left to answer to.
+process.on('disconnect', () => process.exit());

@@ -1,6 +1,5 @@
 // Program beside a store (side-process.ts): works on one file at a time, answers with what it did.
 import { flushCompileCache } from 'node:module';
-import { followOrders } from '@ringwright/node/background-program';
 import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
@@ -40,4 +39,6 @@ async function take(request: SideRequest): Promise<void> {
   flushCompileCache(); // it is killed when it is not needed
 }
 
-followOrders((request: SideRequest) => void take(request));
+process.on('message', (request: SideRequest) => void take(request));
+// Nobody is left to answer to.
+process.on('disconnect', () => process.exit());
