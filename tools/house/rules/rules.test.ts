@@ -129,7 +129,9 @@ test('dependencies: an undeclared one is found, its own name and declared ones a
   expect(inPackage.map(({ message }) => message)).toEqual([expect.stringContaining('@x/ring')]);
 });
 
-test('sizes: a line of 100 columns passes, one more does not', () => {
+test('sizes: a line of 100 columns passes, one more does not; of a comment 112', () => {
+  expect(checkSizes(inBase(`/** ${'é'.repeat(105)} */\n`))).toHaveLength(0);
+  expect(checkSizes(inBase(`/** ${'é'.repeat(106)} */\n`))).toHaveLength(1);
   expect(checkSizes(inBase(`// ${'é'.repeat(97)}\n`))).toHaveLength(0);
   expect(checkSizes(inBase(`// ${'é'.repeat(98)}\n`))).toHaveLength(1);
 });
