@@ -16,12 +16,6 @@ export const frameValuesMax = 2 ** 18;
 export const frameCallsMax = 1_024;
 /** Writes in one message: those of one turn, and what a device appends to its log in 20 ms. */
 export const batchedWritesMax = 1_024;
-/**
- * Writes to a joiner gather for so long, when the slots that stay decide what they come to: a
- * message costs each end more than the write in it. It is what a write waits longer for that has
- * to have the joiner's answer after all.
- */
-export const joinerBatchMs = 10;
 /** Of one message with many writes: it is a frame by itself. */
 export const batchedWritesBytesMax = frameBytesAim;
 /** A write with more has a message of its own, where its value is copied once less. */

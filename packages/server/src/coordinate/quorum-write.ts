@@ -44,7 +44,7 @@ export function writeToQuorum(
   spread: Spread,
   onResult: Told<Stamp | null>,
 ): void {
-  const { active, slots, record, holders = noDevices } = spread;
+  const { active, slots, record, holders = noHolders } = spread;
   const takers = slotDevices(slots);
   // Devices of slots that the table does not have yet get the record too, and count for nothing.
   takers.push(...newcomersOf(active.ring, record.partition));
@@ -60,27 +60,11 @@ export function writeToQuorum(
     return;
   }
   const writing = new QuorumOfWrites(spread, asked, onResult);
-  const patient = joinersThatMayWait(slots, takers, spread.needed);
-  for (const device of asked) {
-    const mayWait = patient.includes(device);
-    devices.write({ active, device, mayWait }, request, writing.heard);
-  }
+  for (const device of asked) devices.write({ active, device }, request, writing.heard);
   if (holders.length > 0 || asked.length === 0) writing.judge();
 }
 
-const noDevices: readonly number[] = [];
-
-/** Where the slots that stay are enough, a joiner's answer counts only if one of them fails. */
-function joinersThatMayWait(
-  slots: readonly Slot[],
-  takers: readonly number[],
-  needed: number,
-): readonly number[] {
-  if (takers.length === slots.length) return noDevices;
-  const staying = slots.filter(({ joiner }) => joiner === null);
-  if (staying.length < needed) return noDevices;
-  return takers.filter((taker) => !slots.some(({ device }) => device === taker));
-}
+const noHolders: readonly number[] = [];
 
 /** The answers to one write, and what they come to. */
 class QuorumOfWrites {
@@ -100,7 +84,7 @@ class QuorumOfWrites {
     this.#spread = spread;
     this.#takers = takers;
     this.#onResult = onResult;
-    for (const holder of spread.holders ?? noDevices) this.#answered.set(holder, true);
+    for (const holder of spread.holders ?? noHolders) this.#answered.set(holder, true);
   }
 
   readonly heard: WriteCallback = (device, answer, error) => {

@@ -2,7 +2,6 @@
 // their connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
-import { joinerBatchMs } from '@ringwright/base/limits-wire';
 import { type MaybePromise, type Told, tryCall } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
 import { addressFor, type Purpose } from '@ringwright/ring/device';
@@ -35,12 +34,7 @@ export interface DeviceCaller {
    * As `call` of recordWrite, whose caller is told instead of a promise: that is on the path of
    * every write. `onResult` is called once, and may be in this turn. Throws nothing.
    */
-  write(to: WriteTarget, request: WriteRequest, onResult: WriteCallback): void;
-}
-
-export interface WriteTarget extends DeviceTarget {
-  /** Nobody waits for its answer: it goes with what else comes for that server in joinerBatchMs. */
-  readonly mayWait?: boolean;
+  write(to: DeviceTarget, request: WriteRequest, onResult: WriteCallback): void;
 }
 
 export type WriteRequest = RequestOf<typeof recordWrite>;
@@ -102,22 +96,19 @@ function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): De
     return peers.connect(addressIn(active, device)).call(kind, request, timeoutMs);
   };
   const { takesMany, writeHere } = writing;
-  const batches = (defer: (work: () => void) => void): WriteBatches =>
-    new WriteBatches({
-      one: (address, request) =>
-        peers.connect(address).call(recordWrite, request, peerCallTimeoutMs),
-      many: (address, request) =>
-        peers.connect(address).call(recordsWrite, request, peerCallTimeoutMs),
-      ...{ takesMany, defer },
-    });
-  const ofTurn = batches((work) => void setImmediate(work));
-  const ofWhile = batches((work) => void setTimeout(work, joinerBatchMs));
+  const batches = new WriteBatches({
+    one: (address, request) => peers.connect(address).call(recordWrite, request, peerCallTimeoutMs),
+    many: (address, request) =>
+      peers.connect(address).call(recordsWrite, request, peerCallTimeoutMs),
+    takesMany,
+    defer: (work) => void setImmediate(work),
+  });
   return {
     call,
-    write({ active, device, mayWait = false }, request, onResult) {
+    write({ active, device }, request, onResult) {
       const tell: Told<WriteAnswer> = (answer, error) => onResult(device, answer, error);
       if (device === active.self) writeHere(request, tell);
-      else (mayWait ? ofWhile : ofTurn).add(addressIn(active, device), request, tell);
+      else batches.add(addressIn(active, device), request, tell);
     },
   };
 }
