@@ -165,11 +165,11 @@ function whyWait(
   if (nowMs < rule.startAtMs) return 'throttle';
   const from = busy.get(sourceName);
   if (from !== undefined && nowMs < from.untilMs) {
-    const places = taken.filter((one) => one.sourceName === sourceName).length;
-    if (places >= from.places) return 'busy';
+    const fromThere = taken.filter((one) => one.sourceName === sourceName);
+    if (fromThere.length >= from.places) return 'busy';
   }
-  const places = taken.map((one) => one.source);
-  if (countAt(places, 'server', source) >= limits.server) return 'server';
-  if (countAt(places, 'zone', source) >= limits.zone) return 'zone';
+  const localities = taken.map((one) => one.source);
+  if (countAt(localities, 'server', source) >= limits.server) return 'server';
+  if (countAt(localities, 'zone', source) >= limits.zone) return 'zone';
   return null;
 }
