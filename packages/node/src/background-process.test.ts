@@ -1,4 +1,4 @@
-// A background process is told from one to the next, held, and out of the way of requests.
+// The life of a background process, how its end is told, and its priority.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ function watched(options: Partial<BackgroundOptions<number>> = {}): Watched {
   return { process, lost, pid };
 }
 
-test('it is nice', async () => {
+test('it has a low priority', async () => {
   expect(getPriority(await watched().pid())).toBe(10);
 });
 

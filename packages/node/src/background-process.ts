@@ -8,9 +8,9 @@ const KEPT_PIECE_BYTES = 32 * 1024 * 1024;
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The C library of Linux then keeps what is freed. To give the kernel a piece of 256 KiB and to
- * take it again is 64 page faults: half of the kernel's time when files are given, and three
- * quarters when they are taken. Other systems ignore the names.
+ * With these in its environment the C library of Linux keeps what is freed. To give the kernel a
+ * piece of 256 KiB and to take it again is 64 page faults: half of the kernel's time when files are
+ * given, and three quarters when they are taken. Other systems ignore the names.
  */
 const KEEP_MEMORY = {
   MALLOC_MMAP_THRESHOLD_: String(KEPT_PIECE_BYTES),
@@ -18,8 +18,8 @@ const KEEP_MEMORY = {
 };
 
 /**
- * As `nice` counts, from its first instruction on: a tenth of a processor that requests want too.
- * With 19 it would be a hundredth, and who is always busy could not be relieved of partitions.
+ * The priority, as `nice` counts it: the process gets a tenth of a processor that requests want
+ * too. With 19 it would get a hundredth, and a busy server could never hand over its partitions.
  */
 const NICE = 10;
 
@@ -70,11 +70,12 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     return true;
   }
 
-  /** Nothing when it does not run, or is about to end: whoever waits for an answer hears of that. */
+  /** Does nothing when the process does not run or is about to end: `onLost` tells of that. */
   send(order: Order): void {
     this.#child?.send(order, () => undefined);
   }
 
+  /** With work it keeps this process alive and is not ended; without, the time to its end begins. */
   hold(hasWork: boolean): void {
     const child = this.#child;
     clearTimeout(this.#idleTimer);
@@ -115,6 +116,6 @@ function beNice({ pid }: ChildProcess): void {
   try {
     setPriority(pid, NICE);
   } catch {
-    // This process stands back further than that, and may not raise another.
+    // This process has a lower priority than that, and may not raise another.
   }
 }

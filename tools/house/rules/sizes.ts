@@ -6,7 +6,7 @@ const COLUMNS_MAX = 100;
 /** A comment that says what follows in one line would take three. */
 const COMMENT_COLUMNS_MAX = 112;
 const COMMENT_OF_ONE_LINE = /^\s*\/\*\* .* \*\/$/;
-/** A long string or address on a line of its own cannot be broken, and is searched for. */
+/** A long string or address on a line of its own cannot be broken, and is found by searching for it. */
 const UNBREAKABLE = /https?:\/\/|^\s*(\[?\/.*\/[a-z]*|\S*:? ?(['"`]).*\2)[\]),;]*$/;
 
 export function checkSizes(files: readonly SourceFile[]): Complaint[] {

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 const POLL_MS = 100;
 /** A server that was away for long is noticed within this. */
 const POLL_MS_MAX = 1_000;
-/** Of the time without progress, so much longer: who waits for hours must not cost a processor. */
+/** The pause grows by this share of the time without progress: a long wait must cost little. */
 const IDLE_SHARE = 0.05;
 const TELL_MS = 1_000;
 

@@ -1,14 +1,13 @@
 // The process beside a store that gives and takes copies: no byte of them passes through this one.
 import { CodedError } from '@ringwright/base/coded-error';
-import { BackgroundProcess } from '@ringwright/node/background-process';
+import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { CopyAnswer, CopyOrder, CopyReport } from './copy-work.ts';
 
-export interface CopyProcessOptions {
+export interface CopyProcessOptions extends Pick<BackgroundOptions<CopyAnswer>, 'idleMsMax'> {
   /** Where other servers' processes reach it. */
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  readonly idleMsMax: number;
   /** The program; tests give one that misbehaves. */
   readonly program?: URL;
 }

@@ -85,27 +85,23 @@ test('while one waits for the disk the next begins, and both go with the process
   for (const found of await Promise.all(whole)) expect(found.findings).toEqual([]);
   const lost = await Promise.allSettled(['slow', 'exit'].map((file) => audits.audit(file)));
   expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  const waiting = Array.from({ length: limits.jobsMax }, () => audits.audit('slow'));
-  const settled = Promise.allSettled(waiting);
-  await expect(audits.audit('one too many')).rejects.toMatchObject({ code: 'STORE_BUSY' });
-  audits.close();
-  for (const result of await settled) {
-    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } });
-  }
 });
 
-test('files beyond the limit are refused; closing fails what waits', async () => {
-  const audits = sideProcess({ program: crashing() });
-  const waiting = Array.from({ length: limits.jobsMax }, () => audits.audit('hang'));
-  const settled = Promise.allSettled(waiting);
-  await expect(audits.audit('one too many')).rejects.toMatchObject({ code: 'STORE_BUSY' });
-  audits.close();
-  for (const result of await settled) {
-    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } });
-  }
-  await expect(audits.audit('late')).rejects.toMatchObject({ code: 'STORE_CLOSED' });
-  expect(audits.running).toBe(false);
-});
+test.each(['hang', 'slow'])(
+  'of %s files those beyond the limit are refused; closing fails what waits',
+  async (file) => {
+    const audits = sideProcess({ program: crashing() });
+    const waiting = Array.from({ length: limits.jobsMax }, () => audits.audit(file));
+    const settled = Promise.allSettled(waiting);
+    await expect(audits.audit('one too many')).rejects.toMatchObject({ code: 'STORE_BUSY' });
+    audits.close();
+    for (const result of await settled) {
+      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } });
+    }
+    await expect(audits.audit('late')).rejects.toMatchObject({ code: 'STORE_CLOSED' });
+    expect(audits.running).toBe(false);
+  },
+);
 
 test('an idle process ends and is started again', async () => {
   const audits = sideProcess({ idleMsMax: 1 });

@@ -1,7 +1,7 @@
 // A process beside a store that copies, audits, builds and merges files: long work that delays no
 // request.
 import { CodedError } from '@ringwright/base/coded-error';
-import { BackgroundProcess } from '@ringwright/node/background-process';
+import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { FileAudit } from '../audit/audit-file.ts';
 import type { FileOwner } from '../audit/own-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
@@ -54,10 +54,9 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-export interface SideProcessOptions {
+export interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
   /** Files that may wait, the one at work included; beyond it STORE_BUSY. */
   readonly jobsMax: number;
-  readonly idleMsMax: number;
   /** The program; tests give one that crashes. */
   readonly program?: URL;
 }
@@ -66,9 +65,9 @@ const PROGRAM = new URL('./side-program.ts', import.meta.url);
 
 /**
  * Another process, because closing a descriptor of a live database here would drop the locks that
- * SQLite holds on it (howtocorrupt.html, 2.2), and because it can stand back: requests go first
- * when the processor is short. It works on one file at a time. When it dies, that job fails, and so
- * do those that wait for the disk; the next job gets a new process.
+ * SQLite holds on it (howtocorrupt.html, 2.2), and because it can have a low priority: requests go
+ * first when the processor is short. It works on one file at a time. When it dies, that job fails,
+ * and so do those that wait for the disk; the next job gets a new process.
  */
 export class SideProcess {
   readonly #jobsMax: number;
@@ -77,7 +76,7 @@ export class SideProcess {
   #job: Job | null = null;
   /** By id: jobs that wait for the disk. */
   readonly #atDisk = new Map<number, Job>();
-  #jobs = 0;
+  #nextId = 1;
   #closed = false;
 
   constructor({ jobsMax, idleMsMax, program = PROGRAM }: SideProcessOptions) {
@@ -156,8 +155,7 @@ export class SideProcess {
           }),
         );
       } else {
-        this.#jobs += 1;
-        this.#waiting.push({ id: this.#jobs, work, resolve, reject });
+        this.#waiting.push({ id: this.#nextId++, work, resolve, reject });
         this.#startNext();
       }
     });

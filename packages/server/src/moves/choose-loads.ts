@@ -97,8 +97,8 @@ export function chooseLoads<Candidate extends LoadCandidate>(
   const wakes: number[] = [];
   const { rule, nowMs, busy } = conditions;
   const queues = [...lists].map((list) => ({ list, at: 0 }));
-  for (let queue = mostUrgent(queues); queue !== null; queue = mostUrgent(queues)) {
-    const candidate = queue.list[queue.at] as Candidate;
+  for (let next = mostUrgent(queues); next !== null; next = mostUrgent(queues)) {
+    const { queue, candidate } = next;
     queue.at += 1;
     const why = whyWait(candidate, { ...conditions, taken });
     if (why === null) {
@@ -113,6 +113,7 @@ export function chooseLoads<Candidate extends LoadCandidate>(
     else if (why === 'throttle' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
     if (!isShort || why === 'paused' || why === 'cooldown') continue;
     if (why === 'device' || why === 'throttle') break;
+    // All of one source wait for the same.
     queue.at = queue.list.length;
   }
   return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
@@ -140,15 +141,15 @@ interface Queue<Candidate> {
   at: number;
 }
 
-/** The queue whose next is the most urgent; null when all have ended. */
+/** The most urgent that is next in its queue; null when all have ended. */
 function mostUrgent<Candidate extends LoadCandidate>(
   queues: readonly Queue<Candidate>[],
-): Queue<Candidate> | null {
-  let [first, best]: [Queue<Candidate> | null, Candidate | undefined] = [null, undefined];
+): { readonly queue: Queue<Candidate>; readonly candidate: Candidate } | null {
+  let first: ReturnType<typeof mostUrgent<Candidate>> = null;
   for (const queue of queues) {
-    const next = queue.list[queue.at];
-    if (next === undefined || (best !== undefined && byUrgency(best, next) <= 0)) continue;
-    [first, best] = [queue, next];
+    const candidate = queue.list[queue.at];
+    if (candidate === undefined) continue;
+    if (first === null || byUrgency(candidate, first.candidate) < 0) first = { queue, candidate };
   }
   return first;
 }

@@ -42,6 +42,7 @@ export class LoadQueue {
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
   readonly #cooldown: Cooldown;
+  /** By the name of the source. An entry whose time is over stays until the next refusal. */
   readonly #busy = new Map<string, BusySource>();
   #closed = false;
 

@@ -11,7 +11,7 @@ function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>)
     case 'paused':
       return 'paused by an operator';
     case 'busy':
-      return 'the device it comes from gives others its copies';
+      return 'the device it comes from has no place for one more copy';
     case 'device':
       return `${device} loads run here, the most at once`;
     case 'server':
