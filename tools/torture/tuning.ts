@@ -2,6 +2,7 @@
 import type { SourcePatch } from './source-patches.ts';
 
 const limits = 'packages/base/src/limits.ts';
+const limitsOfCopies = 'packages/base/src/limits-copies.ts';
 const limitsOfStores = 'packages/base/src/limits-store.ts';
 const storeLimits = 'packages/partition/src/log/store-limits.ts';
 
@@ -16,6 +17,8 @@ export const tuning: readonly SourcePatch[] = [
   small(limitsOfStores, 'scrubCycleMs = 24 * 3_600_000', 'scrubCycleMs = 6_000'),
   small(limitsOfStores, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
   small(limitsOfStores, 'mergeRowsMin = 256', 'mergeRowsMin = 4'),
+  // Scenarios have more records, so their files are copied; of other partitions some are small.
+  small(limitsOfCopies, 'smallPartitionRowsMax = 128', 'smallPartitionRowsMax = 16'),
   small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
   small('packages/wire/src/replication.ts', 'offerRowsMax = 1_024', 'offerRowsMax = 16'),
   small(storeLimits, 'limits.logSegmentBytesMax', '512 * 1024'),

@@ -2,7 +2,6 @@
 import { adoptChildren, type ChildrenHere } from './adopt-children.ts';
 import { changeMarks } from './change-marks.ts';
 import type { PartitionPlace } from './file/data-paths.ts';
-import type { PartitionMarks } from './file/partition-info.ts';
 import { ChildFills } from './parts/child-fills.ts';
 import type { Mirror, MirrorPhase } from './parts/mirrors.ts';
 import { partitionOf, type StoreParts } from './parts/store-parts.ts';
@@ -45,8 +44,5 @@ export function storeChildren(parts: StoreParts) {
     },
     /** See adoptChildren. */
     adopt: (family: ChildrenHere) => adoptChildren(parts, family),
-    /** Gives the child what the parents promised and dropped. Throws PARTITION_ABSENT. */
-    carryMarks: (child: PartitionPlace, marks: Omit<PartitionMarks, 'state'>) =>
-      changeMarks(parts, partitionOf(parts, child), marks),
   };
 }

@@ -26,6 +26,7 @@ import type {
   Write,
   WriteOutcome,
 } from './file/record.ts';
+import type { TombstoneMarks } from './file/tombstone-marks.ts';
 import { leaveStore } from './leave-store.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
@@ -138,7 +139,12 @@ export class Store {
 
   /** Durably promises what PartitionInfo.barrierMs says; never lowered. The server keeps it. */
   async promiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
-    await changeMarks(this.#parts, this.#partition(keyspace, partition), { barrierMs: ms });
+    await this.carryMarks(keyspace, partition, { barrierMs: ms, floorMs: 0 });
+  }
+
+  /** Durably: what other files promised and dropped, when it has their records. */
+  async carryMarks(keyspace: string, partition: number, marks: TombstoneMarks): Promise<void> {
+    await changeMarks(this.#parts, this.#partition(keyspace, partition), marks);
   }
 
   /**

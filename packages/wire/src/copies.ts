@@ -46,7 +46,11 @@ const doorFields = {
 /** USAGE: no process gives copies there. */
 export const copyStart = messageKind({
   method: 'copy-start',
-  request: copyRequest,
+  request: z.strictObject({
+    ...copyRequest.shape,
+    /** It takes the records of a small partition instead, and is told so by COPY_NEEDLESS. */
+    takesRows: z.nullable(z.boolean()),
+  }),
   answer: z.strictObject({
     copy: copyIdField,
     ...descriptionFields,

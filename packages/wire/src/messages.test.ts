@@ -345,8 +345,9 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
       lastSeq: 0,
       more: false,
       hasPromises: null,
+      digest: '0'.repeat(16),
     },
-    [{ more: null }, { floorMs: -1 }, { rows: [{ ...record, ms: 0.5 }] }],
+    [{ more: null }, { floorMs: -1 }, { rows: [{ ...record, ms: 0.5 }] }, { digest: '' }],
   ],
   [
     'floor-promise',
@@ -369,6 +370,12 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ assignment: -1 }, { device: deviceCountMax }],
   ],
   ['copy-open answer', kinds.copyOpen.answer, manifest, [{ seal: 'g'.repeat(64) }]],
+  [
+    'copy-start',
+    kinds.copyStart.request,
+    { ...about, assignment: 0, device: deviceCountMax - 1, takesRows: null },
+    [{ device: deviceCountMax }, { takesRows: 1 }],
+  ],
   [
     'copy-start answer',
     kinds.copyStart.answer,

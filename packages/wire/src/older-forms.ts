@@ -66,6 +66,8 @@ const changes: readonly Change[] = [
   added(27, { method: 'coordinate-scan', parts: ['request'], field: 'arc' }),
   added(29, { method: 'rows', parts: ['answer'], field: 'hasPromises' }),
   added(30, { method: 'promises', parts: ['answer'], field: 'stamps' }),
+  added(31, { method: 'copy-start', parts: ['request'], field: 'takesRows' }),
+  added(31, { method: 'rows', parts: ['answer'], field: 'digest' }),
 ];
 
 /** A file that has lost records was one that is not complete. */

@@ -21,6 +21,7 @@ const frozen: Readonly<Record<number, string>> = {
   28: '4b47e0d682e741cf653008937ee7700515640080175f4fa52c7d5a7dc7caa232',
   29: 'f3e2cdf487af9e099c5c268b8700fed3ea3abb98eae7dba1d58760991fb02922',
   30: '64f5ed153cd4b18d51f9a6a3bc07267828a40eb6c88bd0651490e024ec62aee0',
+  31: 'b06636d608077601f53d1dc3b99b428e630e5a3a9da76e5ad4e427e99dd62414',
 };
 
 test('the messages are those of the wire version', () => {

@@ -18,8 +18,9 @@
  * 28: a rollout is told when moves have come to rest (moves-complete).
  * 29: whether a file has promises is told with its last rows (rows).
  * 30: what was promised, so that a joiner can take it over (promises).
+ * 31: small partitions travel as records, beside the digest of them (copy-start, rows).
  */
-export const wireVersion = 30;
+export const wireVersion = 31;
 /**
  * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
  * sent to it.

@@ -47,8 +47,8 @@ export const splitBugs: readonly SeededBug[] = [
     about: 'a child has the floor of its parents, but not what they promised for it',
     nemeses: [splitsAndMerges],
     file: fillChild,
-    find: 'carryMarks(child, { floorMs, barrierMs })',
-    replace: 'carryMarks(child, { floorMs, barrierMs: 0 })',
+    find: 'store.carryMarks(keyspace, child.partition, { floorMs, barrierMs })',
+    replace: 'store.carryMarks(keyspace, child.partition, { floorMs, barrierMs: 0 })',
   },
   {
     name: 'merged-from-one',

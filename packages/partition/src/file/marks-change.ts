@@ -1,9 +1,10 @@
 // A change of what a partition file says about itself. It comes through the log, in one order with
 // records, and is durable with them. Pure.
-import { type PartitionMarks, type PartitionState, partitionStates } from './partition-info.ts';
+import { type PartitionState, partitionStates } from './partition-info.ts';
+import type { TombstoneMarks } from './tombstone-marks.ts';
 
 /** State null: it stays. Barrier and floor are never lowered. */
-export interface MarksChange extends Omit<PartitionMarks, 'state'> {
+export interface MarksChange extends TombstoneMarks {
   readonly state: PartitionState | null;
 }
 

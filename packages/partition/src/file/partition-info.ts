@@ -1,4 +1,5 @@
 // What a store knows about one partition file without reading its rows. Pure.
+import type { TombstoneMarks } from './tombstone-marks.ts';
 
 /**
  * filling: takes writes but lacks older records; ready: holds all that the device should hold.
@@ -9,12 +10,8 @@ export const partitionStates = ['filling', 'ready', 'lost'] as const;
 export type PartitionState = (typeof partitionStates)[number];
 
 /** What every request asks a partition first. */
-export interface PartitionMarks {
+export interface PartitionMarks extends TombstoneMarks {
   readonly state: PartitionState;
-  /** This device has promised to take no new record stamped at or below it from a coordinator. */
-  readonly barrierMs: number;
-  /** Every key that is not here counts as deleted at this ms; 0 while no tombstone was dropped. */
-  readonly floorMs: number;
 }
 
 export interface PartitionInfo extends PartitionMarks {

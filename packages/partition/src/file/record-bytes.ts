@@ -1,7 +1,7 @@
 // The bytes of a record in the commit log, which are also the bytes its hash is taken over. Pure.
 import { createHash, hash } from 'node:crypto';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
-import { rowHashBytes } from './digest.ts';
+import { emptyDigest, formatDigest, rowHashBytes, toggleRow } from './digest.ts';
 import type { HashedRecord } from './memtable.ts';
 import type { RecordContent, Write } from './record.ts';
 
@@ -105,7 +105,7 @@ const LONG_VALUE_BYTES = 16 * 1024;
 
 let scratch = Buffer.allocUnsafe(4096);
 
-export function hashRecord(record: RecordContent): Buffer {
+export function hashRecord(record: EncodableRecord): Buffer {
   const { value } = record;
   if (value !== null && value.length >= LONG_VALUE_BYTES) return hashLong(record, value);
   const length = recordLength(record);
@@ -114,10 +114,17 @@ export function hashRecord(record: RecordContent): Buffer {
 }
 
 /** The same, without copying the value. */
-function hashLong(record: RecordContent, value: Uint8Array): Buffer {
+function hashLong(record: EncodableRecord, value: Uint8Array): Buffer {
   const head = Buffer.allocUnsafe(recordLength(record) - value.length);
   encodeHead(record, head, 0);
   return createHash('sha256').update(head).update(value).digest().subarray(0, 8);
+}
+
+/** Of a file that has these records and no others. */
+export function digestOfRecords(records: readonly EncodableRecord[]): string {
+  const toggle = (digest: typeof emptyDigest, record: EncodableRecord) =>
+    toggleRow(digest, hashRecord(record));
+  return formatDigest(records.reduce(toggle, emptyDigest));
 }
 
 /**

@@ -13,7 +13,6 @@ import {
 } from '@ringwright/base/limits-copies';
 import { GivenCopy } from '@ringwright/partition/copy/given-copy';
 import { Snapshot } from '@ringwright/partition/copy/snapshot';
-import type { Store } from '@ringwright/partition/store';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type {
   copyChecksum,
@@ -34,6 +33,7 @@ import {
 import { Cooldown, type CooldownPorts } from './cooldown.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import { countAt, type Locality, localityOf } from './locality.ts';
+import { requireMany } from './small-partition.ts';
 import type { LoadThrottle } from './throttle-control.ts';
 
 interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
@@ -70,18 +70,19 @@ export class CopySource {
   /**
    * The file with everything written here under older ring versions: the fence is passed and what
    * was under way has ended before it is described. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE,
-   * PARTITION_FILLING, COPY_BUSY; COPY_NEEDLESS of an empty partition; USAGE when there is no
-   * process to give it.
+   * PARTITION_FILLING, COPY_BUSY; COPY_NEEDLESS of an empty partition, or a small one if the joiner
+   * takes its records instead; USAGE when there is no process to give it.
    */
   async start(
     request: RequestOf<typeof copyStart>,
     caller: Caller,
   ): Promise<AnswerOf<typeof copyStart>> {
     const { store } = this.#ports;
+    const { keyspace, partition } = request;
     // Hidden always: it costs little, and is worth what the link of the calls is worth.
     const { copy, content } = await this.#open(request, caller, () =>
       this.#settled(request, () => {
-        requireRecords(store, request);
+        requireMany(store.info(keyspace, partition), request.takesRows === true);
         return store.copies.give(request, true);
       }),
     );
@@ -250,16 +251,6 @@ export class CopySource {
 }
 
 const noMatter = (): void => undefined;
-
-/** Of an empty partition no file is made for a copy. */
-function requireRecords(
-  store: Pick<Store, 'info'>,
-  { keyspace, partition }: RequestOf<typeof copyStart>,
-): void {
-  const info = store.info(keyspace, partition);
-  if (info === null || info.seq > 0 || info.floorMs > 0) return;
-  throw new CodedError('COPY_NEEDLESS', `partition ${partition} is empty here`);
-}
 
 function unknown(copy: string): CodedError {
   return new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);

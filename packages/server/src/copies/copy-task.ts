@@ -20,6 +20,8 @@ export interface CopyTask {
   readonly partition: number;
   readonly assignment: number | null;
   readonly source: number;
+  /** Records one by one do as well, where they are few: COPY_NEEDLESS. */
+  readonly takesRows: boolean;
   readonly onBytes: (done: number, total: number) => void;
   /** All bytes are here. */
   readonly onReceived: () => void;

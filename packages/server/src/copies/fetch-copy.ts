@@ -73,12 +73,12 @@ async function finish(
 
 async function beginFetch(
   { devices, store }: CopyPorts,
-  { active, partition, assignment, source }: CopyTask,
+  { active, partition, assignment, source, takesRows }: CopyTask,
 ): Promise<FetchedCopy | null> {
   const { keyspace, version: ringVersion } = active.ring;
   const to = { active, device: source };
   const device = must(active.self, 'a device outside the ring loads nothing');
-  const asked = { keyspace, ringVersion, partition, assignment, device };
+  const asked = { keyspace, ringVersion, partition, assignment, device, takesRows };
   const holder = must(active.ring.devices[source], `no device ${source} in the ring`);
   const { ip: host } = addressFor('replication', holder);
   let answer: AnswerOf<typeof copyStart>;

@@ -137,7 +137,7 @@ async function fillAll(
   const floorMs = Math.min(...after.map((one) => one.floorMs));
   const barrierMs = Math.max(...after.map((one) => one.barrierMs));
   await Promise.all(
-    children.map((child) => store.children.carryMarks(child, { floorMs, barrierMs })),
+    children.map((child) => store.carryMarks(keyspace, child.partition, { floorMs, barrierMs })),
   );
   if (isShared) mirror(store, family, 'filled');
   // failpoint: fill.filled

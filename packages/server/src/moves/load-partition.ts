@@ -1,10 +1,8 @@
 // Fills this device's file of a partition: from the device it replaces, or from enough other slots.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
-import type { Store } from '@ringwright/partition/store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { rowsSince } from '@ringwright/wire/replication';
 import type { FinishProposal } from '../coordinate/propose.ts';
 import { copyPartition } from '../copies/copy-partition.ts';
 import type { CopyPorts, CopyResult } from '../copies/copy-task.ts';
@@ -13,9 +11,9 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { catchUpFile } from './catch-up-file.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-progress.ts';
+import { pullRows } from './pull-rows.ts';
 import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
-import { takePromises } from './take-promises.ts';
-import { takeRows } from './take-rows.ts';
+import { takeSmall } from './take-small.ts';
 
 export interface LoadPorts extends CopyPorts {
   readonly decide: FinishProposal;
@@ -150,32 +148,31 @@ async function loadFromOthers(
 /** All the device has: by what was missed here, which gives null, or by its whole file. */
 async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
   const caughtUpFile = await catchUpFile(ports, task, device);
-  if (caughtUpFile === null) return copyUnlessEmpty(ports, task, device);
+  if (caughtUpFile === null) return copyUnlessSmall(ports, task, device);
   task.onProgress({ stage: 'catching-up', rows: caughtUpFile.rows });
   await pullRows(ports, task, { device, copied: caughtUpFile });
   return null;
 }
 
-/** Null when there was nothing to copy: what came since are rows. */
-async function copyUnlessEmpty(
+/** Null when its records came instead. */
+async function copyUnlessSmall(
   ports: LoadPorts,
   task: LoadTask,
   device: number,
 ): Promise<Loaded['copy']> {
   try {
-    return await copyAndCatchUp(ports, task, device);
+    return await copyAndCatchUp(ports, task, { device, takesRows: true });
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== 'COPY_NEEDLESS') throw error;
-    task.onProgress({ stage: 'catching-up', rows: 0 });
-    await pullRows(ports, task, { device, copied: { incarnation: '', seq: 0 } });
-    return null;
   }
+  if (await takeSmall(ports, task, device)) return null;
+  return copyAndCatchUp(ports, task, { device, takesRows: false });
 }
 
 async function copyAndCatchUp(
   ports: LoadPorts,
   task: LoadTask,
-  device: number,
+  { device, takesRows }: { readonly device: number; readonly takesRows: boolean },
 ): Promise<Loaded['copy']> {
   const { active, partition, move, onProgress } = task;
   onProgress({ stage: 'reserving', bytes: 0 });
@@ -184,6 +181,7 @@ async function copyAndCatchUp(
     partition,
     assignment: move?.from === device ? move.assignment : null,
     source: device,
+    takesRows,
     onBytes: (bytes, bytesTotal) => onProgress({ stage: 'copying', bytes, bytesTotal }),
     onReceived: () => onProgress({ stage: 'verifying' }),
   });
@@ -191,60 +189,6 @@ async function copyAndCatchUp(
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
   await pullRows(ports, task, { device, copied });
   return { device, ...copied };
-}
-
-interface PullFrom {
-  readonly device: number;
-  /** The copy that is here already: its file's incarnation, and up to which sequence it goes. */
-  readonly copied?: { readonly incarnation: string; readonly seq: number };
-}
-
-/** Deletions that were dropped at the source after the copy was taken would be missed here. */
-function checkFloor(
-  store: Store,
-  { keyspace, partition }: { readonly keyspace: string; readonly partition: number },
-  floorMs: number,
-): void {
-  const copiedMs = store.marks(keyspace, partition)?.floorMs ?? 0;
-  if (floorMs <= copiedMs) return;
-  const message = `tombstones of partition ${partition} were dropped while it was copied`;
-  throw new CodedError('PARTITION_FILLING', message, { details: { floorMs, copiedMs } });
-}
-
-/**
- * Takes the device's records after a sequence until it has no more, under their own timestamps.
- * Sequences are of one incarnation: when the device replaces its file, all its records are taken.
- */
-async function pullRows(
-  ports: LoadPorts,
-  { active, partition, move, onProgress }: LoadTask,
-  { device, copied }: PullFrom,
-): Promise<void> {
-  const { keyspace, version } = active.ring;
-  const about = { keyspace, ringVersion: version, partition, assignment: move?.assignment ?? null };
-  let [incarnation, since] = [copied?.incarnation ?? null, copied?.seq ?? 0];
-  for (;;) {
-    const answer = await ports.devices.call({ active, device }, rowsSince, { ...about, since });
-    if (since > 0 && answer.incarnation !== incarnation) {
-      [incarnation, since] = [answer.incarnation, 0];
-      continue;
-    }
-    incarnation = answer.incarnation;
-    if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
-    await takeRows(ports, { active, partition }, answer.rows);
-    onProgress({});
-    if (!answer.more) {
-      if (answer.hasPromises !== false) await takePromises(ports, { active, partition, device });
-      return;
-    }
-    if (answer.lastSeq <= since) {
-      throw new CodedError(
-        'PEER_FAILED',
-        `d${device}: rows after ${since} end at ${answer.lastSeq}`,
-      );
-    }
-    since = answer.lastSeq;
-  }
 }
 
 function isInvalid(error: unknown): boolean {

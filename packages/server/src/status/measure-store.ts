@@ -1,5 +1,7 @@
 // Figures of the store and of copies, taken where they pass: gauges on request, bytes on arrival.
 import { copyRead, copyStart } from '@ringwright/wire/copies';
+import type { AnswerOf } from '@ringwright/wire/message';
+import { rowsSince } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { StatusPorts } from './status.ts';
@@ -31,17 +33,28 @@ export function measurePartitions(
   }
 }
 
-/** The same caller, with the bytes of copied files counted. */
+/** The same caller, with the bytes of partitions counted that come here. */
 export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): DeviceCaller {
   return {
     ...devices,
     async call(to, kind, request) {
       const answer = await devices.call(to, kind, request);
-      if (kind.method === copyRead.method)
-        copiedBytes.inc(copyRead.answer.parse(answer).data.length);
-      // They come to another process.
-      if (kind.method === copyStart.method) copiedBytes.inc(copyStart.answer.parse(answer).bytes);
+      const bytes = bytesOf[kind.method]?.(answer) ?? 0;
+      if (bytes > 0) copiedBytes.inc(bytes);
       return answer;
     },
   };
+}
+
+/** By the message that brings them; the answers have passed their schemas. */
+const bytesOf: Readonly<Record<string, (answer: unknown) => number>> = {
+  [copyRead.method]: (answer) => (answer as AnswerOf<typeof copyRead>).data.length,
+  // They come to another process.
+  [copyStart.method]: (answer) => (answer as AnswerOf<typeof copyStart>).bytes,
+  [rowsSince.method]: (answer) =>
+    (answer as AnswerOf<typeof rowsSince>).rows.reduce((sum, row) => sum + bytesOfRow(row), 0),
+};
+
+function bytesOfRow({ key, value }: AnswerOf<typeof rowsSince>['rows'][number]): number {
+  return key.length + (value?.length ?? 0);
 }

@@ -59,7 +59,7 @@ function deviceMetrics({ counter, gauge }: Makers) {
       'state',
     ]),
     ringRefusals: counter('ringwright_ring_refusals_total', 'Rings refused, by code', ['code']),
-    copiedBytes: counter('ringwright_copied_bytes_total', 'Bytes of partition files received'),
+    copiedBytes: counter('ringwright_copied_bytes_total', 'Bytes of partitions received'),
     copyRate: gauge(
       'ringwright_copy_rate_bytes_per_second',
       'Limit of copies in each direction; 0: none',

@@ -1,0 +1,215 @@
+// Small partitions travel as records: all or none, and with what stands for dropped tombstones.
+import { CodedError } from '@ringwright/base/coded-error';
+import { smallPartitionBytesMax, smallPartitionRowsMax } from '@ringwright/base/limits-copies';
+import { seededRandom } from '@ringwright/base/random';
+import { copyStart } from '@ringwright/wire/copies';
+import { rowsSince } from '@ringwright/wire/replication';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { loadPartition } from './load-partition.ts';
+import type { LoadProgress } from './load-progress.ts';
+
+const first = servedRing({ power: 0 });
+const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
+const keyspace = 'cities';
+
+interface Place {
+  readonly source: StoreDevice;
+  readonly joiner: StoreDevice;
+}
+
+/** Device 3 joins for device 2, whose process gives copies. */
+async function joining(records: Readonly<Record<string, string>> = {}): Promise<Place> {
+  const cluster = await StoreCluster.open(versions);
+  onTestFinished(() => cluster[Symbol.asyncDispose]());
+  await cluster.create(0, [0, 1, 2]);
+  await cluster.create(0, [3], 'filling');
+  const [, , source, joiner] = cluster.devices;
+  source!.hasProcess = true;
+  await source!.put(0, records);
+  cluster.activate(3);
+  return { source: source!, joiner: joiner! };
+}
+
+/** 'file' or 'records', as it came, or the code of what it threw. */
+async function load(joiner: StoreDevice, progress: Partial<LoadProgress> = {}): Promise<string> {
+  const { active, store, devices, decide, throttle, partial } = joiner;
+  const onProgress = (change: Partial<LoadProgress>) => Object.assign(progress, change);
+  const task = { active, partition: 0, move: active.ring.moves[0] ?? null, onProgress };
+  try {
+    const ports = { store, devices, decide, throttle, partial };
+    const { copy, merged } = await loadPartition(ports, task);
+    expect(merged).toEqual(copy === null ? [2] : []);
+    return copy === null ? 'records' : 'file';
+  } catch (error) {
+    if (error instanceof CodedError) return error.code;
+    throw error;
+  }
+}
+
+const many = (count: number, value = 'v'): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, value]));
+
+/** What the source has dropped tombstones up to. */
+async function raiseFloor({ store }: StoreDevice, ms: number): Promise<void> {
+  await store.promiseFloor(keyspace, 0, ms);
+  await store.raiseFloor(keyspace, 0, ms);
+}
+
+async function audit(device: StoreDevice): Promise<void> {
+  expect((await device.store.scrub(keyspace, 0)).findings).toEqual([]);
+}
+
+test('its records come, verified, and no file', async () => {
+  const { source, joiner } = await joining(many(smallPartitionRowsMax));
+  const progress: Partial<LoadProgress> = {};
+  expect(await load(joiner, progress)).toBe('records');
+  const { digest, rows } = source.info(0)!;
+  expect(joiner.info(0)).toMatchObject({ digest, rows, state: 'filling' });
+  expect(progress).toMatchObject({ rows, bytes: rows, copiesVerified: 1 });
+  await audit(joiner);
+});
+
+test.each([
+  ['records', many(smallPartitionRowsMax + 1)],
+  ['bytes of values', { a: 'x'.repeat(smallPartitionBytesMax), b: 'x' }],
+])('with more %s the file comes', async (...[, records]) => {
+  const { source, joiner } = await joining(records);
+  expect(await load(joiner)).toBe('file');
+  expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+  await audit(joiner);
+});
+
+test('they are merged with what is here', async () => {
+  const { joiner } = await joining(many(3));
+  await joiner.put(0, { own: '1', 'key-0': 'newer' }, 9);
+  expect(await load(joiner)).toBe('records');
+  expect(['own', 'key-0', 'key-1'].map((key) => joiner.value(0, key))).toEqual(['1', 'newer', 'v']);
+  await audit(joiner);
+});
+
+test('what the source was promised comes too', async () => {
+  const { source, joiner } = await joining(many(3));
+  const promise = { keyspace, partition: 0, key: Buffer.from('p'), value: null };
+  await source.store.write([{ ...promise, ms: firstMs, tie: 5, isPromise: true }]);
+  expect(await load(joiner)).toBe('records');
+  expect(joiner.store.promises(keyspace, 0)).toMatchObject([{ ms: firstMs, tie: 5 }]);
+});
+
+test.each([
+  ['a record is left out', (rows: object[]) => rows.slice(1)],
+  ['a record is another', (rows: object[]) => [{ ...rows[0], tie: 7 }, ...rows.slice(1)]],
+  [
+    'a value is another',
+    (rows: object[]) => [{ ...rows[0], value: Buffer.from('V') }, ...rows.slice(1)],
+  ],
+])('%s: nothing is kept', async (...[, bend]) => {
+  const { source, joiner } = await joining(many(9));
+  const before = joiner.info(0);
+  source.onAnswer = (method, answer) => {
+    if (method !== rowsSince.method) return answer;
+    const told = answer as { rows: object[] };
+    return { ...told, rows: bend(told.rows) };
+  };
+  expect(await load(joiner)).toBe('COPY_INVALID');
+  expect(joiner.info(0)).toEqual(before);
+});
+
+test('a source of an older version, which says no digest', async () => {
+  const { source, joiner } = await joining();
+  source.onAnswer = (method, answer) =>
+    method === rowsSince.method ? { ...(answer as object), digest: null } : answer;
+  const progress: Partial<LoadProgress> = {};
+  expect(await load(joiner, progress)).toBe('records');
+  expect(progress.copiesVerified).toBe(0);
+});
+
+test('one that grows meanwhile comes as a file', async () => {
+  const { source, joiner } = await joining(many(3));
+  source.onCall = async (method) => {
+    if (method === rowsSince.method) await source.put(0, many(1_100), 9);
+  };
+  expect(await load(joiner)).toBe('file');
+  expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+});
+
+describe('where the source has dropped tombstones', () => {
+  const floor = firstMs + 5;
+
+  test('their floor comes, behind records that are older', async () => {
+    const { source, joiner } = await joining(many(9));
+    await raiseFloor(source, floor);
+    expect(await load(joiner)).toBe('records');
+    const { digest } = source.info(0)!;
+    expect(joiner.info(0)).toMatchObject({ digest, floorMs: floor, barrierMs: floor });
+    await audit(joiner);
+  });
+
+  test.each([
+    ['before', false],
+    ['while they are asked for', true],
+  ])('a record here that is older, written %s: the file comes', async (...[, isMeanwhile]) => {
+    const { source, joiner } = await joining(many(9));
+    await raiseFloor(source, floor);
+    const write = () => joiner.put(0, { late: 'deleted once' });
+    source.onCall = async (method) => {
+      if (method === rowsSince.method && isMeanwhile) await write();
+    };
+    if (!isMeanwhile) await write();
+    expect(await load(joiner)).toBe('file');
+    expect(joiner.value(0, 'late'), 'below the floor').toBeNull();
+    expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+    await audit(joiner);
+  });
+
+  test('records here that are younger are merged', async () => {
+    const { source, joiner } = await joining(many(9));
+    await raiseFloor(source, floor);
+    const record = { keyspace, partition: 0, key: Buffer.from('key-0'), ms: floor + 1, tie: 0 };
+    await joiner.store.write([{ ...record, value: Buffer.from('newer') }]);
+    expect(await load(joiner)).toBe('records');
+    expect(joiner.value(0, 'key-0')).toBe('newer');
+    expect(joiner.info(0)).toMatchObject({ rows: 9, floorMs: floor, barrierMs: floor });
+    await audit(joiner);
+  });
+});
+
+const seeds =
+  process.env['SEED'] === undefined ? [...Array(12).keys()] : [Number(process.env['SEED'])];
+
+test.each(seeds)('a random history (SEED=%i npx vitest run take-small)', async (seed) => {
+  const random = seededRandom(seed);
+  const { source, joiner } = await joining();
+  const model = new Map<string, { value: string | null; at: number }>();
+  const write = async (device: StoreDevice, at: number): Promise<void> => {
+    const key = `key-${random.below(12)}`;
+    const value = random.below(4) === 0 ? null : `value-${at}`;
+    const record = { keyspace, partition: 0, key: Buffer.from(key), ms: firstMs + at, tie: 0 };
+    await device.store.write([{ ...record, value: value === null ? null : Buffer.from(value) }]);
+    const held = model.get(key);
+    if (held === undefined || held.at < at) model.set(key, { value, at });
+  };
+  const writes = random.below(60);
+  for (let at = 1; at <= writes; at += 1) await write(source, at);
+  const floorAt = random.below(2) * random.below(writes + 1);
+  if (floorAt > 0) await raiseFloor(source, firstMs + floorAt);
+  const calls = new Set([copyStart.method, rowsSince.method].filter(() => random.below(3) === 0));
+  source.onCall = async (method) => {
+    if (!calls.delete(method)) return;
+    // As coordinators write: to both, above every floor.
+    const [before, at] = [new Map(model), writes + 1 + random.below(90)];
+    await write(joiner, at);
+    const [key, record] =
+      [...model].find(([name, { at: now }]) => before.get(name)?.at !== now) ?? [];
+    if (key === undefined || record === undefined) return;
+    const value = record.value === null ? null : Buffer.from(record.value);
+    const place = { keyspace, partition: 0, key: Buffer.from(key) };
+    await source.store.write([{ ...place, value, ms: firstMs + at, tie: 0 }]);
+  };
+  expect(await load(joiner)).toBe('records');
+  for (const [key, { value }] of model) expect(joiner.value(0, key), key).toBe(value);
+  const { digest, floorMs } = source.info(0)!;
+  expect(joiner.info(0)).toMatchObject({ digest, floorMs });
+  await audit(joiner);
+});
