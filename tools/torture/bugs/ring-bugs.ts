@@ -2,6 +2,7 @@
 import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scenarios.ts';
 import {
   cancelledJoin,
+  checkedJoin,
   flippedCopy,
   lackedByHolder,
   plainJoin,
@@ -183,7 +184,7 @@ export const ringBugs: readonly SeededBug[] = [
   {
     name: 'copy-of-another',
     about: 'a process gives the file of another partition, and nobody compares whose it is',
-    nemeses: [plainJoin],
+    nemeses: [checkedJoin],
     file: 'packages/partition/src/copy/given-copy.ts',
     find: 'const walBytes = file.wal.holdStill();\n    const { name } = file.db;',
     replace:

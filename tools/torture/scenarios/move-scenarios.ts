@@ -147,11 +147,18 @@ export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (part
   network.harmCopies(joiner.place.number, flip);
   await initialized(parts);
   network.harmCopies(joiner.place.number, null);
-  await joiner.end('stop');
-  const findings = await checkStore(joiner.server.place.data);
-  await joiner.start();
-  if (findings.length === 0 || !flip.isFired) return;
-  throw new Broken(`damaged copy: ${joiner.name} has ${findings[0]?.code} in a file that it took`);
+  if (flip.isFired) await checkTaken(parts);
+});
+
+/** A file that was taken is the one that was asked for, and not another one of the source. */
+export const checkedJoin = scenarioOfMove('a join, checked', async (parts) => {
+  const { scenario, source, move } = parts;
+  const { stage, signal } = scenario;
+  const ring = await stage.head();
+  const about = { play: stage.history.length, partition: (move.partition + 1) % ring.partitions };
+  await new Scenario(stage, keysOf(ring, about), signal).askAll(source, { text: 'elsewhere' });
+  await initialized(parts);
+  await checkTaken(parts);
 });
 
 /** A power cut right after the switch to a copy leaves a file that can be used. */
@@ -243,6 +250,14 @@ function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<voi
 async function initialized({ scenario }: MoveScenario): Promise<void> {
   await startRollout(scenario.stage, ['--step']).ended;
   await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
+}
+
+async function checkTaken({ joiner }: MoveScenario): Promise<void> {
+  await joiner.end('stop');
+  const [finding] = await checkStore(joiner.server.place.data);
+  await joiner.start();
+  if (finding === undefined) return;
+  throw new Broken(`damaged copy: ${joiner.name} has ${finding.code} in a file that it took`);
 }
 
 async function serves({ place }: Victim, partition: number): Promise<boolean> {
