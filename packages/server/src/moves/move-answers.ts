@@ -61,7 +61,7 @@ export function answerMoveReceipts(
   { reconciler }: MovePorts,
   { keyspace, assignments }: RequestOf<typeof moveReceipts>,
 ): AnswerOf<typeof moveReceipts> {
-  const lines = assignments.flatMap((assignment) => reconciler.receipt(keyspace, assignment) ?? []);
+  const lines = reconciler.receipts(keyspace, assignments);
   return { receipts: lines.map((line) => Buffer.from(line)) };
 }
 

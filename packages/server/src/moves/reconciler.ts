@@ -88,11 +88,11 @@ export class Reconciler {
     return [...this.#loads.seen(keyspace).progress.values()];
   }
 
-  /** The signed receipt of a move that is loaded here, as far as this life knows. */
-  receipt(keyspace: string, assignment: number): string | null {
+  /** The signed receipts of those of these moves that are loaded here, as far as this life knows. */
+  receipts(keyspace: string, assignments: readonly number[]): string[] {
     const { loaded, receipts } = this.#loads.seen(keyspace);
-    const isLoaded = [...loaded.values()].includes(assignment);
-    return isLoaded ? (receipts.get(assignment) ?? null) : null;
+    const isLoaded = new Set(loaded.values());
+    return assignments.flatMap((one) => (isLoaded.has(one) ? (receipts.get(one) ?? []) : []));
   }
 
   /** Whether the moves of that version come to rest here within `waitMs`. Throws RING_UNKNOWN. */
