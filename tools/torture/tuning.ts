@@ -18,7 +18,7 @@ export const tuning: readonly SourcePatch[] = [
   small(limitsOfStores, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
   small(limitsOfStores, 'mergeRowsMin = 256', 'mergeRowsMin = 4'),
   // Scenarios have more records, so their files are copied; of other partitions some are small.
-  small(limitsOfCopies, 'smallPartitionRowsMax = 128', 'smallPartitionRowsMax = 16'),
+  small(limitsOfCopies, 'smallPartitionRowsMax = 128', 'smallPartitionRowsMax = 6'),
   small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
   small('packages/wire/src/replication.ts', 'offerRowsMax = 1_024', 'offerRowsMax = 16'),
   small(storeLimits, 'limits.logSegmentBytesMax', '512 * 1024'),

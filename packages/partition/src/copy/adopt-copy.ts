@@ -269,7 +269,7 @@ export async function clearAway(
     await setImmediate();
     present.wal.discard();
     const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
-    if (!present.db.memory) await removeOld(parts, home, incarnation);
+    if (!present.isInMemory) await removeOld(parts, home, incarnation);
   }
   await promiseAll(parts, partition, promised);
 }

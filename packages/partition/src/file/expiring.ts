@@ -1,14 +1,14 @@
 // Whether an open file may have records that expire.
-import type Database from 'better-sqlite3';
+import type { PreparedStatements } from './prepared-statements.ts';
 import type { RecordContent } from './record.ts';
 
 /** Most files have none: then nothing has to be stored and no statement prepared to count them. */
 export class Expiring {
   #any: boolean;
 
-  constructor(db: Database.Database) {
-    const first = db.prepare('SELECT 1 FROM records WHERE expires_ms > 0 LIMIT 1').get();
-    this.#any = first !== undefined;
+  constructor(sql: PreparedStatements) {
+    const first = 'SELECT 1 FROM records WHERE expires_ms > 0 LIMIT 1';
+    this.#any = !sql.areUnmade && sql.db.prepare(first).get() !== undefined;
   }
 
   /** There was one, stored or waiting to be; it need not be there any more. */

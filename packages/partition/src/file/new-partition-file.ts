@@ -6,10 +6,11 @@ import { emptyDigest, formatDigest } from './digest.ts';
 import type { PartitionInfo, PartitionState } from './partition-info.ts';
 import {
   applicationId,
-  metaChecksum,
+  type MetaRow,
   pageBytes,
   schemaStatements,
   schemaVersion,
+  withChecksum,
 } from './schema.ts';
 
 export interface NewPartition {
@@ -45,14 +46,31 @@ const emptyTables = once((): Buffer => {
   }
 });
 
+/** What is known of the tables of a new partition before they are made. */
+export interface NewTables {
+  readonly meta: MetaRow;
+  /** In memory, and to be closed by the caller. */
+  readonly make: () => Database.Database;
+}
+
+export function newTables(options: NewPartition): NewTables {
+  const { keyspace, partition, incarnation, life, state } = options;
+  const identity = { keyspace, partition, incarnation, life, state };
+  const stamps = { highest_ms: 0, barrier_ms: 0, floor_ms: 0 };
+  const meta = withChecksum({ ...identity, ...nothing, ...stamps });
+  return { meta, make: () => tablesOf(meta) };
+}
+
 /** In memory, and to be closed by the caller. */
 export function newPartitionTables(options: NewPartition): Database.Database {
-  const { keyspace, partition, incarnation, life, state } = options;
+  return newTables(options).make();
+}
+
+function tablesOf(meta: MetaRow): Database.Database {
+  const { keyspace, partition, incarnation, life, state, digest, checksum } = meta;
   const db = new Database(emptyTables());
-  const meta = { keyspace, partition, incarnation, life, state, ...nothing };
-  const checksum = metaChecksum({ ...meta, highest_ms: 0, barrier_ms: 0, floor_ms: 0 });
   db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, 0, 0, 0, ?)').run(
-    ...[keyspace, partition, incarnation, life, state, nothing.digest, checksum],
+    ...[keyspace, partition, incarnation, life, state, digest, checksum],
   );
   return db;
 }

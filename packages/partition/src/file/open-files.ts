@@ -14,7 +14,7 @@ import { dataPaths } from './data-paths.ts';
 import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
 import { lostError, whyPartitionLost } from './lost-file.ts';
-import { fileBytes, newPartitionTables } from './new-partition-file.ts';
+import { fileBytes, newTables } from './new-partition-file.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { noteDamage, noteSynced, type Partition } from './partition.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
@@ -70,7 +70,7 @@ export class OpenFiles {
 
   #openInMemory(partition: Partition): PartitionFile {
     this.#beforeOpening(partition);
-    const file = new PartitionFile(newPartitionTables(newOf(partition)));
+    const file = new PartitionFile(newTables(newOf(partition)));
     this.replace(partition, file);
     return file;
   }
@@ -176,7 +176,7 @@ export class OpenFiles {
   /** Takes up an open file, in the place of one before it, which the caller has closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
-    partition.seen = file.db.memory ? null : seeFiles(file.db.name);
+    partition.seen = file.isInMemory ? null : seeFiles(file.db.name);
     this.#open.add(partition);
     if (this.#cacheBytes < fileCacheBytesMax) file.cache.limit(this.#cacheBytes);
     this.#shareCaches();

@@ -1,6 +1,6 @@
 // The pages of one open file that SQLite keeps in memory.
 import { fileCacheBytesMax } from '@ringwright/base/limits-store';
-import type Database from 'better-sqlite3';
+import type { PreparedStatements } from './prepared-statements.ts';
 
 /**
  * SQLite takes 20 pages at once with the first page it caches, unless the cache is tiny just then.
@@ -9,22 +9,22 @@ import type Database from 'better-sqlite3';
 export const giveCacheBack = 'PRAGMA cache_size = 2; PRAGMA shrink_memory; PRAGMA user_version;';
 
 export class PageCache {
-  readonly #db: Database.Database;
+  readonly #sql: PreparedStatements;
   #bytesMax = fileCacheBytesMax;
 
-  constructor(db: Database.Database) {
-    this.#db = db;
+  constructor(sql: PreparedStatements) {
+    this.#sql = sql;
   }
 
   /** Within a transaction it may take more. */
   limit(bytesMax: number): void {
     this.#bytesMax = bytesMax;
-    this.#db.exec(this.#setLimit());
+    if (!this.#sql.areUnmade) this.#sql.db.exec(this.#setLimit());
   }
 
   /** Gives the memory of all pages back but the first's. */
   trim(): void {
-    this.#db.exec(`${giveCacheBack} ${this.#setLimit()}`);
+    this.#sql.db.exec(`${giveCacheBack} ${this.#setLimit()}`);
   }
 
   #setLimit(): string {

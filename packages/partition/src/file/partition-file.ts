@@ -13,8 +13,9 @@ import {
   pendingRow,
   rowName,
 } from './memtable.ts';
+import type { NewTables } from './new-partition-file.ts';
 import { PageCache } from './page-cache.ts';
-import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
+import type { PartitionInfo, PartitionMarks } from './partition-info.ts';
 import { LatestInfo, marksOf, readMeta } from './partition-meta.ts';
 import { statements, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
@@ -35,7 +36,6 @@ const ROWS_IN_ONE_READ = 64;
 
 /** The one connection to a live partition file, of this thread; everything is synchronous. */
 export class PartitionFile {
-  readonly db: Database.Database;
   readonly watermarks: Watermarks;
   readonly promises: PreparedBallots;
   readonly expiring: Expiring;
@@ -52,18 +52,26 @@ export class PartitionFile {
   readonly #info = new LatestInfo();
 
   /** `isWalNew`: there was no WAL when the file was opened. */
-  constructor(db: Database.Database, isWalNew = false) {
-    this.db = db;
+  constructor(tables: Database.Database | NewTables, isWalNew = false) {
+    const isNew = 'make' in tables;
     // Before any statement on its tables: these may not be ours.
-    this.#meta = readMeta(db);
-    this.#sql = new PreparedStatements(db);
+    this.#meta = isNew ? tables.meta : readMeta(tables);
+    this.#sql = new PreparedStatements(isNew ? tables.make : tables);
     this.wal = new PartitionWal(this.#sql, { isNew: isWalNew });
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(this.#sql);
-    this.promises = new PreparedBallots(db);
-    this.expiring = new Expiring(db);
-    this.cache = new PageCache(db);
+    this.promises = new PreparedBallots(this.#sql);
+    this.expiring = new Expiring(this.#sql);
+    this.cache = new PageCache(this.#sql);
     this.recent = new RecentRows(this.#tally.seq);
+  }
+
+  get db(): Database.Database {
+    return this.#sql.db;
+  }
+
+  get isInMemory(): boolean {
+    return this.#sql.areUnmade || this.#sql.db.memory;
   }
 
   /** Statements over a file that has every row: pending ones are stored first. */
@@ -125,7 +133,8 @@ export class PartitionFile {
         this.recent.note(row, outcome, this.#tally.seq);
         return outcome;
       });
-    return rows.length < ROWS_IN_ONE_READ ? applied() : inReadTransaction(this.db, applied);
+    const isShort = rows.length < ROWS_IN_ONE_READ || this.#sql.areUnmade;
+    return isShort ? applied() : inReadTransaction(this.db, applied);
   }
 
   #applyRow(row: HashedRecord): WriteOutcome {
@@ -214,14 +223,10 @@ export class PartitionFile {
     return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${what}`);
   }
 
-  /** Makes a received copy this device's own: new identity, no watermarks of its source. */
-  takeOver(identity: {
-    incarnation: string;
-    life: string;
-    state: PartitionState;
-    /** What the present file has promised: a copy does not take that back. */
-    barrierMs: number;
-  }): void {
+  /** Gives a received copy another identity. It takes back no promise of the present file. */
+  takeOver(
+    identity: Pick<MetaRow, 'incarnation' | 'life'> & Omit<PartitionMarks, 'floorMs'>,
+  ): void {
     const { incarnation, life, state } = identity;
     this.flush();
     const barrier_ms = Math.max(identity.barrierMs, this.#meta.barrier_ms);

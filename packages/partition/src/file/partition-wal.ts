@@ -256,13 +256,13 @@ export class PartitionWal {
 
   /** Closes a file that goes. SQLite syncs nothing of one that was given up and moved. */
   discard(): void {
-    if (!this.#isGivenUp) this.#sql.db.exec('PRAGMA synchronous = OFF');
+    if (!this.#isGivenUp && !this.#sql.areUnmade) this.#sql.db.exec('PRAGMA synchronous = OFF');
     this.giveUp();
     this.#closeDb();
   }
 
   #closeDb(): void {
-    this.#sql.db.close();
+    if (!this.#sql.areUnmade) this.#sql.db.close();
     if (this.#aside === null) this.#closeFds();
   }
 

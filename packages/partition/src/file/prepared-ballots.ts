@@ -1,7 +1,7 @@
 // The promises of a partition, by key: no record of the key stamped below its promise is taken.
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import type Database from 'better-sqlite3';
 import { type HashedRecord, rowName } from './memtable.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
 import type { StoredPromise } from './record.ts';
 
 /**
@@ -11,14 +11,15 @@ import type { StoredPromise } from './record.ts';
 export class PreparedBallots {
   readonly #held = new Map<string, StoredPromise>();
   readonly #changed = new Set<string>();
-  readonly #db: Database.Database;
+  readonly #sql: PreparedStatements;
 
-  constructor(db: Database.Database) {
-    const rows = db
+  constructor(sql: PreparedStatements) {
+    this.#sql = sql;
+    if (sql.areUnmade) return;
+    const rows = sql.db
       .prepare<[], [Buffer, number, number]>('SELECT key, ms, tie FROM promises')
       .raw();
     for (const [key, ms, tie] of rows.iterate()) this.#held.set(rowName(key), { key, ms, tie });
-    this.#db = db;
   }
 
   all(): StoredPromise[] {
@@ -57,8 +58,8 @@ export class PreparedBallots {
   flush(): number {
     const rows = this.#changed.size;
     if (rows === 0) return 0;
-    const remove = this.#db.prepare('DELETE FROM promises WHERE key = ?');
-    const set = this.#db.prepare(
+    const remove = this.#sql.db.prepare('DELETE FROM promises WHERE key = ?');
+    const set = this.#sql.db.prepare(
       `INSERT INTO promises (key, ms, tie) VALUES (?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET ms = excluded.ms, tie = excluded.tie`,
     );

@@ -1,4 +1,4 @@
-// The prepared statements of one open file, each made at its first use.
+// The tables of one open file, and its prepared statements, each made at its first use.
 import type Database from 'better-sqlite3';
 
 type Prepare<Row> = (db: Database.Database) => Database.Statement<unknown[], Row>;
@@ -8,11 +8,24 @@ type Prepare<Row> = (db: Database.Database) => Database.Statement<unknown[], Row
  * makes them, which all files share: a closure of each for each file took 4 KiB more.
  */
 export class PreparedStatements {
-  readonly db: Database.Database;
+  readonly #make: () => Database.Database;
+  #db: Database.Database | null;
   readonly #prepared = new Map<Prepare<unknown>, Database.Statement<unknown[], unknown>>();
 
-  constructor(db: Database.Database) {
-    this.db = db;
+  /** Those of a partition in memory are made when something is stored in them. */
+  constructor(tables: Database.Database | (() => Database.Database)) {
+    this.#make = typeof tables === 'function' ? tables : () => tables;
+    this.#db = typeof tables === 'function' ? null : tables;
+  }
+
+  get db(): Database.Database {
+    this.#db ??= this.#make();
+    return this.#db;
+  }
+
+  /** Nothing was ever stored in them. */
+  get areUnmade(): boolean {
+    return this.#db === null;
   }
 
   of<Row>(prepare: Prepare<Row>): Database.Statement<unknown[], Row> {

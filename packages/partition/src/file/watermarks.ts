@@ -16,6 +16,7 @@ export class Watermarks {
 
   constructor(sql: PreparedStatements) {
     this.#sql = sql;
+    if (sql.areUnmade) return;
     for (const [peer, seq] of statements.all(sql.db).all()) this.#confirmed.set(peer, seq);
   }
 

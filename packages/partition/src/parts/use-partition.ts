@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { once } from '@ringwright/base/once';
 import { placeName } from '../file/data-paths.ts';
-import { newPartitionTables } from '../file/new-partition-file.ts';
+import { newTables } from '../file/new-partition-file.ts';
 import { isEmpty, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
 import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
@@ -89,7 +89,7 @@ export function readPartitionFile<T>(
 const emptyFile = once(
   () =>
     new PartitionFile(
-      newPartitionTables({
+      newTables({
         keyspace: 'none',
         partition: 0,
         incarnation: '-',
