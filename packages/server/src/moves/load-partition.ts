@@ -161,12 +161,24 @@ async function copyUnlessSmall(
   device: number,
 ): Promise<Loaded['copy']> {
   try {
-    return await copyAndCatchUp(ports, task, { device, takesRows: true });
+    return await copyAndCatchUp(ports, task, { device, takesRows: isFresh(ports, task) });
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== 'COPY_NEEDLESS') throw error;
   }
   if (await takeSmall(ports, task, device)) return null;
   return copyAndCatchUp(ports, task, { device, takesRows: false });
+}
+
+/**
+ * A file that was here before, perhaps put back from a backup, must become one of another
+ * incarnation: peers remember how far they have it. A copy does, records that are merged do not.
+ */
+function isFresh(
+  { store }: LoadPorts,
+  { active, partition, move, isReturning }: LoadTask,
+): boolean {
+  if (move === null || isReturning === true) return false;
+  return store.marks(active.ring.keyspace, partition)?.state === 'filling';
 }
 
 async function copyAndCatchUp(

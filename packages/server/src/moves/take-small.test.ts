@@ -15,6 +15,7 @@ const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, fro
 const keyspace = 'cities';
 
 interface Place {
+  readonly cluster: StoreCluster;
   readonly source: StoreDevice;
   readonly joiner: StoreDevice;
 }
@@ -29,18 +30,24 @@ async function joining(records: Readonly<Record<string, string>> = {}): Promise<
   source!.hasProcess = true;
   await source!.put(0, records);
   cluster.activate(3);
-  return { source: source!, joiner: joiner! };
+  return { cluster, source: source!, joiner: joiner! };
 }
 
 /** 'file' or 'records', as it came, or the code of what it threw. */
-async function load(joiner: StoreDevice, progress: Partial<LoadProgress> = {}): Promise<string> {
+async function load(
+  joiner: StoreDevice,
+  progress: Partial<LoadProgress> = {},
+  how: { readonly isRefill?: boolean; readonly isReturning?: boolean } = {},
+): Promise<string> {
   const { active, store, devices, decide, throttle, partial } = joiner;
   const onProgress = (change: Partial<LoadProgress>) => Object.assign(progress, change);
-  const task = { active, partition: 0, move: active.ring.moves[0] ?? null, onProgress };
+  const { isRefill = false, isReturning = false } = how;
+  const move = isRefill ? null : (active.ring.moves[0] ?? null);
+  const task = { active, partition: 0, move, isReturning, onProgress };
   try {
     const ports = { store, devices, decide, throttle, partial };
     const { copy, merged } = await loadPartition(ports, task);
-    expect(merged).toEqual(copy === null ? [2] : []);
+    if (!isRefill) expect(merged).toEqual(copy === null ? [2] : []);
     return copy === null ? 'records' : 'file';
   } catch (error) {
     if (error instanceof CodedError) return error.code;
@@ -79,6 +86,28 @@ test.each([
   expect(await load(joiner)).toBe('file');
   expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
   await audit(joiner);
+});
+
+test.each([
+  ['a refill', { isRefill: true }, 'filling'],
+  ['one that returns', { isReturning: true }, 'filling'],
+  ['one that has lost records', {}, 'lost'],
+] as const)('%s takes the file, and with it another incarnation', async (...[, how, state]) => {
+  const { cluster, source, joiner } = await joining(many(3));
+  for (const { store } of cluster.devices.slice(0, 2)) {
+    await store.write(
+      ['key-0', 'key-1'].map((key, index) => ({
+        ...{ keyspace, partition: 0, key: Buffer.from(key), value: Buffer.from('v') },
+        ...{ ms: firstMs + index, tie: 0 },
+      })),
+    );
+  }
+  for (const device of cluster.devices) device.hasProcess = true;
+  await joiner.store.setState(keyspace, 0, state);
+  const before = joiner.info(0)?.incarnation;
+  expect(await load(joiner, {}, how)).toBe('file');
+  expect(joiner.info(0)?.incarnation).not.toBe(before);
+  expect(source.info(0)?.incarnation).not.toBe(joiner.info(0)?.incarnation);
 });
 
 test('they are merged with what is here', async () => {
