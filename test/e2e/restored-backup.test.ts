@@ -61,14 +61,15 @@ test('a directory of an earlier day refills, each time it is put back', async ()
   await restored!.ready();
   await write(cluster, 'after');
   await write(cluster, null);
-  for (const time of [1, 2]) {
+  const said = () => restored!.logLines().filter(({ msg }) => msg === refills);
+  for (const _time of [1, 2]) {
     await restored!.kill();
+    const before = said().length;
     await putBack(restored!);
     await cluster.restart(restored!);
     await restored!.ready();
-    const said = restored!.logLines().filter(({ msg }) => msg === refills);
-    expect(said).toHaveLength(time);
-    expect(said.at(-1)).toMatchObject({ partitions: 8 });
+    // A second peer may remember more than the first: what it had heard before the kill.
+    expect(said()[before]).toMatchObject({ partitions: 8 });
     expect(await readAll(restored!)).toEqual(expected);
   }
 });
