@@ -223,7 +223,7 @@ export class PartitionFile {
     return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${what}`);
   }
 
-  /** Gives a received copy another identity. It takes back no promise of the present file. */
+  /** Makes a copy this device's own: new names, no watermarks, the higher barrier of both. */
   takeOver(
     identity: Pick<MetaRow, 'incarnation' | 'life'> & Omit<PartitionMarks, 'floorMs'>,
   ): void {

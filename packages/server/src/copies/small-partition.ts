@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { smallPartitionBytesMax, smallPartitionRowsMax } from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 
-/** What a joiner asks for at once of one. */
+/** The most that one has. */
 export const smallBounds = { rowsMax: smallPartitionRowsMax, bytesMax: smallPartitionBytesMax };
 
 /** Throws COPY_NEEDLESS of a small one, if its records are taken instead, and of an empty one. */

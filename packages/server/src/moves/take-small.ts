@@ -44,8 +44,9 @@ async function isAbove(store: Store, { active, partition }: Place, ms: number): 
   if (ms === 0) return true;
   const { keyspace } = active.ring;
   await store.promiseFloor(keyspace, partition, ms);
-  const here = store.stampsSince(keyspace, partition, 0, smallBounds);
-  return !here.more && here.rows.every((stamp) => stamp.ms > ms);
+  // Not stampsSince: what waits in memory would be stored for it, and a new file made tables.
+  const here = store.rowsSince(keyspace, partition, 0, smallBounds);
+  return !here.more && here.rows.every((row) => row.ms > ms);
 }
 
 /** Behind the records: it would keep out those of them that are older. */
