@@ -5,7 +5,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import { printReceipt } from '@ringwright/ring/trust/move-receipt';
+import { openReceipt, printReceipt } from '@ringwright/ring/trust/move-receipt';
 import { author } from './small-repository.ts';
 
 const { privateKey: key } = generateKeyPairSync('ed25519');
@@ -42,7 +42,7 @@ export async function advance(
     ring: make(head.ring, head.id),
     state: head.state!,
     entry: { ...author, kind: 'advance', message, moves: 0, figures: {}, details: {} },
-    receipts: receipts(head.ring, head.id),
+    receipts: receipts(head.ring, head.id).map((line) => ({ line, receipt: openReceipt(line) })),
     override: 'a test',
     expected: { head: { version: head.ring.version, id: head.id } },
   });

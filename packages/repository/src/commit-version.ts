@@ -18,6 +18,7 @@ import type { Staged } from '@ringwright/builder/state/change';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
+import type { OpenedReceipt } from '@ringwright/ring/trust/move-receipt';
 import { appendLog } from './append-log.ts';
 import { encodeVersion } from './encode-version.ts';
 import { printBuilderFile, stagedChanges, stagedDigest } from './folder/builder-file.ts';
@@ -52,8 +53,8 @@ export interface VersionToCommit {
   };
   /** Moves of later waves. Absent: an advance leaves them as they are, a commit has none. */
   readonly later?: LaterWaves;
-  /** Of the moves that it finalizes, one line each; needed by a version that finalizes any. */
-  readonly receipts?: readonly string[];
+  /** Of the moves that it finalizes; needed by a version that finalizes any. */
+  readonly receipts?: readonly OpenedReceipt[];
   /** The key that signs it, in a folder with a trust document. */
   readonly key?: KeyObject | undefined;
   /** Why a large change shall pass the change guard; logged, and in the manifest of a signed version. */
@@ -134,7 +135,10 @@ async function writeProof(
   previous: Ring | null,
 ): Promise<object> {
   if (previous === null) return {};
-  const proof = judgeProof({ previous, next: ring }, receipts);
+  const proof = judgeProof(
+    { previous, next: ring },
+    receipts.map(({ receipt }) => receipt),
+  );
   const [fault] = proof.findings;
   if (fault !== undefined) {
     throw new CodedError('RECEIPTS_MISSING', fault.message, {
@@ -145,7 +149,7 @@ async function writeProof(
   const made = await mkdir(folder.receipts, { recursive: true });
   if (made !== undefined) await syncDirectory(folder.path);
   await replaceDurably(receiptsPath(folder, ring.version), receiptsText(receipts));
-  return proofDetails(receipts, proof.receipts);
+  return proofDetails(receipts);
 }
 
 function commandOf({ command }: Staged): string {

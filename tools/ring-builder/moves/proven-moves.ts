@@ -7,7 +7,7 @@ import { receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
 import { isOfMove } from '@ringwright/repository/shared/move-proof';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import { openReceipt } from '@ringwright/ring/trust/move-receipt';
+import { type OpenedReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
 import { moveReceipts } from '@ringwright/wire/moves';
 import type { Context } from '../cli/verb.ts';
 import { fanOut } from '../servers/fan-out.ts';
@@ -22,11 +22,11 @@ export async function provenMoves(
   context: Context,
   ring: Ring,
   loaded: readonly Move[],
-): Promise<ReadonlyMap<number, string>> {
-  const { lines, faults, away } = await collectReceipts(ring, loaded);
+): Promise<ReadonlyMap<number, OpenedReceipt>> {
+  const { receipts, faults, away } = await collectReceipts(ring, loaded);
   const proven = withAllNew(
     ring,
-    loaded.filter(({ assignment }) => lines.has(assignment)),
+    loaded.filter(({ assignment }) => receipts.has(assignment)),
   );
   if (proven.length === 0) {
     if (faults.length > 0) throw unproved(ring, loaded, faults);
@@ -36,7 +36,7 @@ export async function provenMoves(
     );
   }
   return new Map(
-    proven.map(({ assignment }) => [assignment, must(lines.get(assignment), 'chosen for it')]),
+    proven.map(({ assignment }) => [assignment, must(receipts.get(assignment), 'chosen for it')]),
   );
 }
 
@@ -66,8 +66,8 @@ export function unproved(
 }
 
 interface CollectedReceipts {
-  /** Lines by assignment id. */
-  readonly lines: ReadonlyMap<number, string>;
+  /** By assignment id. */
+  readonly receipts: ReadonlyMap<number, OpenedReceipt>;
   /** What is wrong with others that were given. */
   readonly faults: readonly string[];
   /** Joiners that did not answer, each with the reason. */
@@ -79,15 +79,16 @@ const receiptsTimeoutMs = 10_000;
 /** A joiner that has just restarted has none: it loads again. */
 async function collectReceipts(ring: Ring, moves: readonly Move[]): Promise<CollectedReceipts> {
   const byAssignment = new Map(moves.map((move) => [move.assignment, move]));
-  const lines = new Map<number, string>();
+  const receipts = new Map<number, OpenedReceipt>();
   const faults: string[] = [];
   const away: string[] = [];
   const take = (line: string, address: string): void => {
     try {
       const receipt = openReceipt(line);
       const move = byAssignment.get(receipt.assignment);
-      if (move !== undefined && isOfMove(receipt, move, ring)) lines.set(move.assignment, line);
-      else faults.push(`${address} gave a receipt of another move`);
+      if (move !== undefined && isOfMove(receipt, move, ring)) {
+        receipts.set(move.assignment, { line, receipt });
+      } else faults.push(`${address} gave a receipt of another move`);
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       faults.push(`${address}: ${error.message}`);
@@ -98,7 +99,7 @@ async function collectReceipts(ring: Ring, moves: readonly Move[]): Promise<Coll
     if (given instanceof CodedError) away.push(given.message);
     else for (const line of given) take(line, address);
   });
-  return { lines, faults, away };
+  return { receipts, faults, away };
 }
 
 async function askReceipts(

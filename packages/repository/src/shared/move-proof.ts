@@ -4,7 +4,11 @@ import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
+import {
+  type MoveReceipt,
+  type OpenedReceipt,
+  openReceipt,
+} from '@ringwright/ring/trust/move-receipt';
 import { z } from 'zod';
 import type { LogEntry } from '../folder/log-entry.ts';
 
@@ -25,13 +29,11 @@ export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | nul
   return parsed.success ? parsed.data : null;
 }
 
-/** `opened`: the receipts of the lines. */
 export function proofDetails(
-  lines: readonly string[],
-  opened: readonly MoveReceipt[],
+  opened: readonly OpenedReceipt[],
 ): Pick<MoveProof, 'receipts'> & Partial<Pick<MoveProof, 'forced'>> {
-  const receipts = { count: lines.length, sha256: sha256(receiptsText(lines)) };
-  const forced = forcedMoves(opened);
+  const receipts = { count: opened.length, sha256: sha256(receiptsText(opened)) };
+  const forced = forcedMoves(opened.map(({ receipt }) => receipt));
   return { receipts, ...(forced.length > 0 && { forced }) };
 }
 
@@ -43,8 +45,8 @@ export function forcedMoves(receipts: readonly MoveReceipt[]): ForcedMove[] {
 }
 
 /** The file of a version's receipts: one line each. */
-export function receiptsText(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('');
+export function receiptsText(receipts: readonly Pick<OpenedReceipt, 'line'>[]): string {
+  return receipts.map(({ line }) => `${line}\n`).join('');
 }
 
 /** Moves of `previous` that the table of `next` has followed. */
@@ -62,21 +64,20 @@ export function finalizedMoves(
 export interface JudgedProof {
   /** Empty: each finalized move has exactly one receipt that names it, and there is no other. */
   readonly findings: Finding[];
-  /** Those that could be opened, which takes a check of a signature each. */
+  /** Those that could be opened. */
   readonly receipts: readonly MoveReceipt[];
 }
 
-/** Receipts against the difference of two rings. */
+/** Receipts, or why one could not be opened, against the difference of two rings. */
 export function judgeProof(
   { previous, next }: { readonly previous: Ring; readonly next: Ring },
-  lines: readonly string[],
+  opened: readonly (MoveReceipt | CodedError)[],
 ): JudgedProof {
   const findings: Finding[] = [];
   const receipts: MoveReceipt[] = [];
   const report = (code: string, message: string): void => void findings.push({ code, message });
   const open = new Map(finalizedMoves(previous, next).map((move) => [move.assignment, move]));
-  for (const line of lines) {
-    const receipt = readReceipt(line);
+  for (const receipt of opened) {
     if (receipt instanceof CodedError) {
       report(receipt.code, receipt.message);
       continue;
@@ -112,7 +113,7 @@ export function isOfMove(
   );
 }
 
-function readReceipt(line: string): MoveReceipt | CodedError {
+export function readReceipt(line: string): MoveReceipt | CodedError {
   try {
     return openReceipt(line);
   } catch (error) {

@@ -9,7 +9,13 @@ import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
 import { logLines } from '../folder/read-log.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { type RingFolder, receiptsFileName, receiptsPath } from '../folder/ring-folder.ts';
-import { finalizedMoves, forcedMoves, judgeProof, proofOf } from '../shared/move-proof.ts';
+import {
+  finalizedMoves,
+  forcedMoves,
+  judgeProof,
+  proofOf,
+  readReceipt,
+} from '../shared/move-proof.ts';
 
 /** What the receipts of a ring add up to. */
 export interface ReceiptTotals {
@@ -62,7 +68,7 @@ export function receiptChecks(
     }
     const lines = logLines(text);
     const rings = { previous: previous.ring, next: next.ring };
-    const { findings, receipts } = judgeProof(rings, lines);
+    const { findings, receipts } = judgeProof(rings, lines.map(readReceipt));
     if (findings.length === 0) {
       findings.push(...addUp(receipts, totals, keys));
       const [told, found] = [proof?.forced ?? [], forcedMoves(receipts)];

@@ -54,6 +54,12 @@ const receiptSchema = z.strictObject({
 
 export type MoveReceipt = z.infer<typeof receiptSchema>;
 
+/** A line, and what it says; its signature is verified. */
+export interface OpenedReceipt {
+  readonly line: string;
+  readonly receipt: MoveReceipt;
+}
+
 /** One line of JSON in one spelling; signed when there is a key. */
 export function printReceipt(receipt: Omit<MoveReceipt, 'key'>, key: KeyObject | null): string {
   const whole: MoveReceipt = { ...receipt, key: key === null ? null : spkiOf(key) };
