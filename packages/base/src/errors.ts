@@ -165,11 +165,7 @@ export const errorCatalogue = {
   PARTITION_FILLING: maybeTryOther(4, 503, 'this device does not hold all of the partition yet'),
   COPY_BUSY: tryAgain(4, 503, 'the source gives as many copies, or bytes, as it may: ask again'),
   COPY_CUT: tryAgain(4, 503, 'the connection broke in the middle of a copy; it goes on from there'),
-  COPY_NEEDLESS: kind(
-    3,
-    409,
-    'the partition has few records at the source: they come without the file',
-  ),
+  COPY_NEEDLESS: kind(3, 409, 'the partition has no records at the source: no file need be copied'),
   MOVE_UNKNOWN: kind(3, 409, 'no move with this assignment id is in flight here'),
   MOVE_STOPPED: kind(3, 409, 'an operator paused, retried or cancelled the move'),
   // Records: client (failure-kind), the coordinator, HTTP and Redis

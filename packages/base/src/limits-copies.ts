@@ -2,17 +2,17 @@
 
 // --- how many at once ----------------------------------------------------------
 /** Files that one device takes: a small one waits for the disk for most of its time. */
-export const copiesInMax = 12;
+export const copiesInMax = 24;
 /** Of them from the devices of one server (ip), so that joiners spread over their sources. */
-export const copiesFromServerMax = 8;
+export const copiesFromServerMax = 16;
 /** Of them from one zone: a link between two zones carries more than this change. */
-export const copiesFromZoneMax = 10;
+export const copiesFromZoneMax = 20;
 /** Snapshots that one device holds open for others: each is a staged file on its disk. */
-export const copiesOutMax = 16;
+export const copiesOutMax = 32;
 /** Of them for the devices of one server, so that no joiner with many devices has them all. */
-export const copiesToServerMax = 8;
+export const copiesToServerMax = 16;
 /** Of them for one zone: the others get their turn while a whole zone is filled. */
-export const copiesToZoneMax = 12;
+export const copiesToZoneMax = 24;
 /**
  * Partition files given up at the same time per device: each waits on its peers, not on this disk.
  */
@@ -74,11 +74,17 @@ export const copyGreetMsMax = 5_000;
 /** Connections to the process of a source that have brought no ticket yet: the oldest one goes. */
 export const copyGreetingsMax = 32;
 /**
- * A partition with no more records and bytes of values travels as records. 16 of 1 KiB then cost 5
- * ms of processor in all, and a file 11; with 256 of them both cost the same.
+ * A partition with no more records and bytes travels packed into one message: the process that
+ * carries a file, a connection for it and its audit cost more than that.
  */
 export const smallPartitionRowsMax = 128;
 export const smallPartitionBytesMax = 128 * 1024;
+/** What a record takes beside its key and its value: stamps, flags and lengths. */
+const packedRecordBytesMax = 64;
+export const packedPartitionBytesMax =
+  smallPartitionBytesMax + smallPartitionRowsMax * packedRecordBytesMax;
+/** Of the file that is made of them: each page may be half full. */
+export const unpackedFileBytesMax = 2 * packedPartitionBytesMax + 64 * 1024;
 /** A connection on which nothing comes or leaves for so long is broken; it is made again. */
 export const copySilenceMsMax = 20_000;
 /** So long a file is read where it lies. Then it is copied first: its checkpoints hold up the log. */

@@ -1,15 +1,17 @@
 // Copy of a partition file: the joiner's process fetches it from the source's, or the joiner reads
 // chunks of a snapshot. Pure.
-import { copyRateMin } from '@ringwright/base/limits-copies';
+import { copyRateMin, packedPartitionBytesMax } from '@ringwright/base/limits-copies';
 import { z } from 'zod';
 import {
   assignmentField,
+  bytesField,
   chunkField,
   countField,
   deviceIdField,
   digestField,
   incarnationField,
   keyedChecksumField,
+  msField,
   partitionFields,
   sequenceField,
 } from './fields.ts';
@@ -29,7 +31,6 @@ const copyRequest = z.strictObject({
 const descriptionFields = {
   sourceIncarnation: incarnationField,
   seq: sequenceField,
-  bytes: countField,
   rows: countField,
   tombstones: countField,
   digest: digestField,
@@ -48,18 +49,29 @@ export const copyStart = messageKind({
   method: 'copy-start',
   request: z.strictObject({
     ...copyRequest.shape,
-    /** It takes the records of a small partition instead, and is told so by COPY_NEEDLESS. */
-    takesRows: z.nullable(z.boolean()),
+    /** It makes the file of a small partition itself, out of the records. */
+    takesPacked: z.nullable(z.boolean()),
   }),
-  answer: z.strictObject({
-    copy: copyIdField,
-    ...descriptionFields,
-    /** Of the bytes, the last ones: they are the file's WAL. */
-    walBytes: countField,
-    /** Of the checksum: the bytes themselves come over a connection that nobody vouches for. */
-    key: hex(32),
-    ...doorFields,
-  }),
+  answer: z.union([
+    z.strictObject({
+      copy: copyIdField,
+      ...descriptionFields,
+      bytes: countField,
+      /** Of the bytes, the last ones: they are the file's WAL. */
+      walBytes: countField,
+      /** Of the checksum: the bytes themselves come over a connection that nobody vouches for. */
+      key: hex(32),
+      ...doorFields,
+    }),
+    z.strictObject({
+      ...descriptionFields,
+      floorMs: msField,
+      /** As the commit log has them, each behind its length in four bytes. */
+      records: bytesField('records', 0, packedPartitionBytesMax),
+      /** Whether `promises` would give any. */
+      hasPromises: z.boolean(),
+    }),
+  ]),
 });
 
 /** After a cut, from this byte on. */
@@ -79,7 +91,12 @@ export const copyChecksum = messageKind({
 export const copyOpen = messageKind({
   method: 'copy-open',
   request: copyRequest,
-  answer: z.strictObject({ copy: copyIdField, ...descriptionFields, seal: keyedChecksumField }),
+  answer: z.strictObject({
+    copy: copyIdField,
+    ...descriptionFields,
+    bytes: countField,
+    seal: keyedChecksumField,
+  }),
 });
 
 export const copyRead = messageKind({

@@ -19,7 +19,7 @@ import {
 } from '@ringwright/base/limits';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { auditAnswerLinesMax, auditLineBytesMax } from '@ringwright/base/limits-audit';
-import { copyRateMin, trashListMax } from '@ringwright/base/limits-copies';
+import { copyRateMin, packedPartitionBytesMax, trashListMax } from '@ringwright/base/limits-copies';
 import {
   completeWaitMsMax,
   forceReasonCharactersMax,
@@ -97,8 +97,11 @@ const manifest = {
   tombstones: most,
   digest: '0'.repeat(16),
 };
-const { seal: _, ...description } = manifest;
+const { seal: _s, ...description } = manifest;
 const started = { ...description, walBytes: most, key: 'a'.repeat(32) };
+const { copy: _c, bytes: _b, ...told } = description;
+const records = new Uint8Array(packedPartitionBytesMax);
+const packed = { ...told, floorMs: stampMsMax, records, hasPromises: true };
 const client = { keyspace, key, consistency: 'quorum', session: { ...stamp, weak: true } };
 const wanted = Array.from({ length: offerRowsMax }, (_, index) => index);
 
@@ -345,9 +348,8 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
       lastSeq: 0,
       more: false,
       hasPromises: null,
-      digest: '0'.repeat(16),
     },
-    [{ more: null }, { floorMs: -1 }, { rows: [{ ...record, ms: 0.5 }] }, { digest: '' }],
+    [{ more: null }, { floorMs: -1 }, { rows: [{ ...record, ms: 0.5 }] }, { hasPromises: 1 }],
   ],
   [
     'floor-promise',
@@ -373,14 +375,26 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'copy-start',
     kinds.copyStart.request,
-    { ...about, assignment: 0, device: deviceCountMax - 1, takesRows: null },
-    [{ device: deviceCountMax }, { takesRows: 1 }],
+    { ...about, assignment: 0, device: deviceCountMax - 1, takesPacked: null },
+    [{ device: deviceCountMax }, { takesPacked: 1 }],
   ],
   [
     'copy-start answer',
     kinds.copyStart.answer,
     { ...started, ...door },
     [{ key: 'g'.repeat(32) }, { walBytes: -1 }, { port: 0 }, { ticket: 'a'.repeat(63) }],
+  ],
+  [
+    'copy-start answer of a small partition',
+    kinds.copyStart.answer,
+    packed,
+    [
+      { records: new Uint8Array(packedPartitionBytesMax + 1) },
+      { records: 'r' },
+      { hasPromises: null },
+      { floorMs: -1 },
+      { bytes: 1 },
+    ],
   ],
   ['copy-go-on', kinds.copyGoOn.request, { copy, offset: most }, [{ offset: -1 }, { copy: '' }]],
   ['copy-go-on answer', kinds.copyGoOn.answer, door, [{ port: 65_536 }, { cipherKey: '' }]],

@@ -60,6 +60,22 @@ test('version 26 knows no arcs', () => {
   expect(newerForm(said, older)).toEqual({ ...body, arc: null });
 });
 
+test('version 31 asked for the records of small partitions in another way', () => {
+  const request = { method: 'copy-start', part: 'request' } as const;
+  const rows = { method: 'rows', part: 'answer', version: 31 } as const;
+  const body = { partition: 1, takesPacked: true };
+  expect(olderForm({ ...request, version: 31 }, body)).toEqual({ partition: 1, takesRows: null });
+  expect(olderForm({ ...request, version: 30 }, body)).toEqual({ partition: 1 });
+  for (const [version, older] of [
+    [31, { partition: 1, takesRows: true }],
+    [30, { partition: 1 }],
+  ] as const) {
+    expect(newerForm({ ...request, version }, older)).toEqual({ partition: 1, takesPacked: null });
+  }
+  expect(olderForm(rows, { rows: [] })).toEqual({ rows: [], digest: null });
+  expect(newerForm(rows, { rows: [], digest: 'a' })).toEqual({ rows: [] });
+});
+
 test('a body that has no fields is left for its schema to refuse', () => {
   for (const body of [null, 7, 'text', [1]]) {
     expect(newerForm({ method: 'hello', part: 'request', version: 18 }, body)).toBe(body);

@@ -68,6 +68,21 @@ const changes: readonly Change[] = [
   added(30, { method: 'promises', parts: ['answer'], field: 'stamps' }),
   added(31, { method: 'copy-start', parts: ['request'], field: 'takesRows' }),
   added(31, { method: 'rows', parts: ['answer'], field: 'digest' }),
+  // Version 31 asked for the records of small partitions with `rows`: it takes files instead.
+  {
+    since: 32,
+    method: 'copy-start',
+    parts: ['request'],
+    older: (body) => ({ ...without('takesPacked', body), takesRows: null }),
+    newer: (body) => ({ ...without('takesRows', body), takesPacked: null }),
+  },
+  {
+    since: 32,
+    method: 'rows',
+    parts: ['answer'],
+    older: (body) => ({ ...body, digest: null }),
+    newer: (body) => without('digest', body),
+  },
 ];
 
 /** A file that has lost records was one that is not complete. */

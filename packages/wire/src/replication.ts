@@ -137,7 +137,5 @@ export const rowsSince = messageKind({
     more: z.boolean(),
     /** Whether `promises` would give any; null: it was not looked. */
     hasPromises: z.nullable(z.boolean()),
-    /** Of the file, where these rows are all that it has; else null. */
-    digest: z.nullable(digestField),
   }),
 });

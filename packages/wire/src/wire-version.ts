@@ -19,8 +19,9 @@
  * 29: whether a file has promises is told with its last rows (rows).
  * 30: what was promised, so that a joiner can take it over (promises).
  * 31: small partitions travel as records, beside the digest of them (copy-start, rows).
+ * 32: these come with the first answer, packed (copy-start).
  */
-export const wireVersion = 31;
+export const wireVersion = 32;
 /**
  * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
  * sent to it.

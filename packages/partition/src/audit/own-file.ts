@@ -1,7 +1,8 @@
 // Gives a staged file, which was just audited, to this device: after it the folder around it needs
 // nothing but its name to be the folder of a partition.
+import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory, syncFile, writeNewFile } from '@ringwright/node/durable-files';
+import { syncDirectory, syncFile } from '@ringwright/node/durable-files';
 import type Database from 'better-sqlite3';
 import { currentFile, currentText } from '../file/partition-directory.ts';
 import { PartitionFile } from '../file/partition-file.ts';
@@ -29,11 +30,14 @@ export function ownFile(db: Database.Database, owner: FileOwner): OwnedFile {
   return { info: file.info(), highestMs: file.highestMs };
 }
 
-/** For a file that is closed. CURRENT beside its folder names it when all else is on the disk. */
+/**
+ * For a file that is closed, in a staged folder. CURRENT beside its folder counts from when that
+ * gets its name, so all is synced at once.
+ */
 export async function makeOwnedDurable(file: string, { incarnation }: FileOwner): Promise<void> {
   const directory = dirname(file);
   const home = dirname(directory);
-  await Promise.all([syncFile(file), syncDirectory(directory)]);
-  await writeNewFile(currentFile(home), currentText(incarnation));
-  await syncDirectory(home);
+  const current = currentFile(home);
+  await writeFile(current, currentText(incarnation), { flag: 'wx', mode: 0o600 });
+  await Promise.all([...[file, current].map(syncFile), ...[directory, home].map(syncDirectory)]);
 }

@@ -15,6 +15,7 @@ import {
   textOf,
   write,
 } from '../../test/support/scratch-store.ts';
+import { spyAround } from '../../test/support/spy-around.ts';
 import { EmptyPartitions } from '../file/empty-partitions.ts';
 import { OpenFiles } from '../file/open-files.ts';
 import { PartitionFile } from '../file/partition-file.ts';
@@ -59,23 +60,6 @@ async function rotateLog({ directory }: Scratch, store: Store): Promise<void> {
   for (let i = 0; logFiles(directory).some((file) => before.has(file)); i += 1) {
     await store.write([write(`other-${i}`, 'y'.repeat(2_000), 200 + i, 1)]);
   }
-}
-
-/** Calls of a method, and what is done before and after each. */
-function spyAround(
-  prototype: object,
-  name: string,
-  { before = () => {}, after = () => {} }: { before?: () => void; after?: () => void },
-): void {
-  const { value } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
-  vi.spyOn(prototype as Record<string, () => Promise<unknown>>, name).mockImplementation(
-    async function (this: unknown, ...about) {
-      before();
-      const answer = await Reflect.apply(value, this, about);
-      after();
-      return answer;
-    },
-  );
 }
 
 test('a crash leaves an empty partition or the whole copy', async () => {

@@ -9,6 +9,7 @@ import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import type { FileToMake } from '../side/make-file.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyDescription, checkDescription } from './copy-manifest.ts';
@@ -23,6 +24,7 @@ export class StagedCopy {
   readonly #directory: string;
   readonly #incarnation: string;
   readonly #room: { readonly release: () => void };
+  #isPlaced = false;
 
   constructor(
     parts: StoreParts,
@@ -63,11 +65,22 @@ export class StagedCopy {
       const copied = { file: this.file, owner: this.#owner() };
       const owned = await verifyCopy(this.#parts.audits, copied, this.about);
       await synced;
-      return await this.#parts.mutex.run(placeName(this.#partition), () => this.#switch(owned));
+      return await this.#takePlace(owned);
     } catch (error) {
       if (!isSqliteError(error)) throw error;
       throw this.invalid(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** The same for a file that is made here of all its records. */
+  async make(content: Pick<FileToMake, 'records' | 'floorMs'>): Promise<PartitionInfo> {
+    const { keyspace, partition, digest } = this.about;
+    const owner = this.#owner();
+    const about = { file: this.file, owner, keyspace, partition, digest };
+    // failpoint: copy-in.before-make
+    const made = await this.#parts.audits.make({ ...about, ...content });
+    if (made === null) throw this.invalid(`its records are not those of the digest ${digest}`);
+    return this.#takePlace(owner === null ? null : made);
   }
 
   /** One that has a file must get the rows of it first: the file is no other's until then. */
@@ -77,15 +90,18 @@ export class StagedCopy {
     return { incarnation: this.#incarnation, life, state: stateInMemory(this.#partition) };
   }
 
-  async #switch(owned: OwnedFile | null): Promise<PartitionInfo> {
+  #takePlace(owned: OwnedFile | null): Promise<PartitionInfo> {
     const [parts, partition, directory] = [this.#parts, this.#partition, this.#directory];
-    const placed = owned && (await placeCopy(parts, partition, { directory, owned }));
-    return placed ?? adoptCopy(parts, partition, { directory: dirname(this.file) });
+    return parts.mutex.run(placeName(partition), async () => {
+      const placed = owned && (await placeCopy(parts, partition, { directory, owned }));
+      this.#isPlaced = placed !== null;
+      return placed ?? adoptCopy(parts, partition, { directory: dirname(this.file) });
+    });
   }
 
   async remove(): Promise<void> {
     this.#room.release();
-    await removeFiles(this.#directory);
+    if (!this.#isPlaced) await removeFiles(this.#directory);
   }
 
   invalid(what: string): CodedError {

@@ -4,6 +4,7 @@ import type { PartitionPlace } from '../file/data-paths.ts';
 import { partitionOf, type StoreParts } from '../parts/store-parts.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 import { giveCopy } from './given-copy.ts';
+import { type PackedPartition, packPartition, unpackPartition } from './packed-partition.ts';
 import { takeCopy } from './taken-copy.ts';
 
 export function storeCopies(parts: StoreParts) {
@@ -21,6 +22,11 @@ export function storeCopies(parts: StoreParts) {
      */
     take: async (description: CopyDescription, key: string) =>
       takeCopy(parts, partitionOf(parts, description), { about: description, key }),
+    /** See packPartition. Throws PARTITION_ABSENT too. */
+    pack: (place: PartitionPlace) => packPartition(parts, partitionOf(parts, place)),
+    /** See unpackPartition. Throws PARTITION_ABSENT too. */
+    unpack: async (packed: PackedPartition) =>
+      unpackPartition(parts, partitionOf(parts, packed), packed),
     /** Copies will be given soon: the process that gives them is started. */
     prepare: (): void => {
       parts.carrier.port().catch(() => undefined); // whoever needs it hears of it

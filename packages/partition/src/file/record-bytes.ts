@@ -1,7 +1,8 @@
 // The bytes of a record in the commit log, which are also the bytes its hash is taken over. Pure.
 import { createHash, hash } from 'node:crypto';
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
-import { emptyDigest, formatDigest, rowHashBytes, toggleRow } from './digest.ts';
+import { rowHashBytes } from './digest.ts';
 import type { HashedRecord } from './memtable.ts';
 import type { RecordContent, Write } from './record.ts';
 
@@ -95,6 +96,36 @@ export function decodeRecord(source: Buffer, start: number, end: number): Hashed
   };
 }
 
+/** Of records in one piece: each is behind its length. */
+const LENGTH_BYTES = 4;
+
+export function packRecords(records: readonly EncodableRecord[]): Buffer {
+  const bytes = records.reduce((sum, record) => sum + LENGTH_BYTES + recordLength(record), 0);
+  const packed = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const record of records) {
+    const end = encodeRecord(record, packed, at + LENGTH_BYTES);
+    packed.writeUInt32BE(end - at - LENGTH_BYTES, at);
+    at = end;
+  }
+  return packed;
+}
+
+/** In their order, with views of `packed` and fresh hashes; null when these are no whole records. */
+export function unpackRecords(packed: Uint8Array): HashedRecord[] | null {
+  const source = asBuffer(packed);
+  const records: HashedRecord[] = [];
+  for (let at = 0; at < source.length; ) {
+    const start = at + LENGTH_BYTES;
+    if (start > source.length) return null;
+    const end = start + source.readUInt32BE(at);
+    if (end > source.length || !isRecord(source, start, end)) return null;
+    records.push(decodeRecord(source, start, end));
+    at = end;
+  }
+  return records;
+}
+
 /** First 8 bytes of SHA-256 over encoded record bytes. */
 export function hashRecordBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary').slice(0, 8), 'latin1');
@@ -105,7 +136,7 @@ const LONG_VALUE_BYTES = 16 * 1024;
 
 let scratch = Buffer.allocUnsafe(4096);
 
-export function hashRecord(record: EncodableRecord): Buffer {
+export function hashRecord(record: RecordContent): Buffer {
   const { value } = record;
   if (value !== null && value.length >= LONG_VALUE_BYTES) return hashLong(record, value);
   const length = recordLength(record);
@@ -114,17 +145,10 @@ export function hashRecord(record: EncodableRecord): Buffer {
 }
 
 /** The same, without copying the value. */
-function hashLong(record: EncodableRecord, value: Uint8Array): Buffer {
+function hashLong(record: RecordContent, value: Uint8Array): Buffer {
   const head = Buffer.allocUnsafe(recordLength(record) - value.length);
   encodeHead(record, head, 0);
   return createHash('sha256').update(head).update(value).digest().subarray(0, 8);
-}
-
-/** Of a file that has these records and no others. */
-export function digestOfRecords(records: readonly EncodableRecord[]): string {
-  const toggle = (digest: typeof emptyDigest, record: EncodableRecord) =>
-    toggleRow(digest, hashRecord(record));
-  return formatDigest(records.reduce(toggle, emptyDigest));
 }
 
 /**

@@ -1,16 +1,18 @@
-// A process beside a store that copies, audits, builds and merges files: long work that delays no
+// A process beside a store that copies, audits, makes and merges files: long work that delays no
 // request.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { FileAudit } from '../audit/audit-file.ts';
-import type { FileOwner } from '../audit/own-file.ts';
+import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
+import type { FileToMake } from './make-file.ts';
 import type { FilesToMerge } from './merge-file.ts';
 
 export type SideWork =
   | { readonly kind: 'audit'; readonly file: string; readonly owner: FileOwner | null }
   | { readonly kind: 'copy'; readonly from: string; readonly to: string }
   | ({ readonly kind: 'copy-pages' } & PagesToCopy)
+  | ({ readonly kind: 'make' } & FileToMake)
   | ({ readonly kind: 'build' } & ChildrenToBuild)
   | ({ readonly kind: 'merge' } & FilesToMerge);
 
@@ -30,6 +32,7 @@ export type SideAnswer =
   | { readonly kind: 'waits' }
   | { readonly kind: 'audited'; readonly audit: FileAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
+  | { readonly kind: 'made'; readonly file: OwnedFile | null }
   | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string };
@@ -129,6 +132,13 @@ export class SideProcess {
   async copyPages(work: PagesToCopy): Promise<void> {
     const answer = await this.#do({ kind: 'copy-pages', ...work });
     if (answer.kind !== 'done') throw unexpected(answer);
+  }
+
+  /** See makeFile. */
+  async make(work: FileToMake): Promise<OwnedFile | null> {
+    const answer = await this.#do({ kind: 'make', ...work });
+    if (answer.kind === 'made') return answer.file;
+    throw unexpected(answer);
   }
 
   /** See buildChildren. Rejects also when one of the parents is not whole. */

@@ -13,6 +13,10 @@ async function answerOf(work: SideWork, onWait: () => void): Promise<SideAnswer>
       copyPages(work);
       return { kind: 'done' };
     }
+    if (work.kind === 'make') {
+      const { makeFile } = await import('./make-file.ts');
+      return { kind: 'made', file: await makeFile(work, onWait) };
+    }
     if (work.kind === 'build') {
       const { buildChildren } = await import('./build-children.ts');
       return { kind: 'built', children: buildChildren(work) };

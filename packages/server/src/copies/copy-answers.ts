@@ -12,6 +12,7 @@ import {
   snapshotsAtOnceMax,
 } from '@ringwright/base/limits-copies';
 import { GivenCopy } from '@ringwright/partition/copy/given-copy';
+import type { PackedPartition } from '@ringwright/partition/copy/packed-partition';
 import { Snapshot } from '@ringwright/partition/copy/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type {
@@ -33,7 +34,6 @@ import {
 import { Cooldown, type CooldownPorts } from './cooldown.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import { countAt, type Locality, localityOf } from './locality.ts';
-import { requireMany } from './small-partition.ts';
 import type { LoadThrottle } from './throttle-control.ts';
 
 interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
@@ -70,22 +70,22 @@ export class CopySource {
   /**
    * The file with everything written here under older ring versions: the fence is passed and what
    * was under way has ended before it is described. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE,
-   * PARTITION_FILLING, COPY_BUSY; COPY_NEEDLESS of an empty partition, or a small one if the joiner
-   * takes its records instead; USAGE when there is no process to give it.
+   * PARTITION_FILLING, COPY_BUSY; USAGE when there is no process to give it. A small partition
+   * comes packed, to a joiner that knows of that.
    */
   async start(
     request: RequestOf<typeof copyStart>,
     caller: Caller,
   ): Promise<AnswerOf<typeof copyStart>> {
     const { store } = this.#ports;
-    const { keyspace, partition } = request;
-    // Hidden always: it costs little, and is worth what the link of the calls is worth.
     const { copy, content } = await this.#open(request, caller, () =>
       this.#settled(request, () => {
-        requireMany(store.info(keyspace, partition), request.takesRows === true);
-        return store.copies.give(request, true);
+        const packed = request.takesPacked === true ? store.copies.pack(request) : null;
+        // Hidden always: it costs little, and is worth what the link of the calls is worth.
+        return packed ?? store.copies.give(request, true);
       }),
     );
+    if ('records' in content) return this.#packed(content);
     try {
       const { keyspace: _k, partition: _p, walBytes = 0, ...about } = content.description;
       return { copy, ...about, walBytes, key: content.key, ...(await content.door(0)) };
@@ -93,6 +93,13 @@ export class CopySource {
       await this.release({ copy });
       throw new CodedError('USAGE', 'no process gives copies here', { cause: error });
     }
+  }
+
+  #packed(packed: PackedPartition): AnswerOf<typeof copyStart> {
+    const { store, throttle } = this.#ports;
+    const { keyspace, partition, ...rest } = packed;
+    throttle.note(packed.records.length);
+    return { ...rest, hasPromises: store.promises(keyspace, partition).length > 0 };
   }
 
   /** Throws MOVE_UNKNOWN. */
@@ -126,10 +133,10 @@ export class CopySource {
     return { copy, sourceIncarnation, seq, bytes, seal, rows, tombstones, digest };
   }
 
-  async #open<Content extends GivenCopy | Snapshot>(
+  async #open<Content extends GivenCopy | Snapshot | PackedPartition>(
     request: RequestOf<typeof copyOpen>,
     caller: Caller,
-    begin: (fenced: Fenced) => Promise<Content>,
+    begin: () => Promise<Content>,
   ): Promise<{ copy: string; content: Content }> {
     const fenced = await passFence(this.#ports, request, caller);
     checkSource(fenced, request);
@@ -141,10 +148,12 @@ export class CopySource {
     this.#opening.push(locality);
     try {
       // failpoint: copy-out.before-snapshot
-      const content = await begin(fenced);
+      const content = await begin();
       const copy = randomBytes(12).toString('hex');
       const lastUsedMs = this.#monotonicMs();
-      this.#opened.set(copy, { content, asker, locality, lastUsedMs, sentBytes: 0 });
+      if (!('records' in content)) {
+        this.#opened.set(copy, { content, asker, locality, lastUsedMs, sentBytes: 0 });
+      }
       // failpoint: copy-out.opened
       return { copy, content };
     } finally {

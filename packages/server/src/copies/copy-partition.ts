@@ -1,10 +1,15 @@
-// Brings a whole partition file from another device: the processes beside the stores carry it, or
-// else it comes in chunks; verification and adoption here.
+// Brings a whole partition from another device. Its file is carried by the processes beside the
+// stores, or comes in chunks; a small one comes packed, and its file is made here.
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { copyStart } from '@ringwright/wire/copies';
+import type { AnswerOf } from '@ringwright/wire/message';
 import { copyInChunks } from './copy-in-chunks.ts';
 import type { CopyPorts, CopyResult, CopyTask } from './copy-task.ts';
-import { fetchCopy } from './fetch-copy.ts';
+import { beginFetch, fetchCopy, type OfferedFile, reopen } from './fetch-copy.ts';
 import type { BegunCopy } from './partial-copies.ts';
+
+type Offer = AnswerOf<typeof copyStart>;
 
 /**
  * After it resolves the file here holds the copy, merged with what was written here meanwhile. A
@@ -25,10 +30,54 @@ export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<C
       if (!(error instanceof CodedError) || error.code !== 'MOVE_UNKNOWN') throw error;
     }
   }
-  return (await fetchCopy(ports, task, null)) ?? copyInChunks(ports, task, null);
+  const offer = await askForCopy(ports, task);
+  if (offer === null) return copyInChunks(ports, task, null);
+  if ('records' in offer) return takePacked(ports, task, offer);
+  const begun = await beginFetch(ports, task, offer);
+  return (await fetchCopy(ports, task, begun)) ?? copyInChunks(ports, task, null);
 }
 
-function goOn(ports: CopyPorts, task: CopyTask, kept: BegunCopy): Promise<CopyResult | null> {
-  if (kept.kind === 'fetched') return fetchCopy(ports, task, kept);
-  return copyInChunks(ports, task, kept);
+async function goOn(ports: CopyPorts, task: CopyTask, kept: BegunCopy): Promise<CopyResult | null> {
+  if (kept.kind === 'chunks') return copyInChunks(ports, task, kept);
+  return fetchCopy(ports, task, await reopen(ports, task, kept));
+}
+
+/** Null: no process gives copies there, or it is of an older version, and the partition empty. */
+async function askForCopy(
+  { devices }: CopyPorts,
+  { active, partition, assignment, source }: CopyTask,
+): Promise<Offer | null> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const device = must(active.self, 'a device outside the ring loads nothing');
+  const about = { keyspace, ringVersion, partition, assignment, device };
+  try {
+    return await devices.call({ active, device: source }, copyStart, {
+      ...about,
+      takesPacked: true,
+    });
+  } catch (error) {
+    const [code, codes] = [
+      error instanceof CodedError ? error.code : '',
+      ['USAGE', 'COPY_NEEDLESS'],
+    ];
+    if (codes.includes(code)) return null;
+    throw error;
+  }
+}
+
+/** An empty one has nothing that a file need be made for. */
+async function takePacked(
+  { store, throttle }: CopyPorts,
+  { active, partition, onBytes, onReceived }: CopyTask,
+  { hasPromises, ...packed }: Exclude<Offer, OfferedFile>,
+): Promise<CopyResult> {
+  const { sourceIncarnation: incarnation, seq, digest, rows, floorMs } = packed;
+  const bytes = packed.records.length;
+  await throttle.pass(bytes);
+  onBytes(bytes, bytes);
+  onReceived();
+  if (seq > 0 || floorMs > 0) {
+    await store.copies.unpack({ keyspace: active.ring.keyspace, partition, ...packed });
+  }
+  return { incarnation, seq, digest, bytes, rows, hasPromises };
 }

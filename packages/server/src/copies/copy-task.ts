@@ -20,8 +20,6 @@ export interface CopyTask {
   readonly partition: number;
   readonly assignment: number | null;
   readonly source: number;
-  /** Records one by one do as well, where they are few: COPY_NEEDLESS. */
-  readonly takesRows: boolean;
   readonly onBytes: (done: number, total: number) => void;
   /** All bytes are here. */
   readonly onReceived: () => void;
@@ -34,6 +32,8 @@ export interface CopyResult {
   readonly digest: string;
   readonly bytes: number;
   readonly rows: number;
+  /** Of a packed partition, which has all that the source has: whether that has promises too. */
+  readonly hasPromises?: boolean;
 }
 
 /** The source releases an idle copy by itself if this does not arrive. */

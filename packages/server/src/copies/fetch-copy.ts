@@ -2,7 +2,7 @@
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { addressFor } from '@ringwright/ring/device';
-import { copyChecksum, copyGoOn, copyStart } from '@ringwright/wire/copies';
+import { copyChecksum, copyGoOn, type copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
 import {
   type CopyPorts,
@@ -14,18 +14,18 @@ import {
 } from './copy-task.ts';
 import type { FetchedCopy } from './partial-copies.ts';
 
+export type OfferedFile = Extract<AnswerOf<typeof copyStart>, { copy: string }>;
+
 /**
- * Null when it must come another way: the source has no process for it, or none that this one
- * reaches; or its file was written to while it was read. Throws COPY_CUT when the connection broke:
- * then it may be gone on with.
+ * Null when it must come another way: this process does not reach that of the source, or its file
+ * was written to while it was read. Throws COPY_CUT when the connection broke: then it may be gone
+ * on with.
  */
 export async function fetchCopy(
   ports: CopyPorts,
   task: CopyTask,
-  kept: FetchedCopy | null,
+  begun: FetchedCopy,
 ): Promise<CopyResult | null> {
-  const begun = kept === null ? await beginFetch(ports, task) : await reopen(ports, task, kept);
-  if (begun === null) return null;
   const { incoming, copy, about } = begun;
   const to = { active: task.active, device: task.source };
   let found: string;
@@ -71,24 +71,16 @@ async function finish(
   return { incarnation, seq, digest, bytes, rows };
 }
 
-async function beginFetch(
+/** What the source says of a copy that it gives is enough to begin. */
+export async function beginFetch(
   { devices, store }: CopyPorts,
-  { active, partition, assignment, source, takesRows }: CopyTask,
-): Promise<FetchedCopy | null> {
-  const { keyspace, version: ringVersion } = active.ring;
-  const to = { active, device: source };
-  const device = must(active.self, 'a device outside the ring loads nothing');
-  const asked = { keyspace, ringVersion, partition, assignment, device, takesRows };
+  { active, partition, assignment, source }: CopyTask,
+  offer: OfferedFile,
+): Promise<FetchedCopy> {
+  const { keyspace } = active.ring;
   const holder = must(active.ring.devices[source], `no device ${source} in the ring`);
   const { ip: host } = addressFor('replication', holder);
-  let answer: AnswerOf<typeof copyStart>;
-  try {
-    answer = await devices.call(to, copyStart, asked);
-  } catch (error) {
-    if (error instanceof CodedError && error.code === 'USAGE') return null;
-    throw error;
-  }
-  const { copy, key, port, ticket, cipherKey, ...described } = answer;
+  const { copy, key, port, ticket, cipherKey, ...described } = offer;
   const about = { keyspace, partition, ...described };
   try {
     const incoming = await store.copies.take(about, key);
@@ -96,13 +88,13 @@ async function beginFetch(
     const name = { keyspace, partition, assignment, source };
     return { kind: 'fetched', ...name, copy, about, incoming, gate, noted: 0 };
   } catch (error) {
-    await release(devices, to, copy);
+    await release(devices, { active, device: source }, copy);
     throw error;
   }
 }
 
 /** The copy is discarded when it cannot be gone on with. */
-async function reopen(
+export async function reopen(
   { devices }: CopyPorts,
   { active, source }: CopyTask,
   kept: FetchedCopy,

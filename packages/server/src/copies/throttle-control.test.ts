@@ -99,11 +99,12 @@ describe('how many at once', () => {
   };
 
   test('half, down to one; then with a rest that doubles up to its limit', () => {
-    const counts = [1, 2, 3, 4, 5, 20];
+    const counts = [1, 2, 3, 4, 5, 6, 20];
     const steps = counts.map((count) => at(Array(count).fill(window(stressed)).flat()));
     expect(steps).toEqual([
       [copiesInMax / 2, 0],
       [copiesInMax / 4, 0],
+      [copiesInMax / 8, 0],
       [1, 0],
       [1, 1],
       [1, 2],
@@ -112,14 +113,14 @@ describe('how many at once', () => {
   });
 
   test('nobody suffers any more: the rest goes first, then one more each turn', () => {
-    const slow = Array(5).fill(window(stressed)).flat();
+    const slow = Array(6).fill(window(stressed)).flat();
     const well = { ...stressed, p99Ms: 4 };
-    const turns = Array.from({ length: 16 }, (_, count) =>
+    const turns = Array.from({ length: copiesInMax + 4 }, (_, count) =>
       at([...slow, ...Array(count).fill(well)]),
     );
     const pauses = turns.map(([, cooldownTimes]) => Math.round(10 * (cooldownTimes ?? 0)));
-    expect(pauses).toEqual([20, 16, 13, 10, ...Array<number>(12).fill(0)]);
-    const rising = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+    expect(pauses).toEqual([20, 16, 13, 10, ...Array<number>(copiesInMax).fill(0)]);
+    const rising = Array.from({ length: copiesInMax - 2 }, (_, count) => count + 2);
     expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 1, 1, ...rising, null]);
   });
 

@@ -1,5 +1,6 @@
 // Filling a partition from real files: from the device replaced, from enough others, or not at all.
 import { CodedError } from '@ringwright/base/coded-error';
+import { copiesOutMax, copiesToServerMax, copiesToZoneMax } from '@ringwright/base/limits-copies';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import { digests, promises, rowsSince } from '@ringwright/wire/replication';
@@ -310,13 +311,13 @@ describe('open promises', () => {
 });
 
 describe('a source gives so many copies at once', () => {
-  /** Ten devices to a server, two servers to a zone. */
+  /** Twenty devices to a server, two servers to a zone. */
   const places = (id: number) => ({
-    ip: `10.0.0.${Math.floor(id / 10)}`,
-    zone: Math.floor(id / 20),
+    ip: `10.0.0.${Math.floor(id / 20)}`,
+    zone: Math.floor(id / 40),
   });
   const from = (id: number, count: number) => Array.from({ length: count }, (_, at) => id + at);
-  const wide = servedRing({ power: 0, devices: 50 });
+  const wide = servedRing({ power: 0, devices: 100 });
   const devices = wide.devices.map((device, id) => device && { ...device, ...places(id) });
   const ring = { ...wide, devices };
 
@@ -337,9 +338,14 @@ describe('a source gives so many copies at once', () => {
   }
 
   test.each([
-    ['to one server', from(10, 9), 8, 'COPY_BUSY to server'],
-    ['to one zone', [...from(20, 6), ...from(30, 7)], 12, 'COPY_BUSY to zone'],
-    ['in all', [...from(10, 6), ...from(20, 6), ...from(40, 5)], 16, 'COPY_BUSY in all'],
+    ['to one server', from(20, 17), copiesToServerMax, 'COPY_BUSY to server'],
+    ['to one zone', [...from(40, 12), ...from(60, 13)], copiesToZoneMax, 'COPY_BUSY to zone'],
+    [
+      'in all',
+      [...from(20, 12), ...from(40, 12), ...from(80, 9)],
+      copiesOutMax,
+      'COPY_BUSY in all',
+    ],
   ])('%s, then it is busy, and answers everything else', async (...[, askers, count, refusal]) => {
     await using cluster = await StoreCluster.open([ring]);
     await cluster.create(0, [0]);
@@ -354,9 +360,9 @@ describe('a source gives so many copies at once', () => {
   test('a joiner that asks anew, after it died, gives up what it had asked for', async () => {
     await using cluster = await StoreCluster.open([ring]);
     await cluster.create(0, [0]);
-    const again = [10, 10, 10, ...from(11, 7)];
+    const again = [20, 20, 20, ...from(21, 15)];
     expect(await opened(cluster, again)).not.toContain('COPY_BUSY to server');
-    expect(await opened(cluster, [18])).toEqual(['COPY_BUSY to server']);
+    expect(await opened(cluster, [36])).toEqual(['COPY_BUSY to server']);
   });
 });
 

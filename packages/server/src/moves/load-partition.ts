@@ -13,7 +13,7 @@ import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { pullRows } from './pull-rows.ts';
 import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
-import { takeSmall } from './take-small.ts';
+import { takePromises } from './take-promises.ts';
 
 export interface LoadPorts extends CopyPorts {
   readonly decide: FinishProposal;
@@ -148,58 +148,31 @@ async function loadFromOthers(
 /** All the device has: by what was missed here, which gives null, or by its whole file. */
 async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
   const caughtUpFile = await catchUpFile(ports, task, device);
-  if (caughtUpFile === null) return copyUnlessSmall(ports, task, device);
+  if (caughtUpFile === null) return copyAndCatchUp(ports, task, device);
   task.onProgress({ stage: 'catching-up', rows: caughtUpFile.rows });
   await pullRows(ports, task, { device, copied: caughtUpFile });
   return null;
 }
 
-/** Null when its records came instead. */
-async function copyUnlessSmall(
+async function copyAndCatchUp(
   ports: LoadPorts,
   task: LoadTask,
   device: number,
 ): Promise<Loaded['copy']> {
-  try {
-    return await copyAndCatchUp(ports, task, { device, takesRows: isFresh(ports, task) });
-  } catch (error) {
-    if (!(error instanceof CodedError) || error.code !== 'COPY_NEEDLESS') throw error;
-  }
-  if (await takeSmall(ports, task, device)) return null;
-  return copyAndCatchUp(ports, task, { device, takesRows: false });
-}
-
-/**
- * A file that was here before, perhaps put back from a backup, must become one of another
- * incarnation: peers remember how far they have it. A copy does, records that are merged do not.
- */
-function isFresh(
-  { store }: LoadPorts,
-  { active, partition, move, isReturning }: LoadTask,
-): boolean {
-  if (move === null || isReturning === true) return false;
-  return store.marks(active.ring.keyspace, partition)?.state === 'filling';
-}
-
-async function copyAndCatchUp(
-  ports: LoadPorts,
-  task: LoadTask,
-  { device, takesRows }: { readonly device: number; readonly takesRows: boolean },
-): Promise<Loaded['copy']> {
   const { active, partition, move, onProgress } = task;
   onProgress({ stage: 'reserving', bytes: 0 });
-  const copied = await copyPartition(ports, {
+  const { hasPromises, ...copied } = await copyPartition(ports, {
     active,
     partition,
     assignment: move?.from === device ? move.assignment : null,
     source: device,
-    takesRows,
     onBytes: (bytes, bytesTotal) => onProgress({ stage: 'copying', bytes, bytesTotal }),
     onReceived: () => onProgress({ stage: 'verifying' }),
   });
   // failpoint: load.copied
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
-  await pullRows(ports, task, { device, copied });
+  if (hasPromises === undefined) await pullRows(ports, task, { device, copied });
+  else if (hasPromises) await takePromises(ports, { active, partition, device });
   return { device, ...copied };
 }
 

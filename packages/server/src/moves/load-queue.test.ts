@@ -13,9 +13,9 @@ import type { LoadsView } from './load-notes.ts';
 import { LoadQueue } from './load-queue.ts';
 import type { LoadStep } from './waiting-load.ts';
 
-const partitions = 16;
+const partitions = 32;
 /** Device 3 joins for device 0, which has slot 0 of all partitions. */
-const wide = servedRing({ power: 4, devices: 3 });
+const wide = servedRing({ power: 5, devices: 3 });
 const table = wide.table.map((row, replica) => row.map(() => replica));
 const devices = [
   ...wide.devices,

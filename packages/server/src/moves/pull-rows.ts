@@ -12,18 +12,6 @@ interface PullFrom {
   readonly copied?: { readonly incarnation: string; readonly seq: number };
 }
 
-/** One page. Throws PARTITION_FILLING of a device that is not complete. */
-export async function askRows(
-  { devices }: Pick<LoadPorts, 'devices'>,
-  { active, partition, move }: LoadTask,
-  { device, since }: { readonly device: number; readonly since: number },
-): Promise<AnswerOf<typeof rowsSince>> {
-  const { keyspace, version: ringVersion } = active.ring;
-  const assignment = move?.assignment ?? null;
-  const about = { keyspace, ringVersion, partition, assignment };
-  return devices.call({ active, device }, rowsSince, { ...about, since });
-}
-
 /**
  * Takes the device's records after a sequence until it has no more, under their own timestamps.
  * Sequences are of one incarnation: when the device replaces its file, all its records are taken.
@@ -33,6 +21,7 @@ export async function pullRows(
   task: LoadTask,
   { device, copied }: PullFrom,
 ): Promise<void> {
+  const { active, partition } = task;
   let [incarnation, since] = [copied?.incarnation ?? null, copied?.seq ?? 0];
   for (;;) {
     const answer = await askRows(ports, task, { device, since });
@@ -44,7 +33,11 @@ export async function pullRows(
     if (copied !== undefined) checkFloor(ports, task, answer.floorMs);
     await takeRows(ports, task, answer.rows);
     task.onProgress({});
-    if (!answer.more) return takePromisesBehind(ports, task, { device, answer });
+    if (!answer.more) {
+      // Null: a device of an older version, which does not say.
+      if (answer.hasPromises !== false) await takePromises(ports, { active, partition, device });
+      return;
+    }
     if (answer.lastSeq <= since) {
       throw new CodedError(
         'PEER_FAILED',
@@ -67,12 +60,14 @@ function checkFloor(
   throw new CodedError('PARTITION_FILLING', message, { details: { floorMs, copiedMs } });
 }
 
-/** The last of its records are here. */
-export async function takePromisesBehind(
-  ports: LoadPorts,
-  { active, partition }: LoadTask,
-  last: { readonly device: number; readonly answer: AnswerOf<typeof rowsSince> },
-): Promise<void> {
-  if (last.answer.hasPromises === false) return;
-  await takePromises(ports, { active, partition, device: last.device });
+/** One page. Throws PARTITION_FILLING of a device that is not complete. */
+async function askRows(
+  { devices }: Pick<LoadPorts, 'devices'>,
+  { active, partition, move }: LoadTask,
+  { device, since }: { readonly device: number; readonly since: number },
+): Promise<AnswerOf<typeof rowsSince>> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const assignment = move?.assignment ?? null;
+  const about = { keyspace, ringVersion, partition, assignment };
+  return devices.call({ active, device }, rowsSince, { ...about, since });
 }

@@ -156,7 +156,6 @@ export const answerRows: ReplicaAnswer<typeof rowsSince> = async (ports, request
     lastSeq,
     more,
     hasPromises: ports.store.promises(keyspace, partition).length > 0,
-    digest: since === 0 && !more ? info.digest : null,
   };
 };
 

@@ -1,7 +1,6 @@
 // Figures of the store and of copies, taken where they pass: gauges on request, bytes on arrival.
 import { copyRead, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
-import { rowsSince } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { StatusPorts } from './status.ts';
@@ -49,12 +48,9 @@ export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): 
 /** By the message that brings them; the answers have passed their schemas. */
 const bytesOf: Readonly<Record<string, (answer: unknown) => number>> = {
   [copyRead.method]: (answer) => (answer as AnswerOf<typeof copyRead>).data.length,
-  // They come to another process.
-  [copyStart.method]: (answer) => (answer as AnswerOf<typeof copyStart>).bytes,
-  [rowsSince.method]: (answer) =>
-    (answer as AnswerOf<typeof rowsSince>).rows.reduce((sum, row) => sum + bytesOfRow(row), 0),
+  [copyStart.method]: (answer) => {
+    const offer = answer as AnswerOf<typeof copyStart>;
+    // The bytes of a file come to another process.
+    return 'records' in offer ? offer.records.length : offer.bytes;
+  },
 };
-
-function bytesOfRow({ key, value }: AnswerOf<typeof rowsSince>['rows'][number]): number {
-  return key.length + (value?.length ?? 0);
-}

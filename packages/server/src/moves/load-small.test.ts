@@ -1,9 +1,8 @@
-// Small partitions travel as records: all or none, and with what stands for dropped tombstones.
+// Small partitions come packed: all or none, and with what stands for dropped tombstones.
 import { CodedError } from '@ringwright/base/coded-error';
 import { smallPartitionBytesMax, smallPartitionRowsMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
 import { copyStart } from '@ringwright/wire/copies';
-import { rowsSince } from '@ringwright/wire/replication';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
@@ -33,9 +32,9 @@ async function joining(records: Readonly<Record<string, string>> = {}): Promise<
   return { cluster, source: source!, joiner: joiner! };
 }
 
-/** 'file' or 'records', as it came, or the code of what it threw. */
+/** 'file' or 'packed', as it came, or the code of what it threw. */
 async function load(
-  joiner: StoreDevice,
+  { source, joiner }: Pick<Place, 'source' | 'joiner'>,
   progress: Partial<LoadProgress> = {},
   how: { readonly isRefill?: boolean; readonly isReturning?: boolean } = {},
 ): Promise<string> {
@@ -44,14 +43,24 @@ async function load(
   const { isRefill = false, isReturning = false } = how;
   const move = isRefill ? null : (active.ring.moves[0] ?? null);
   const task = { active, partition: 0, move, isReturning, onProgress };
+  const { onAnswer } = source;
+  let form = 'file';
+  source.onAnswer = (method, answer) => {
+    if (method === copyStart.method && 'records' in (answer as object)) form = 'packed';
+    return onAnswer(method, answer);
+  };
   try {
-    const ports = { store, devices, decide, throttle, partial };
-    const { copy, merged } = await loadPartition(ports, task);
-    if (!isRefill) expect(merged).toEqual(copy === null ? [2] : []);
-    return copy === null ? 'records' : 'file';
+    const { copy, merged } = await loadPartition(
+      { store, devices, decide, throttle, partial },
+      task,
+    );
+    if (!isRefill) expect({ device: copy?.device, merged }).toEqual({ device: 2, merged: [] });
+    return form;
   } catch (error) {
     if (error instanceof CodedError) return error.code;
     throw error;
+  } finally {
+    source.onAnswer = onAnswer;
   }
 }
 
@@ -68,13 +77,14 @@ async function audit(device: StoreDevice): Promise<void> {
   expect((await device.store.scrub(keyspace, 0)).findings).toEqual([]);
 }
 
-test('its records come, verified, and no file', async () => {
+test('its records come, verified, in the first answer', async () => {
   const { source, joiner } = await joining(many(smallPartitionRowsMax));
   const progress: Partial<LoadProgress> = {};
-  expect(await load(joiner, progress)).toBe('records');
+  expect(await load({ source, joiner }, progress)).toBe('packed');
   const { digest, rows } = source.info(0)!;
   expect(joiner.info(0)).toMatchObject({ digest, rows, state: 'filling' });
-  expect(progress).toMatchObject({ rows, bytes: rows, copiesVerified: 1 });
+  const bytes = source.store.copies.pack({ keyspace, partition: 0 })?.records.length;
+  expect(progress).toMatchObject({ rows, bytes, copiesVerified: 1 });
   await audit(joiner);
 });
 
@@ -83,16 +93,18 @@ test.each([
   ['bytes of values', { a: 'x'.repeat(smallPartitionBytesMax), b: 'x' }],
 ])('with more %s the file comes', async (...[, records]) => {
   const { source, joiner } = await joining(records);
-  expect(await load(joiner)).toBe('file');
+  expect(await load({ source, joiner })).toBe('file');
   expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
   await audit(joiner);
 });
 
+const isRefill = { isRefill: true };
+
 test.each([
-  ['a refill', { isRefill: true }, 'filling'],
+  ['a refill', isRefill, 'filling'],
   ['one that returns', { isReturning: true }, 'filling'],
   ['one that has lost records', {}, 'lost'],
-] as const)('%s takes the file, and with it another incarnation', async (...[, how, state]) => {
+] as const)('%s gets another incarnation', async (...[, how, state]) => {
   const { cluster, source, joiner } = await joining(many(3));
   for (const { store } of cluster.devices.slice(0, 2)) {
     await store.write(
@@ -103,17 +115,20 @@ test.each([
     );
   }
   for (const device of cluster.devices) device.hasProcess = true;
+  const [first] = cluster.devices;
   await joiner.store.setState(keyspace, 0, state);
   const before = joiner.info(0)?.incarnation;
-  expect(await load(joiner, {}, how)).toBe('file');
+  // A refill asks the first of the other slots.
+  const asked = how === isRefill ? first! : source;
+  expect(await load({ source: asked, joiner }, {}, how)).toBe('packed');
   expect(joiner.info(0)?.incarnation).not.toBe(before);
   expect(source.info(0)?.incarnation).not.toBe(joiner.info(0)?.incarnation);
 });
 
 test('they are merged with what is here', async () => {
-  const { joiner } = await joining(many(3));
+  const { source, joiner } = await joining(many(3));
   await joiner.put(0, { own: '1', 'key-0': 'newer' }, 9);
-  expect(await load(joiner)).toBe('records');
+  expect(await load({ source, joiner })).toBe('packed');
   expect(['own', 'key-0', 'key-1'].map((key) => joiner.value(0, key))).toEqual(['1', 'newer', 'v']);
   await audit(joiner);
 });
@@ -122,45 +137,26 @@ test('what the source was promised comes too', async () => {
   const { source, joiner } = await joining(many(3));
   const promise = { keyspace, partition: 0, key: Buffer.from('p'), value: null };
   await source.store.write([{ ...promise, ms: firstMs, tie: 5, isPromise: true }]);
-  expect(await load(joiner)).toBe('records');
+  expect(await load({ source, joiner })).toBe('packed');
   expect(joiner.store.promises(keyspace, 0)).toMatchObject([{ ms: firstMs, tie: 5 }]);
 });
 
-test.each([
-  ['a record is left out', (rows: object[]) => rows.slice(1)],
-  ['a record is another', (rows: object[]) => [{ ...rows[0], tie: 7 }, ...rows.slice(1)]],
-  [
-    'a value is another',
-    (rows: object[]) => [{ ...rows[0], value: Buffer.from('V') }, ...rows.slice(1)],
-  ],
-])('%s: nothing is kept', async (...[, bend]) => {
+test('other records than the digest is of: nothing is kept', async () => {
   const { source, joiner } = await joining(many(9));
   const before = joiner.info(0);
-  source.onAnswer = (method, answer) => {
-    if (method !== rowsSince.method) return answer;
-    const told = answer as { rows: object[] };
-    return { ...told, rows: bend(told.rows) };
-  };
-  expect(await load(joiner)).toBe('COPY_INVALID');
+  source.onAnswer = (method, answer) =>
+    method === copyStart.method ? { ...(answer as object), digest: '0'.repeat(16) } : answer;
+  expect(await load({ source, joiner })).toBe('COPY_INVALID');
   expect(joiner.info(0)).toEqual(before);
 });
 
-test('a source of an older version, which says no digest', async () => {
+test('a source of an older version, which refuses to copy an empty file', async () => {
   const { source, joiner } = await joining();
-  source.onAnswer = (method, answer) =>
-    method === rowsSince.method ? { ...(answer as object), digest: null } : answer;
-  const progress: Partial<LoadProgress> = {};
-  expect(await load(joiner, progress)).toBe('records');
-  expect(progress.copiesVerified).toBe(0);
-});
-
-test('one that grows meanwhile comes as a file', async () => {
-  const { source, joiner } = await joining(many(3));
-  source.onCall = async (method) => {
-    if (method === rowsSince.method) await source.put(0, many(1_100), 9);
+  source.onCall = (method) => {
+    if (method === copyStart.method) throw new CodedError('COPY_NEEDLESS', 'it is empty');
   };
-  expect(await load(joiner)).toBe('file');
-  expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+  expect(await load({ source, joiner })).toBe('file');
+  await audit(joiner);
 });
 
 describe('where the source has dropped tombstones', () => {
@@ -169,24 +165,17 @@ describe('where the source has dropped tombstones', () => {
   test('their floor comes, behind records that are older', async () => {
     const { source, joiner } = await joining(many(9));
     await raiseFloor(source, floor);
-    expect(await load(joiner)).toBe('records');
+    expect(await load({ source, joiner })).toBe('packed');
     const { digest } = source.info(0)!;
     expect(joiner.info(0)).toMatchObject({ digest, floorMs: floor, barrierMs: floor });
     await audit(joiner);
   });
 
-  test.each([
-    ['before', false],
-    ['while they are asked for', true],
-  ])('a record here that is older, written %s: the file comes', async (...[, isMeanwhile]) => {
+  test('a record here that is older counts as deleted', async () => {
     const { source, joiner } = await joining(many(9));
     await raiseFloor(source, floor);
-    const write = () => joiner.put(0, { late: 'deleted once' });
-    source.onCall = async (method) => {
-      if (method === rowsSince.method && isMeanwhile) await write();
-    };
-    if (!isMeanwhile) await write();
-    expect(await load(joiner)).toBe('file');
+    await joiner.put(0, { late: 'deleted once' });
+    expect(await load({ source, joiner })).toBe('packed');
     expect(joiner.value(0, 'late'), 'below the floor').toBeNull();
     expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
     await audit(joiner);
@@ -197,7 +186,7 @@ describe('where the source has dropped tombstones', () => {
     await raiseFloor(source, floor);
     const record = { keyspace, partition: 0, key: Buffer.from('key-0'), ms: floor + 1, tie: 0 };
     await joiner.store.write([{ ...record, value: Buffer.from('newer') }]);
-    expect(await load(joiner)).toBe('records');
+    expect(await load({ source, joiner })).toBe('packed');
     expect(joiner.value(0, 'key-0')).toBe('newer');
     expect(joiner.info(0)).toMatchObject({ rows: 9, floorMs: floor, barrierMs: floor });
     await audit(joiner);
@@ -207,7 +196,7 @@ describe('where the source has dropped tombstones', () => {
 const seeds =
   process.env['SEED'] === undefined ? [...Array(12).keys()] : [Number(process.env['SEED'])];
 
-test.each(seeds)('a random history (SEED=%i npx vitest run take-small)', async (seed) => {
+test.each(seeds)('a random history (SEED=%i npx vitest run load-small)', async (seed) => {
   const random = seededRandom(seed);
   const { source, joiner } = await joining();
   const model = new Map<string, { value: string | null; at: number }>();
@@ -223,9 +212,8 @@ test.each(seeds)('a random history (SEED=%i npx vitest run take-small)', async (
   for (let at = 1; at <= writes; at += 1) await write(source, at);
   const floorAt = random.below(2) * random.below(writes + 1);
   if (floorAt > 0) await raiseFloor(source, firstMs + floorAt);
-  const calls = new Set([copyStart.method, rowsSince.method].filter(() => random.below(3) === 0));
-  source.onCall = async (method) => {
-    if (!calls.delete(method)) return;
+  const times = random.below(3);
+  const meanwhile = async (): Promise<void> => {
     // As coordinators write: to both, above every floor.
     const [before, at] = [new Map(model), writes + 1 + random.below(90)];
     await write(joiner, at);
@@ -236,7 +224,14 @@ test.each(seeds)('a random history (SEED=%i npx vitest run take-small)', async (
     const place = { keyspace, partition: 0, key: Buffer.from(key) };
     await source.store.write([{ ...place, value, ms: firstMs + at, tie: 0 }]);
   };
-  expect(await load(joiner)).toBe('records');
+  if (times === 1) source.onCall = meanwhile;
+  const pending: Promise<void>[] = [];
+  source.onAnswer = (_method, answer) => {
+    if (times === 2) pending.push(meanwhile());
+    return answer;
+  };
+  expect(await load({ source, joiner })).toBe('packed');
+  await Promise.all(pending);
   for (const [key, { value }] of model) expect(joiner.value(0, key), key).toBe(value);
   const { digest, floorMs } = source.info(0)!;
   expect(joiner.info(0)).toMatchObject({ digest, floorMs });

@@ -1,0 +1,69 @@
+// A small partition without its file: what it says of itself, and its records in one piece. The
+// other end makes a file of them, beside its store.
+import {
+  packedPartitionBytesMax,
+  smallPartitionBytesMax,
+  smallPartitionRowsMax,
+  unpackedFileBytesMax,
+} from '@ringwright/base/limits-copies';
+import { isEmpty, type Partition } from '../file/partition.ts';
+import type { PartitionFile } from '../file/partition-file.ts';
+import type { PartitionInfo } from '../file/partition-info.ts';
+import { recordsSince } from '../file/read-records.ts';
+import { packRecords } from '../file/record-bytes.ts';
+import type { StoreParts } from '../parts/store-parts.ts';
+import { readPartitionFile } from '../parts/use-partition.ts';
+import type { CopyDescription } from './copy-manifest.ts';
+import { stageCopy } from './staged-copy.ts';
+
+export interface PackedPartition extends Omit<CopyDescription, 'bytes' | 'walBytes'> {
+  /** See TombstoneMarks. */
+  readonly floorMs: number;
+  /** See packRecords. */
+  readonly records: Uint8Array;
+}
+
+const bounds = { rowsMax: smallPartitionRowsMax, bytesMax: smallPartitionBytesMax };
+
+/** As it is now; null of one that is not small. Throws PARTITION_DAMAGED, RECORD_DAMAGED. */
+export function packPartition(
+  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  partition: Partition,
+): PackedPartition | null {
+  const { infoWhenClosed } = partition;
+  return isEmpty(partition) && infoWhenClosed !== null
+    ? packed(infoWhenClosed, new Uint8Array())
+    : readPartitionFile(parts, partition, packFile);
+}
+
+function packFile(file: PartitionFile): PackedPartition | null {
+  const info = file.info();
+  if (info.rows + info.tombstones > bounds.rowsMax || info.bytes > bounds.bytesMax) return null;
+  const { rows, more } = recordsSince(file, 0, bounds);
+  const records = packRecords(rows);
+  return more || records.length > packedPartitionBytesMax ? null : packed(info, records);
+}
+
+function packed(info: PartitionInfo, records: Uint8Array): PackedPartition {
+  const { keyspace, partition, incarnation, seq, rows, tombstones, digest, floorMs } = info;
+  const about = { keyspace, partition, sourceIncarnation: incarnation };
+  return { ...about, seq, rows, tombstones, digest, floorMs, records };
+}
+
+/**
+ * Makes them the file of the partition, with what is written here meanwhile, as a copy of that file
+ * would be. Throws COPY_INVALID, and nothing has changed here, when they are not what their digest
+ * says; DISK_FULL before a byte is written.
+ */
+export async function unpackPartition(
+  parts: StoreParts,
+  partition: Partition,
+  { floorMs, records, ...about }: PackedPartition,
+): Promise<PartitionInfo> {
+  const staged = await stageCopy(parts, partition, { ...about, bytes: unpackedFileBytesMax });
+  try {
+    return await staged.make({ floorMs, records });
+  } finally {
+    await staged.remove();
+  }
+}
