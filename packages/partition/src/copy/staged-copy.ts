@@ -24,6 +24,7 @@ export class StagedCopy {
   readonly #directory: string;
   readonly #incarnation: string;
   readonly #room: { readonly release: () => void };
+  /** The folder is the partition's now. */
   #isPlaced = false;
 
   constructor(

@@ -42,7 +42,10 @@ async function goOn(ports: CopyPorts, task: CopyTask, kept: BegunCopy): Promise<
   return fetchCopy(ports, task, await reopen(ports, task, kept));
 }
 
-/** Null: no process gives copies there, or it is of an older version, and the partition empty. */
+/** No process gives copies there; or the source is of an older version, and the partition empty. */
+const comesInChunks: readonly string[] = ['USAGE', 'COPY_NEEDLESS'];
+
+/** Null for one that comes in chunks. */
 async function askForCopy(
   { devices }: CopyPorts,
   { active, partition, assignment, source }: CopyTask,
@@ -56,11 +59,7 @@ async function askForCopy(
       takesPacked: true,
     });
   } catch (error) {
-    const [code, codes] = [
-      error instanceof CodedError ? error.code : '',
-      ['USAGE', 'COPY_NEEDLESS'],
-    ];
-    if (codes.includes(code)) return null;
+    if (error instanceof CodedError && comesInChunks.includes(error.code)) return null;
     throw error;
   }
 }
