@@ -1,5 +1,5 @@
-// The bytes of a record in the commit log, which are also the bytes its hash is taken over, and which
-// travel in a packed partition: a change is one of the wire, too. Pure.
+// The bytes of a record in the commit log, which are also those that its hash is taken over, and
+// that travel in a packed partition: a change is one of the wire, too. Pure.
 import { createHash, hash } from 'node:crypto';
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
