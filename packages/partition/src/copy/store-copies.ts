@@ -27,9 +27,10 @@ export function storeCopies(parts: StoreParts) {
     /** See unpackPartition. Throws PARTITION_ABSENT too. */
     unpack: async (packed: PackedPartition) =>
       unpackPartition(parts, partitionOf(parts, packed), packed),
-    /** Copies will be given soon: the process that gives them is started. */
-    prepare: (): void => {
-      parts.carrier.port().catch(() => undefined); // whoever needs it hears of it
+    /** Copies will be given, or taken, soon: the process that gives, or audits, them is started. */
+    prepare: ({ gives, takes }: { readonly gives: boolean; readonly takes: boolean }): void => {
+      if (gives) parts.carrier.port().catch(() => undefined); // whoever needs it hears of it
+      if (takes) parts.audits.prepare();
     },
     /** How fast they may be. */
     setRates: (rates: CopyRates): void => parts.carrier.setRates(rates),

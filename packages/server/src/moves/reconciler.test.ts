@@ -17,7 +17,9 @@ test('a disk without room for many new files fails as often as there are files',
   let failures = 0;
   let hasRoom = false;
   const created: number[] = [];
+  const prepared = new Set<string>();
   const store = {
+    copies: { prepare: (what: object) => void prepared.add(JSON.stringify(what)) },
     list: () => created.map((partition) => ({ keyspace: 'cities', partition, state: 'filling' })),
     damaged: () => [],
     children: { endMirror: () => undefined },
@@ -53,6 +55,7 @@ test('a disk without room for many new files fails as often as there are files',
   await vi.advanceTimersByTimeAsync(dutyRetryMs);
   await reconciler.idle('cities');
   expect(created).toHaveLength(files);
+  expect([...prepared]).toEqual(['{"gives":false,"takes":true}']);
   expect(reconciler.failing('cities')).toEqual([]);
   await reconciler.close();
 });

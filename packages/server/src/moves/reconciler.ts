@@ -161,8 +161,7 @@ export class Reconciler {
     const onNoteFailed = (error: unknown): void =>
       this.#passes.failed({ kind: 'note', keyspace }, error);
     await held.follow(active, states).catch(onNoteFailed);
-    const { ring, self } = active;
-    if (self !== null && ring.moves.some(({ from }) => from === self)) this.#prepareCopies(self);
+    this.#prepareCopies(active);
     store.children.endMirror(keyspace);
     this.#loads.forgetEnded(active);
     this.#drains.forgetEnded(active);
@@ -197,11 +196,16 @@ export class Reconciler {
   }
 
   /** Not all devices at the same time: a server that starts a process does nothing else. */
-  #prepareCopies(self: number): void {
+  #prepareCopies({ ring: { moves }, self }: ActiveRing): void {
+    const [gives, takes] = [
+      moves.some(({ from }) => from === self),
+      moves.some(({ to }) => to === self),
+    ];
+    if (self === null || !(gives || takes)) return;
     this.#preparing ??= setTimeout(
       () => {
         this.#preparing = undefined;
-        this.#ports.store.copies.prepare();
+        this.#ports.store.copies.prepare({ gives, takes });
       },
       (self % copyStartTurns) * copyStartTurnMs,
     );
