@@ -65,6 +65,7 @@ export const copyStart = messageKind({
     }),
     z.strictObject({
       ...descriptionFields,
+      barrierMs: msField,
       floorMs: msField,
       /** As the commit log has them, each behind its length in four bytes. */
       records: bytesField('records', 0, packedPartitionBytesMax),

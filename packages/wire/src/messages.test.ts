@@ -101,7 +101,7 @@ const { seal: _s, ...description } = manifest;
 const started = { ...description, walBytes: most, key: 'a'.repeat(32) };
 const { copy: _c, bytes: _b, ...told } = description;
 const records = new Uint8Array(packedPartitionBytesMax);
-const packed = { ...told, floorMs: stampMsMax, records, hasPromises: true };
+const packed = { ...told, barrierMs: stampMsMax, floorMs: stampMsMax, records, hasPromises: true };
 const client = { keyspace, key, consistency: 'quorum', session: { ...stamp, weak: true } };
 const wanted = Array.from({ length: offerRowsMax }, (_, index) => index);
 

@@ -22,7 +22,7 @@ const frozen: Readonly<Record<number, string>> = {
   29: 'f3e2cdf487af9e099c5c268b8700fed3ea3abb98eae7dba1d58760991fb02922',
   30: '64f5ed153cd4b18d51f9a6a3bc07267828a40eb6c88bd0651490e024ec62aee0',
   31: 'b06636d608077601f53d1dc3b99b428e630e5a3a9da76e5ad4e427e99dd62414',
-  32: '2c79778b4cc8bc046051b29a95e7eac883263e93515b585cafb0d3d1b9f69a51',
+  32: '52082e21696ab412227dca3bb540f863ae0c9c5ef0ca393ea0163469b9bd115e',
 };
 
 test('the messages are those of the wire version', () => {

@@ -71,6 +71,18 @@ test('every kind of record, stored or waiting, and another incarnation', async (
   expect(target.highestMs()).toBe(52);
 });
 
+test('what the source has promised, and not dropped yet, is promised here', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = await stores(from, to);
+  await source.write(some);
+  await source.promiseFloor('test', 0, 30);
+  await source.raiseFloor('test', 0, 12);
+  await target.copies.unpack(pack(source));
+  await expectSame(source, target);
+  expect(target.info('test', 0)).toMatchObject({ floorMs: 12, barrierMs: 30 });
+});
+
 test('an empty one, with a floor or without', async () => {
   await using from = scratch();
   await using to = scratch();

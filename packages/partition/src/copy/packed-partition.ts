@@ -11,14 +11,15 @@ import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import { packRecords } from '../file/record-bytes.ts';
+import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { readPartitionFile } from '../parts/use-partition.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 import { stageCopy } from './staged-copy.ts';
 
-export interface PackedPartition extends Omit<CopyDescription, 'bytes' | 'walBytes'> {
-  /** See TombstoneMarks. */
-  readonly floorMs: number;
+export interface PackedPartition
+  extends Omit<CopyDescription, 'bytes' | 'walBytes'>,
+    TombstoneMarks {
   /** See packRecords. */
   readonly records: Uint8Array;
 }
@@ -45,9 +46,10 @@ function packFile(file: PartitionFile): PackedPartition | null {
 }
 
 function packed(info: PartitionInfo, records: Uint8Array): PackedPartition {
-  const { keyspace, partition, incarnation, seq, rows, tombstones, digest, floorMs } = info;
+  const { keyspace, partition, incarnation, seq, rows, tombstones, digest } = info;
+  const { barrierMs, floorMs } = info;
   const about = { keyspace, partition, sourceIncarnation: incarnation };
-  return { ...about, seq, rows, tombstones, digest, floorMs, records };
+  return { ...about, seq, rows, tombstones, digest, barrierMs, floorMs, records };
 }
 
 /**
@@ -58,11 +60,11 @@ function packed(info: PartitionInfo, records: Uint8Array): PackedPartition {
 export async function unpackPartition(
   parts: StoreParts,
   partition: Partition,
-  { floorMs, records, ...about }: PackedPartition,
+  { barrierMs, floorMs, records, ...about }: PackedPartition,
 ): Promise<PartitionInfo> {
   const staged = await stageCopy(parts, partition, { ...about, bytes: unpackedFileBytesMax });
   try {
-    return await staged.make({ floorMs, records });
+    return await staged.make({ barrierMs, floorMs, records });
   } finally {
     await staged.remove();
   }

@@ -8,6 +8,7 @@ import { placeName } from '../file/data-paths.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
+import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import type { FileToMake } from '../side/make-file.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
@@ -74,7 +75,7 @@ export class StagedCopy {
   }
 
   /** The same for a file that is made here of all its records. */
-  async make(content: Pick<FileToMake, 'records' | 'floorMs'>): Promise<PartitionInfo> {
+  async make(content: Pick<FileToMake, 'records' | keyof TombstoneMarks>): Promise<PartitionInfo> {
     const { keyspace, partition, digest } = this.about;
     const owner = this.#owner();
     const about = { file: this.file, owner, keyspace, partition, digest };

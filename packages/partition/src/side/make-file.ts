@@ -4,8 +4,10 @@ import { type FileOwner, makeOwnedDurable, type OwnedFile } from '../audit/own-f
 import { fileBytes, newTables } from '../file/new-partition-file.ts';
 import { PartitionFile } from '../file/partition-file.ts';
 import { unpackRecords } from '../file/record-bytes.ts';
+import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 
-export interface FileToMake {
+/** Its marks are those of the file that the records are of. */
+export interface FileToMake extends TombstoneMarks {
   /** In a folder that is there, and has none. */
   readonly file: string;
   /** Whose it is then, durably; null: nobody's, and it is not synced. */
@@ -14,9 +16,7 @@ export interface FileToMake {
   readonly partition: number;
   /** See packRecords. */
   readonly records: Uint8Array;
-  /** Stands for tombstones that are not among them. */
-  readonly floorMs: number;
-  /** Of the file that they are all records of. */
+  /** Of that file, which has these records and no others. */
   readonly digest: string;
 }
 
@@ -38,14 +38,14 @@ export async function makeFile(work: FileToMake, onWait: () => void): Promise<Ow
   return made.owned;
 }
 
-function bytesOfFile({ keyspace, partition, owner, records: packed, floorMs }: FileToMake) {
-  const records = unpackRecords(packed);
+function bytesOfFile({ keyspace, partition, owner, barrierMs, floorMs, ...work }: FileToMake) {
+  const records = unpackRecords(work.records);
   if (records === null) return null;
   const file = new PartitionFile(newTables({ keyspace, partition, ...(owner ?? nobody) }));
   try {
     file.apply(records);
     // Behind the records: a floor keeps out those that are older.
-    if (floorMs > 0) file.change({ state: null, barrierMs: floorMs, floorMs });
+    if (barrierMs > 0) file.change({ state: null, barrierMs, floorMs });
     file.flush();
     const owned: OwnedFile = { info: file.info(), highestMs: file.highestMs };
     return { owned, bytes: fileBytes(file.db) };

@@ -64,18 +64,18 @@ async function askForCopy(
   }
 }
 
-/** An empty one has nothing that a file need be made for. */
+/** An empty one has nothing that a file need be made for. A floor is never above the barrier. */
 async function takePacked(
   { store, throttle }: CopyPorts,
   { active, partition, onBytes, onReceived }: CopyTask,
   { hasPromises, ...packed }: Exclude<Offer, OfferedFile>,
 ): Promise<CopyResult> {
-  const { sourceIncarnation: incarnation, seq, digest, rows, floorMs } = packed;
+  const { sourceIncarnation: incarnation, seq, digest, rows, barrierMs } = packed;
   const bytes = packed.records.length;
   await throttle.pass(bytes);
   onBytes(bytes, bytes);
   onReceived();
-  if (seq > 0 || floorMs > 0) {
+  if (seq > 0 || barrierMs > 0) {
     await store.copies.unpack({ keyspace: active.ring.keyspace, partition, ...packed });
   }
   return { incarnation, seq, digest, bytes, rows, hasPromises };
