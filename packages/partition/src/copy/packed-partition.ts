@@ -15,7 +15,7 @@ import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { readPartitionFile } from '../parts/use-partition.ts';
 import type { CopyDescription } from './copy-manifest.ts';
-import { stageCopy } from './staged-copy.ts';
+import { reserveCopy } from './staged-copy.ts';
 
 export interface PackedPartition
   extends Omit<CopyDescription, 'bytes' | 'walBytes'>,
@@ -62,7 +62,7 @@ export async function unpackPartition(
   partition: Partition,
   { barrierMs, floorMs, records, ...about }: PackedPartition,
 ): Promise<PartitionInfo> {
-  const staged = await stageCopy(parts, partition, { ...about, bytes: unpackedFileBytesMax });
+  const staged = await reserveCopy(parts, partition, { ...about, bytes: unpackedFileBytesMax });
   try {
     return await staged.make({ barrierMs, floorMs, records });
   } finally {

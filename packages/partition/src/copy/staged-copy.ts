@@ -129,8 +129,24 @@ export async function roomFor(parts: StoreParts, bytes: number): Promise<{ relea
   }
 }
 
-/** Throws COPY_INVALID for what no file can be, DISK_FULL with both numbers, before the first byte. */
+/** A copy that comes: its folder is there. Throws as `reserveCopy` does. */
 export async function stageCopy(
+  parts: StoreParts,
+  partition: Partition,
+  copy: CopyDescription,
+): Promise<StagedCopy> {
+  const staged = await reserveCopy(parts, partition, copy);
+  try {
+    await mkdir(dirname(staged.file), { recursive: true, mode: 0o700 });
+    return staged;
+  } catch (error) {
+    await staged.remove();
+    throw error;
+  }
+}
+
+/** Throws COPY_INVALID for what no file can be, DISK_FULL with both numbers, before the first byte. */
+export async function reserveCopy(
   parts: StoreParts,
   partition: Partition,
   copy: CopyDescription,
@@ -141,14 +157,8 @@ export async function stageCopy(
     throw new CodedError('COPY_INVALID', what);
   }
   const room = await roomFor(parts, copy.bytes);
+  parts.audits.prepare();
   const directory = parts.stagingPath('copy');
   const incarnation = parts.newIncarnation();
-  try {
-    parts.audits.prepare();
-    await mkdir(join(directory, incarnation), { recursive: true, mode: 0o700 });
-    return new StagedCopy(parts, partition, { about: copy, directory, incarnation, room });
-  } catch (error) {
-    room.release();
-    throw error;
-  }
+  return new StagedCopy(parts, partition, { about: copy, directory, incarnation, room });
 }

@@ -1,5 +1,6 @@
-// Makes a partition file of packed records, in a process beside the store.
-import { writeFileSync } from 'node:fs';
+// Makes partition files of packed records, in a process beside the store.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type FileOwner, makeOwnedDurable, type OwnedFile } from '../audit/own-file.ts';
 import { fileBytes, newTables } from '../file/new-partition-file.ts';
 import { PartitionFile } from '../file/partition-file.ts';
@@ -8,7 +9,7 @@ import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 
 /** Its marks are those of the file that the records are of. */
 export interface FileToMake extends TombstoneMarks {
-  /** In a folder that is there, and has none. */
+  /** In a folder that is made, and has none. */
   readonly file: string;
   /** Whose it is then, durably; null: nobody's, and it is not synced. */
   readonly owner: FileOwner | null;
@@ -23,19 +24,38 @@ export interface FileToMake extends TombstoneMarks {
 /** Who adopts such a file gives it names of his own. */
 const nobody: FileOwner = { incarnation: 'packed', life: 'packed', state: 'filling' };
 
-/**
- * `onWait` is told when only the disk is left. Null, and there is no file, when the records are not
- * those of the digest.
- */
-export async function makeFile(work: FileToMake, onWait: () => void): Promise<OwnedFile | null> {
-  const { file, owner, digest } = work;
-  const made = bytesOfFile(work);
-  if (made?.owned.info.digest !== digest) return null;
-  writeFileSync(file, made.bytes, { flag: 'wx', mode: 0o600 });
-  if (owner === null) return made.owned;
+export type MadeFile =
+  | { readonly kind: 'made'; readonly owned: OwnedFile }
+  /** Its records are not those of the digest. */
+  | { readonly kind: 'differs' }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** `onWait` is told when only the disk is left. What was not made leaves no file that counts. */
+export function makeFiles(works: readonly FileToMake[], onWait: () => void): Promise<MadeFile[]> {
+  const written = works.map((work) => [work, writeFile(work)] as const);
   onWait();
-  await makeOwnedDurable(file, owner);
-  return made.owned;
+  return Promise.all(written.map(([work, made]) => durably(work, made)));
+}
+
+function writeFile(work: FileToMake): MadeFile {
+  try {
+    const made = bytesOfFile(work);
+    if (made?.owned.info.digest !== work.digest) return { kind: 'differs' };
+    mkdirSync(dirname(work.file), { recursive: true, mode: 0o700 });
+    writeFileSync(work.file, made.bytes, { flag: 'wx', mode: 0o600 });
+    return { kind: 'made', owned: made.owned };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+async function durably({ file, owner }: FileToMake, made: MadeFile): Promise<MadeFile> {
+  if (made.kind !== 'made' || owner === null) return made;
+  return makeOwnedDurable(file, owner).then(() => made, failed);
+}
+
+function failed(error: unknown): MadeFile {
+  return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
 }
 
 function bytesOfFile({ keyspace, partition, owner, barrierMs, floorMs, ...work }: FileToMake) {

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { BackgroundProcess } from '@ringwright/node/background-process';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { emptyDigest, formatDigest } from '../file/digest.ts';
 import { newPartitionBytes } from '../file/new-partition-file.ts';
+import type { FileToMake } from './make-file.ts';
 import { SideProcess } from './side-process.ts';
 
 const limits = { jobsMax: 4, idleMsMax: 60_000 };
@@ -120,4 +123,51 @@ test('a process that was prepared takes the next audit', async () => {
   audits.close();
   audits.prepare();
   expect(audits.running).toBe(false);
+});
+
+function toMake(change: Partial<FileToMake> = {}): FileToMake {
+  const owner = { incarnation: 'one', life: 'one', state: 'filling' } as const;
+  const marks = { barrierMs: 0, floorMs: 0 };
+  return {
+    ...{
+      file: join(folder, randomUUID(), 'one', 'data.db'),
+      owner,
+      keyspace: 'test',
+      partition: 3,
+    },
+    ...{ ...marks, records: new Uint8Array(), digest: formatDigest(emptyDigest), ...change },
+  };
+}
+
+test('files that are asked for together are one job, and each has its own end', async () => {
+  const send = vi.spyOn(BackgroundProcess.prototype, 'send');
+  onTestFinished(() => send.mockRestore());
+  const side = sideProcess();
+  const [first, last] = [toMake(), toMake()];
+  const [made, differs, exists, whole] = await Promise.allSettled([
+    side.make(first),
+    side.make(toMake({ digest: 'f'.repeat(16) })),
+    side.make(toMake({ file: first.file })),
+    side.make(last),
+  ]);
+  expect(send).toHaveBeenCalledTimes(1);
+  expect(made).toMatchObject({ value: { info: { partition: 3, state: 'filling' } } });
+  expect(differs).toMatchObject({ value: null });
+  expect(exists).toMatchObject({ status: 'rejected', reason: { message: /EEXIST/ } });
+  expect(whole).toMatchObject({ status: 'fulfilled' });
+  for (const { file } of [first, last]) {
+    const audit = await side.audit(file);
+    expect(audit).toMatchObject({ findings: [], meta: { incarnation: 'one' } });
+  }
+});
+
+test('each file of a job counts against the limit, and all go with the process', async () => {
+  const side = sideProcess();
+  const waiting = Array.from({ length: limits.jobsMax }, () => side.make(toMake()));
+  const settled = Promise.allSettled(waiting);
+  await expect(side.make(toMake())).rejects.toMatchObject({ code: 'STORE_BUSY' });
+  side.close();
+  for (const result of await settled) {
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } });
+  }
 });

@@ -5,14 +5,14 @@ import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/back
 import type { FileAudit } from '../audit/audit-file.ts';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
 import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
-import type { FileToMake } from './make-file.ts';
+import type { FileToMake, MadeFile } from './make-file.ts';
 import type { FilesToMerge } from './merge-file.ts';
 
 export type SideWork =
   | { readonly kind: 'audit'; readonly file: string; readonly owner: FileOwner | null }
   | { readonly kind: 'copy'; readonly from: string; readonly to: string }
   | ({ readonly kind: 'copy-pages' } & PagesToCopy)
-  | ({ readonly kind: 'make' } & FileToMake)
+  | { readonly kind: 'make'; readonly files: readonly FileToMake[] }
   | ({ readonly kind: 'build' } & ChildrenToBuild)
   | ({ readonly kind: 'merge' } & FilesToMerge);
 
@@ -32,7 +32,7 @@ export type SideAnswer =
   | { readonly kind: 'waits' }
   | { readonly kind: 'audited'; readonly audit: FileAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
-  | { readonly kind: 'made'; readonly file: OwnedFile | null }
+  | { readonly kind: 'made'; readonly files: readonly MadeFile[] }
   | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly message: string };
@@ -57,6 +57,12 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
+/** Files to be made that nobody has begun with. */
+interface Gathering {
+  readonly files: FileToMake[];
+  readonly answer: Promise<SideAnswer>;
+}
+
 export interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
   /** Files that may wait, the one at work included; beyond it STORE_BUSY. */
   readonly jobsMax: number;
@@ -69,14 +75,15 @@ const PROGRAM = new URL('./side-program.ts', import.meta.url);
 /**
  * Another process, because closing a descriptor of a live database here would drop the locks that
  * SQLite holds on it (howtocorrupt.html, 2.2), and because it can have a low priority: requests go
- * first when the processor is short. It works on one file at a time. When it dies, that job fails,
- * and so do those that wait for the disk; the next job gets a new process.
+ * first when the processor is short. It does one job at a time. When it dies, that job fails, and so
+ * do those that wait for the disk; the next job gets a new process.
  */
 export class SideProcess {
   readonly #jobsMax: number;
   readonly #process: BackgroundProcess<SideRequest, SideMessage>;
   readonly #waiting: Job[] = [];
   #job: Job | null = null;
+  #gathering: Gathering | null = null;
   /** By id: jobs that wait for the disk. */
   readonly #atDisk = new Map<number, Job>();
   #nextId = 1;
@@ -134,11 +141,22 @@ export class SideProcess {
     if (answer.kind !== 'done') throw unexpected(answer);
   }
 
-  /** See makeFile. */
-  async make(work: FileToMake): Promise<OwnedFile | null> {
-    const answer = await this.#do({ kind: 'make', ...work });
-    if (answer.kind === 'made') return answer.file;
-    throw unexpected(answer);
+  /**
+   * See makeFiles. Those that are asked for in one turn, or while the process has other work, are
+   * one job: a message to it costs as much as a small file. Null for one that differs.
+   */
+  async make(file: FileToMake): Promise<OwnedFile | null> {
+    this.#requirePlace();
+    const files = this.#gathering?.files ?? [];
+    const at = files.push(file) - 1;
+    this.#gathering ??= { files, answer: this.#wait({ kind: 'make', files }) };
+    const { answer } = this.#gathering;
+    setImmediate(() => this.#startNext());
+    const all = await answer;
+    const made = all.kind === 'made' ? all.files[at] : all;
+    if (made?.kind === 'made') return made.owned;
+    if (made?.kind === 'differs') return null;
+    throw unexpected(made ?? all);
   }
 
   /** See buildChildren. Rejects also when one of the parents is not whole. */
@@ -154,20 +172,27 @@ export class SideProcess {
     if (answer.kind !== 'done') throw unexpected(answer);
   }
 
-  #do(work: SideWork): Promise<SideAnswer> {
+  async #do(work: SideWork): Promise<SideAnswer> {
+    this.#requirePlace();
+    const answer = this.#wait(work);
+    this.#startNext();
+    return answer;
+  }
+
+  /** Throws STORE_CLOSED, STORE_BUSY. */
+  #requirePlace(): void {
+    if (this.#closed) throw closedError();
     const jobsMax = this.#jobsMax;
+    const jobs = [...this.#waiting, ...this.#begun()];
+    if (jobs.reduce((sum, { work }) => sum + filesOf(work), 0) < jobsMax) return;
+    throw new CodedError('STORE_BUSY', `${jobsMax} files wait to be copied or audited`, {
+      hint: 'move fewer files at the same time',
+    });
+  }
+
+  #wait(work: SideWork): Promise<SideAnswer> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) reject(closedError());
-      else if (this.#waiting.length + this.#atDisk.size + (this.#job === null ? 0 : 1) >= jobsMax) {
-        reject(
-          new CodedError('STORE_BUSY', `${jobsMax} files wait to be copied or audited`, {
-            hint: 'move fewer files at the same time',
-          }),
-        );
-      } else {
-        this.#waiting.push({ id: this.#nextId++, work, resolve, reject });
-        this.#startNext();
-      }
+      this.#waiting.push({ id: this.#nextId++, work, resolve, reject });
     });
   }
 
@@ -179,10 +204,12 @@ export class SideProcess {
       return;
     }
     this.#job = job;
+    const { id, work } = job;
+    if (work.kind === 'make') this.#gathering = null;
     try {
       this.#process.start();
       this.#process.hold(true);
-      this.#process.send({ kind: 'work', id: job.id, work: job.work });
+      this.#process.send({ kind: 'work', id, work });
     } catch (error) {
       // No process to be had: the next job may have more luck.
       this.#job = null;
@@ -202,25 +229,34 @@ export class SideProcess {
   }
 
   #lose(reason: unknown): void {
-    for (const job of this.#begun()) job.reject(reason);
+    const jobs = this.#begun();
+    this.#forgetBegun();
+    for (const job of jobs) job.reject(reason);
     this.#startNext();
   }
 
-  /** Takes out the jobs that the process has. */
+  /** Jobs that the process has. */
   #begun(): Job[] {
-    const jobs = [...(this.#job === null ? [] : [this.#job]), ...this.#atDisk.values()];
+    return [...(this.#job === null ? [] : [this.#job]), ...this.#atDisk.values()];
+  }
+
+  #forgetBegun(): void {
     this.#job = null;
     this.#atDisk.clear();
-    return jobs;
   }
 
   /** Fails what waits with STORE_CLOSED and ends the process. Safe to repeat. */
   close(): void {
     this.#closed = true;
     const jobs = [...this.#begun(), ...this.#waiting.splice(0)];
+    this.#forgetBegun();
     for (const { reject } of jobs) reject(closedError());
     this.#process.end();
   }
+}
+
+function filesOf(work: SideWork): number {
+  return work.kind === 'make' ? work.files.length : 1;
 }
 
 function unexpected(answer: SideAnswer): Error {

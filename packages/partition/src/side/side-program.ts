@@ -1,4 +1,4 @@
-// Program beside a store (side-process.ts): works on one file at a time, answers with what it did.
+// Program beside a store (side-process.ts): does one job at a time, answers with what it did.
 import { flushCompileCache } from 'node:module';
 import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
@@ -14,8 +14,8 @@ async function answerOf(work: SideWork, onWait: () => void): Promise<SideAnswer>
       return { kind: 'done' };
     }
     if (work.kind === 'make') {
-      const { makeFile } = await import('./make-file.ts');
-      return { kind: 'made', file: await makeFile(work, onWait) };
+      const { makeFiles } = await import('./make-file.ts');
+      return { kind: 'made', files: await makeFiles(work.files, onWait) };
     }
     if (work.kind === 'build') {
       const { buildChildren } = await import('./build-children.ts');
