@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   cutUnfinished,
   cutWals,
@@ -12,6 +12,7 @@ import {
   textOf,
   write,
 } from '../test/support/scratch-store.ts';
+import { OpenFiles } from './file/open-files.ts';
 import { openStore } from './open-store.ts';
 
 test('a partition that is dropped and made again gets nothing of its former life', async () => {
@@ -106,6 +107,22 @@ test.each([
   await dropped;
   expect(new Set(found)).toEqual(new Set(['xy', 'gone']));
   expect(found.indexOf('gone')).toBeGreaterThan(found.lastIndexOf('xy'));
+});
+
+test('a state alone opens no file that goes, and is not in the trash', async () => {
+  await using place = scratch();
+  const before = await place.open();
+  await before.create('test', 0, 'ready');
+  await before.write([write('a', 'x', 1)]);
+  await before.close();
+  const store = await place.open();
+  await store.setState('test', 0, 'lost');
+  const use = vi.spyOn(OpenFiles.prototype, 'use');
+  await store.drop('test', 0, 1_000);
+  expect(use).not.toHaveBeenCalled();
+  use.mockRestore();
+  const [item] = await store.trash.list();
+  expect(await store.trash.restore(item!.name)).toMatchObject({ state: 'filling', rows: 1 });
 });
 
 test('the trash gives back what no checkpoint had moved into the file', async () => {

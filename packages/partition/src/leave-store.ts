@@ -46,7 +46,7 @@ async function settle(parts: StoreParts, partition: Partition): Promise<void> {
   const { file, damage } = partition;
   if (file === null || damage !== null) return;
   try {
-    if (partition.dirtySince === clean && file.isFlushed) return;
+    if (partition.dirtySince === clean && file.unflushed === 'nothing') return;
     // failpoint: leave.before-checkpoint
     if (await parts.files.use(partition).checkpointAside()) {
       await finishFile(parts, partition);

@@ -46,7 +46,7 @@ export class PartitionFile {
   readonly #pending = new Memtable();
   /** The row in the file; its marks may be ahead of it. */
   #meta: MetaRow;
-  #marksChanged = false;
+  #marksAhead: 'nothing' | 'state' | 'more' = 'nothing';
   /** Its counters with the pending rows. */
   #tally: Tally;
   readonly #info = new LatestInfo();
@@ -185,26 +185,25 @@ export class PartitionFile {
     const barrier_ms = Math.max(meta.barrier_ms, barrierMs);
     const floor_ms = Math.max(meta.floor_ms, floorMs);
     this.#meta = { ...meta, state: state ?? meta.state, barrier_ms, floor_ms };
-    this.#marksChanged = true;
+    const isOfState = barrierMs + floorMs === 0 && this.#marksAhead !== 'more';
+    this.#marksAhead = isOfState ? 'state' : 'more';
   }
 
   /** Stores the pending rows, promises, watermarks and marks, in one transaction. */
   flush(): void {
     const { promises, watermarks } = this;
-    const isChanged = promises.haveChanged || watermarks.haveChanged || this.#marksChanged;
-    if (this.#pending.size === 0 && !isChanged) return;
+    if (this.unflushed === 'nothing' && !watermarks.haveChanged) return;
     const meta = withChecksum({ ...this.#meta, ...tallyColumns(this.#tally) });
     const rows = this.#pending.size;
-    let valueBytes = 0;
-    let others = 0;
+    let [valueBytes, others] = [0, 0];
     this.wal.write(() => {
       valueBytes = storeRows(this.#sql, this.#pending);
       others = promises.flush() + watermarks.flush();
-      if (this.#marksChanged) this.#storeMarks(meta);
+      if (this.#marksAhead !== 'nothing') this.#storeMarks(meta);
       this.#storeCounters(meta);
     });
     this.#meta = meta;
-    this.#marksChanged = false;
+    this.#marksAhead = 'nothing';
     this.wal.noteTransaction(rows + others, valueBytes);
     this.#pending.clear();
   }
@@ -281,9 +280,9 @@ export class PartitionFile {
     return this.wal.checkpointAside();
   }
 
-  /** Whether the log has nothing that the WAL has not; watermarks are not in the log. */
-  get isFlushed(): boolean {
-    return this.#pending.size === 0 && !this.promises.haveChanged && !this.#marksChanged;
+  /** What the log has and the WAL has not; watermarks are not in the log. */
+  get unflushed(): 'nothing' | 'state' | 'more' {
+    return this.#pending.size > 0 || this.promises.haveChanged ? 'more' : this.#marksAhead;
   }
 
   /** Checkpoints and closes. Throws when that could not finish: the log must then stay. */

@@ -101,7 +101,7 @@ export class Checkpointer {
         // What came meanwhile may have been flushed, and is not synced.
         if (partition.file === file) noteSynced(partition, oldestNeeded);
       } else if (done) {
-        const since = file.isFlushed ? clean : oldestNeeded;
+        const since = file.unflushed === 'nothing' ? clean : oldestNeeded;
         noteSynced(partition, since);
       } else if (!holdBack(partition)) checkpointPartition(this.#options.files, partition);
     } catch (error) {

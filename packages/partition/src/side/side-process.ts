@@ -75,8 +75,8 @@ const PROGRAM = new URL('./side-program.ts', import.meta.url);
 /**
  * Another process, because closing a descriptor of a live database here would drop the locks that
  * SQLite holds on it (howtocorrupt.html, 2.2), and because it can have a low priority: requests go
- * first when the processor is short. It does one job at a time. When it dies, that job fails, and so
- * do those that wait for the disk; the next job gets a new process.
+ * first when the processor is short. It does one job at a time. When it dies, that job fails, and
+ * so do those that wait for the disk; the next job gets a new process.
  */
 export class SideProcess {
   readonly #jobsMax: number;

@@ -60,7 +60,7 @@ export function dropPartition(
   return parts.mutex.run(placeName(partition), async () => {
     checkOpen(parts);
     if (partition.gone) return;
-    flushFile(parts, partition);
+    storeRest(parts, partition);
     // From here on writes find nothing, also those that are in the log but not yet applied.
     partition.gone = true;
     parts.registry.leave(partition);
@@ -78,10 +78,16 @@ export function dropPartition(
   });
 }
 
-/** So that the trash has what waits in memory; what is damaged goes there as it is. */
-function flushFile({ files }: StoreParts, partition: Partition): void {
+/**
+ * So that the trash has what waits in memory; what is damaged goes there as it is. A state alone is
+ * not stored, since whatever comes back from the trash is filling.
+ */
+function storeRest({ files }: StoreParts, partition: Partition): void {
   const { file, damage, unstored } = partition;
-  if ((file === null && unstored === null) || damage !== null) return;
+  const closedHasAll = unstored === null || unstored.barrierMs + unstored.floorMs === 0;
+  const openHasAll = file?.unflushed !== 'more' && file?.isInMemory !== true;
+  const hasAll = file === null ? closedHasAll : openHasAll;
+  if (hasAll || damage !== null) return;
   try {
     files.use(partition).flush();
   } catch (error) {

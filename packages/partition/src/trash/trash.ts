@@ -36,8 +36,7 @@ export async function moveToTrash(root: string, directory: string, named: Named)
     if (await exists(directory)) throw error;
     return;
   }
-  await syncDirectory(trash);
-  await syncDirectory(dirname(directory));
+  await Promise.all([trash, dirname(directory)].map(syncDirectory));
 }
 
 /** What the name of a folder says; null when no drop has made it. */
