@@ -16,7 +16,7 @@ export const copiesToZoneMax = 24;
 /**
  * Partition files given up at the same time per device: each waits on its peers, not on this disk.
  */
-export const drainsMax = 16;
+export const drainsMax = 32;
 /**
  * Where requests hold loads back, so many are given up for each load that may run: they wait for
  * peers and disk for most of their time, and move no bytes.

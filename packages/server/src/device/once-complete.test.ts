@@ -1,5 +1,5 @@
 // Notes of files that were complete: each is on disk when it is answered, and of one file only.
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
@@ -13,7 +13,7 @@ test('what was noted is found after a restart, and not of the file that followed
   await using folder = await scratchFolder();
   const notes = await OnceComplete.load(folder.path);
   const saved = Array.from({ length: 20 }, async (_, partition) => {
-    await notes.note(held(partition));
+    await notes.note([held(partition)]);
     const again = await OnceComplete.load(folder.path);
     expect(again.has(held(partition)), `partition ${partition}`).toBe(true);
   });
@@ -22,9 +22,23 @@ test('what was noted is found after a restart, and not of the file that followed
   expect(notes.has({ ...held(3), keyspace: 'towns' })).toBe(false);
   notes.forget('cities', 3);
   expect(notes.has(held(3))).toBe(false);
-  await notes.note(held(3, 'another life'));
+  await notes.note([held(3, 'another life')]);
   const again = await OnceComplete.load(folder.path);
   expect([3, 4].map((partition) => again.has(held(partition)))).toEqual([false, true]);
+});
+
+test('what could not be written is written with the next note, and only once', async () => {
+  await using folder = await scratchFolder();
+  const data = join(folder.path, 'data');
+  const notes = await OnceComplete.load(data);
+  const many = [held(1), held(2)];
+  await expect(notes.note(many)).rejects.toThrow(/ENOENT/);
+  await mkdir(data);
+  await notes.note(many);
+  const again = await OnceComplete.load(data);
+  expect(many.map((one) => again.has(one))).toEqual([true, true]);
+  await rm(data, { recursive: true });
+  await notes.note(many); // nothing is left to write
 });
 
 test('notes that cannot be read are no missing ones', async () => {

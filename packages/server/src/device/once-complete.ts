@@ -14,6 +14,9 @@ export class OnceComplete {
   /** Incarnations by `keyspace/partition`. */
   readonly #notes: Map<string, string>;
   readonly #state: LatestState<typeof notesSchema>;
+  /** Notes that were ever added, and how many of these are on the disk. */
+  #added = 0;
+  #saved = 0;
 
   private constructor(file: string, notes: Map<string, string>) {
     this.#notes = notes;
@@ -31,10 +34,19 @@ export class OnceComplete {
     return this.#notes.get(nameOf(held)) === held.incarnation;
   }
 
-  /** Durable when it resolves: to be called before the file counts as incomplete. */
-  note(held: Held): Promise<void> {
-    this.#notes.set(nameOf(held), held.incarnation);
-    return this.#state.save();
+  /**
+   * Durable when it resolves: to be called before the files count as incomplete. The file of notes
+   * is written whole, so many are noted at once; what is noted already costs nothing.
+   */
+  async note(files: readonly Held[]): Promise<void> {
+    for (const held of files.filter((one) => !this.has(one))) {
+      this.#notes.set(nameOf(held), held.incarnation);
+      this.#added += 1;
+    }
+    const added = this.#added;
+    if (this.#saved === added) return;
+    await this.#state.save();
+    this.#saved = Math.max(this.#saved, added);
   }
 
   /** The file is complete again, or gone. Not saved at once: a note of an old file harms nobody. */

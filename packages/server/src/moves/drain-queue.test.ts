@@ -54,7 +54,7 @@ test('those that wait for a dead device keep none back that could go', async () 
     },
     guard: { judge: () => Promise.resolve(new Set()) },
     inFlight: { drained: () => Promise.resolve() },
-    onceComplete: { forget: () => undefined },
+    onceComplete: { note: () => Promise.resolve(), forget: () => undefined },
     current: () => active,
     requireDropsAllowed: () => undefined,
     onGivenUp: () => undefined,

@@ -95,6 +95,10 @@ export class DrainQueue {
       notes.reasons.set(partition, reason ?? `${drainsMax} others are given up first`);
       if (reason === null) waiting.push({ active, notes, partition });
     }
+    const goes = new Set(waiting.map(({ partition }) => partition));
+    const complete = infos.filter((one) => one.state === 'ready' && goes.has(one.partition));
+    // One that is not noted now, as on a full disk, is when it goes, or says why it cannot.
+    await this.#ports.onceComplete.note(complete).catch(() => undefined);
     const sorted = waiting.sort((a, b) => failuresOf(a) - failuresOf(b));
     this.#waiting.set(keyspace, sorted);
     this.#fill();
@@ -183,7 +187,7 @@ export class DrainQueue {
     const begunMs = this.#ports.monotonicMs();
     try {
       const held = this.#ports.store.info(keyspace, partition);
-      if (held?.state === 'ready') await this.#ports.onceComplete.note(held);
+      if (held?.state === 'ready') await this.#ports.onceComplete.note([held]);
       const ports = { ...this.#ports, holdings: this.#holdings };
       await drainPartition(ports, { active, partition });
       for (const noted of [notes.reasons, notes.failures]) noted.delete(partition);

@@ -214,7 +214,7 @@ export class LoadQueue {
     const { store, onceComplete } = this.#ports;
     const held = store.info(keyspace, partition);
     if (held?.state === 'ready') {
-      await onceComplete.note(held);
+      await onceComplete.note([held]);
       stop.signal.throwIfAborted(); // by a ring that has no such move any more
       await store.setState(keyspace, partition, 'filling');
     }
