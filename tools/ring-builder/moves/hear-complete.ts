@@ -18,16 +18,19 @@ export type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<vo
  * Where a server cannot tell, as an older program or one that is away, only the time counts; after
  * a look that came too early as well.
  */
-export function hearComplete(): PauseUntilComplete {
+export function hearComplete(
+  ask: (head: StoredVersion) => Promise<boolean> = areComplete,
+): PauseUntilComplete {
   let asked: { readonly id: string; readonly complete: Promise<boolean> } | null = null;
-  let wasTold = false;
+  /** The version that was said to be complete last; the next one has its own end. */
+  let told: string | null = null;
   return async (head, ms) => {
-    if (wasTold) {
-      wasTold = false;
+    if (told === head.id) {
+      told = null;
       await setTimeout(ms);
       return;
     }
-    if (asked?.id !== head.id) asked = { id: head.id, complete: areComplete(head) };
+    if (asked?.id !== head.id) asked = { id: head.id, complete: ask(head) };
     const over = new AbortController();
     const time = setTimeout(Math.max(ms, toldMsMin), null, { signal: over.signal });
     time.catch(() => undefined); // it is not waited for any more
@@ -35,7 +38,7 @@ export function hearComplete(): PauseUntilComplete {
     over.abort();
     if (complete === null) return;
     asked = null;
-    wasTold = complete;
+    told = complete ? head.id : null;
     if (!complete) await setTimeout(ms);
   };
 }

@@ -35,13 +35,19 @@ test('a disk without room for many new files fails as often as there are files',
     current: () => active,
     held: { follow: () => Promise.resolve() },
     guard: { judge: () => Promise.resolve(new Set()) },
+    onceComplete: { note: () => Promise.resolve() },
     controls: { isPaused: () => false, priority: () => 0 },
     monotonicMs: () => 0,
     loadThrottle: () => ({ loads: null, cooldownTimes: 0 }),
     onError: () => void (failures += 1),
   } as unknown as ReconcilerPorts);
+  const { version } = active.ring;
+  const complete = reconciler.movesComplete('cities', version, dutyRetryMs);
+  await vi.advanceTimersByTimeAsync(dutyRetryMs);
+  expect(await complete, 'nobody knows before the first pass').toBe(false);
   reconciler.reconcile('cities');
   await reconciler.idle('cities');
+  expect(await reconciler.movesComplete('cities', version, dutyRetryMs)).toBe(true);
   const files = failures;
   expect(files).toBeGreaterThan(1);
   for (let round = 2; round < 20; round += 1) {

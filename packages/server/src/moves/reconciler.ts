@@ -44,6 +44,8 @@ export class Reconciler {
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
   readonly #complete: CompleteMoves;
+  /** By keyspace: the ring that the last pass was of. */
+  readonly #passed = new Map<string, string>();
   #preparing: NodeJS.Timeout | undefined;
 
   constructor(ports: ReconcilerPorts) {
@@ -193,6 +195,7 @@ export class Reconciler {
     await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, one));
     this.#loads.offer(active, loads);
     if (serves.length > 0) void this.#takeovers.serve(active, serves, loaded);
+    this.#passed.set(keyspace, active.id);
   }
 
   /** Not all devices at the same time: a server that starts a process does nothing else. */
@@ -234,12 +237,14 @@ export class Reconciler {
     }
   }
 
-  /** By what the last pass found: one that is due may find more. */
+  /** By what the last pass found: one that is due may find more. Nobody knows before the first. */
   #isComplete(keyspace: string): boolean {
-    const { loaded, running } = this.#loads.seen(keyspace);
-    if (running.size > 0 || this.#drains.seen(keyspace).reasons.size > 0) return false;
     const { controls, current } = this.#ports;
-    return activeDuties(current(keyspace)).load.every(
+    const active = current(keyspace);
+    const { loaded, running } = this.#loads.seen(keyspace);
+    if (this.#passed.get(keyspace) !== active.id || running.size > 0) return false;
+    if (this.#drains.seen(keyspace).reasons.size > 0) return false;
+    return activeDuties(active).load.every(
       ({ state, partition, assignment }) =>
         state !== 'INITIALIZING' ||
         loaded.get(partition) === assignment ||
