@@ -140,10 +140,14 @@ describe('how many at once', () => {
   });
 });
 
-test('the requests have ended: no cooldown any more', () => {
-  const copying: ThrottleSample = { ...calm, copiedBytesPerSecond: 80 * MIB };
-  const cooling: ThrottleState = { ...freeThrottle, loads: 1, cooldownTimes: 4 };
-  expect(after([{ ...copying, p99Ms: null }], cooling).cooldownTimes).toBe(0);
+test('the requests have ended: nothing is held back, unless the event loop is late', () => {
+  const copying: ThrottleSample = { ...calm, p99Ms: null, copiedBytesPerSecond: 80 * MIB };
+  const held: ThrottleState = { ...freeThrottle, rate: MIB, loads: 1, cooldownTimes: 2 };
+  const free = { rate: null, loads: null, cooldownTimes: 0 };
+  expect(after([copying], held)).toMatchObject(free);
+  const late = { ...copying, loopDelayMs: loopDelayMsMax + 1 };
+  expect(after([late], held)).toMatchObject({ loads: 1, cooldownTimes: 4 });
+  expect(after([late, copying], held)).toMatchObject(free);
 });
 
 test('requests that suffer above 30 MiB/s: copies settle below, and use most of it', () => {

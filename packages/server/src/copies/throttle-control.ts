@@ -60,8 +60,9 @@ const SHORTER_COOLDOWN = 0.8;
 const CALM_WEIGHT = 0.2;
 
 export function nextThrottle(last: ThrottleState, sample: ThrottleSample): ThrottleState {
-  // Nobody is there to be left the processor.
-  const before = sample.p99Ms === null ? { ...last, cooldownTimes: 0 } : last;
+  // Nobody is there to be left the processor; where only the event loop is late it still counts.
+  const isAlone = sample.p99Ms === null && !isStressed(last, sample);
+  const before = isAlone ? { ...last, rate: null, loads: null, cooldownTimes: 0 } : last;
   const heldRounds = Math.max(0, before.heldRounds - 1);
   const { copiedBytesPerSecond: copied, isGivingUp } = sample;
   if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldRounds };
