@@ -33,8 +33,8 @@ export const sideJobsMax = 64;
 /** Starting such a process costs ~100 ms, keeping it ~45 MB: kept between the copies of one join. */
 export const sideProcessIdleMsMax = 10_000;
 /**
- * Checkpoints wait for such a copy until the WAL is so long; then it is taken in the other way, or
- * once more. To move 16 MiB takes ~80 ms of one turn.
+ * Checkpoints wait for such a copy until the WAL is half as long (PartitionWal.exceeds); then it
+ * is taken in the other way, or once more. To move 16 MiB takes ~80 ms of one turn.
  */
 export const heldWalBytesMax = 16 * 1024 * 1024;
 /** What is copied while checkpoints wait, where it is copied for this device: 0.1 s on a busy disk. */

@@ -230,7 +230,10 @@ export class PartitionWal {
     if (this.#isLost) throw notSynced(this.#sql.db.name);
   }
 
-  /** Whether it holds more than `bytesMax` that no checkpoint has moved yet. */
+  /**
+   * Whether half of `bytesMax` or more waits for a checkpoint. It is asked after each write: with
+   * all of it, each write of the second half would have to look at the WAL itself.
+   */
   exceeds(bytesMax: number): boolean {
     if (this.#bytes <= bytesMax) return false;
     if (this.#sql.db.memory) return true;
