@@ -13,7 +13,7 @@ const STALL_SECONDS = 5;
 export const override = ['--override', 'the torture wants it'];
 /** Only partly done: servers were away, or nothing went on. To be typed again. */
 export const AGAIN_EXIT = 4;
-/** Moves that were paused, and are resumed by whoever paused them. */
+/** Moves are paused. */
 const PAUSED_EXIT = 6;
 /** Faults of one server end sooner. */
 const AWAY_MS_MAX = 60_000;
@@ -100,7 +100,10 @@ export async function rollOut(
   for (;;) {
     const ended = await startRollout(stage, options).ended;
     if (isRolledOut(ended)) return;
-    if (performance.now() < deadline) continue;
-    throw new Error(`no end of a rollout: ${ended.stdout}${ended.stderr}`);
+    if (performance.now() > deadline) {
+      throw new Error(`no end of a rollout: ${ended.stdout}${ended.stderr}`);
+    }
+    // Who paused them has resumed them; a joiner that was away then has not heard of it.
+    if (ended.exit === PAUSED_EXIT) await stage.builder.run(['moves', keyspace, 'resume', 'all']);
   }
 }
