@@ -230,10 +230,7 @@ export class PartitionWal {
     if (this.#isLost) throw notSynced(this.#sql.db.name);
   }
 
-  /**
-   * Whether half of `bytesMax` or more waits for a checkpoint. It is asked after each write: with
-   * all of it, each write of the second half would have to look at the WAL itself.
-   */
+  /** Whether half of `bytesMax` waits for a checkpoint. Asked at each write, so it seldom looks. */
   exceeds(bytesMax: number): boolean {
     if (this.#bytes <= bytesMax) return false;
     if (this.#sql.db.memory) return true;
