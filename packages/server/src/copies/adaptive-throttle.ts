@@ -45,6 +45,8 @@ export class AdaptiveThrottle {
   readonly given: CopyThrottle;
   readonly #ports: AdaptiveThrottlePorts;
   readonly #latency = new LatencyWindow(throttleWindowRounds);
+  /** Requests that have begun and not ended. */
+  #underWay = 0;
   readonly #startedWith: number | null;
   /** The server's own, which counts when nobody lends one. */
   #own: number | null;
@@ -90,7 +92,11 @@ export class AdaptiveThrottle {
   /** A request begins; to be called when it has ended. */
   begin(): () => void {
     const begunMs = this.#ports.monotonicMs();
-    return () => this.#latency.add(this.#ports.monotonicMs() - begunMs);
+    this.#underWay += 1;
+    return () => {
+      this.#underWay -= 1;
+      this.#latency.add(this.#ports.monotonicMs() - begunMs);
+    };
   }
 
   /** To be called every throttleRoundMs. */
@@ -98,6 +104,7 @@ export class AdaptiveThrottle {
     const copied = this.taken.passedBytes() + this.given.passedBytes();
     this.#state = nextThrottle(this.#state, {
       p99Ms: this.#latency.p99Ms(throttleRequestsMin),
+      areUnderWay: this.#underWay > 0,
       loopDelayMs: this.#ports.loopDelayMs(),
       copiedBytesPerSecond: (copied * 1_000) / throttleRoundMs,
       isGivingUp: this.#isGivingUp,

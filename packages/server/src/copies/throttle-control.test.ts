@@ -23,7 +23,7 @@ import {
 
 const MIB = 1024 * 1024;
 const calm: ThrottleSample = {
-  ...{ p99Ms: 4, loopDelayMs: 1 },
+  ...{ p99Ms: 4, areUnderWay: false, loopDelayMs: 1 },
   ...{ copiedBytesPerSecond: 0, isGivingUp: false },
 };
 const stressed: ThrottleSample = { ...calm, p99Ms: 120, copiedBytesPerSecond: 80 * MIB };
@@ -148,6 +148,8 @@ test('the requests have ended: nothing is held back, unless the event loop is la
   const late = { ...copying, loopDelayMs: loopDelayMsMax + 1 };
   expect(after([late], held)).toMatchObject({ loads: 1, cooldownTimes: 4 });
   expect(after([late, copying], held)).toMatchObject(free);
+  const hanging = { ...copying, areUnderWay: true };
+  expect(after([hanging], held), 'few end, and some wait').toMatchObject({ loads: 1 });
 });
 
 test('requests that suffer above 30 MiB/s: copies settle below, and use most of it', () => {
@@ -172,6 +174,7 @@ test('requests that suffer above 30 MiB/s: copies settle below, and use most of 
 const samples = fc.array(
   fc.record({
     p99Ms: fc.option(fc.double({ min: 0, max: 1_000, noNaN: true })),
+    areUnderWay: fc.boolean(),
     loopDelayMs: fc.double({ min: 0, max: 300, noNaN: true }),
     isGivingUp: fc.boolean(),
     copiedBytesPerSecond: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 31 })),

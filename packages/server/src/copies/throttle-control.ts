@@ -36,6 +36,8 @@ export type LoadThrottle = Pick<ThrottleState, 'loads' | 'cooldownTimes'>;
 export interface ThrottleSample {
   /** Of reads and writes on this device; null: too few to tell. */
   readonly p99Ms: number | null;
+  /** Some have begun and not ended: where a disk hangs few end, and that is no sign of peace. */
+  readonly areUnderWay: boolean;
   /** How late the event loop came to its work. */
   readonly loopDelayMs: number;
   /** Given and taken since the last round. */
@@ -61,7 +63,8 @@ const CALM_WEIGHT = 0.2;
 
 export function nextThrottle(last: ThrottleState, sample: ThrottleSample): ThrottleState {
   // Nobody is there to be left the processor; where only the event loop is late it still counts.
-  const isAlone = sample.p99Ms === null && !isStressed(last, sample);
+  const { p99Ms, areUnderWay } = sample;
+  const isAlone = p99Ms === null && !areUnderWay && !isStressed(last, sample);
   const before = isAlone ? { ...last, rate: null, loads: null, cooldownTimes: 0 } : last;
   const heldRounds = Math.max(0, before.heldRounds - 1);
   const { copiedBytesPerSecond: copied, isGivingUp } = sample;
