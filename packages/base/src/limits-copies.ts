@@ -18,8 +18,8 @@ export const copiesToZoneMax = 24;
  */
 export const drainsMax = 32;
 /**
- * Where requests hold loads back, so many are given up for each load that may run: they wait for
- * peers and disk for most of their time, and move no bytes.
+ * Where requests hold loads back, so many are given up for each load that may run, and half of
+ * drainsMax at most: they wait for peers and disk for most of their time, and move no bytes.
  */
 export const drainsPerLoad = 4;
 /** Empty files created together: their syncs wait for the disk side by side. */

@@ -113,7 +113,7 @@ export class DrainQueue {
       return;
     }
     const { loads } = this.#ports.loadThrottle();
-    const most = loads === null ? drainsMax : Math.min(drainsMax, loads * drainsPerLoad);
+    const most = loads === null ? drainsMax : Math.min(drainsMax / 2, loads * drainsPerLoad);
     while (this.#running < most) {
       const next = this.#next();
       if (next === undefined) return;
