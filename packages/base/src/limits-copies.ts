@@ -17,9 +17,11 @@ export const copiesToZoneMax = 24;
  * Partition files given up at the same time per device: each waits on its peers, not on this disk.
  */
 export const drainsMax = 32;
+/** Of them where requests hold loads back: what ends in one turn delays them. */
+export const drainsHeldBackMax = 16;
 /**
- * Where requests hold loads back, so many are given up for each load that may run, and half of
- * drainsMax at most: they wait for peers and disk for most of their time, and move no bytes.
+ * Where requests hold loads back, so many are given up for each load that may run: they wait for
+ * peers and disk for most of their time, and move no bytes.
  */
 export const drainsPerLoad = 4;
 /** Empty files created together: their syncs wait for the disk side by side. */

@@ -46,6 +46,7 @@ export class PartitionFile {
   readonly #pending = new Memtable();
   /** The row in the file; its marks may be ahead of it. */
   #meta: MetaRow;
+  /** How far: `more` is a barrier or a floor. */
   #marksAhead: 'nothing' | 'state' | 'more' = 'nothing';
   /** Its counters with the pending rows. */
   #tally: Tally;

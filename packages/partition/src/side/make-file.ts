@@ -9,7 +9,7 @@ import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 
 /** Its marks are those of the file that the records are of. */
 export interface FileToMake extends TombstoneMarks {
-  /** In a folder that is made, and has none. */
+  /** Its folder is made where there is none; the file must not be there. */
   readonly file: string;
   /** Whose it is then, durably; null: nobody's, and it is not synced. */
   readonly owner: FileOwner | null;

@@ -36,7 +36,7 @@ export type LoadThrottle = Pick<ThrottleState, 'loads' | 'cooldownTimes'>;
 export interface ThrottleSample {
   /** Of reads and writes on this device; null: too few to tell. */
   readonly p99Ms: number | null;
-  /** Some have begun and not ended: where a disk hangs few end, and that is no sign of peace. */
+  /** Reads or writes have begun and not ended. Where a disk hangs few end, although many wait. */
   readonly areUnderWay: boolean;
   /** How late the event loop came to its work. */
   readonly loopDelayMs: number;
@@ -62,7 +62,7 @@ const SHORTER_COOLDOWN = 0.8;
 const CALM_WEIGHT = 0.2;
 
 export function nextThrottle(last: ThrottleState, sample: ThrottleSample): ThrottleState {
-  // Nobody is there to be left the processor; where only the event loop is late it still counts.
+  // Without requests nothing is held back, unless the event loop is late.
   const { p99Ms, areUnderWay } = sample;
   const isAlone = p99Ms === null && !areUnderWay && !isStressed(last, sample);
   const before = isAlone ? { ...last, rate: null, loads: null, cooldownTimes: 0 } : last;

@@ -1,6 +1,7 @@
 // The files that this device gives up: those that are held back, and those under way.
 import {
   drainRetryMsMin,
+  drainsHeldBackMax,
   drainsMax,
   drainsPerLoad,
   dutyRetryMs,
@@ -97,7 +98,7 @@ export class DrainQueue {
     }
     const goes = new Set(waiting.map(({ partition }) => partition));
     const complete = infos.filter((one) => one.state === 'ready' && goes.has(one.partition));
-    // One that is not noted now, as on a full disk, is when it goes, or says why it cannot.
+    // Where that fails, as on a full disk, each drain notes its own file, or says why it cannot.
     await this.#ports.onceComplete.note(complete).catch(() => undefined);
     const sorted = waiting.sort((a, b) => failuresOf(a) - failuresOf(b));
     this.#waiting.set(keyspace, sorted);
@@ -113,7 +114,7 @@ export class DrainQueue {
       return;
     }
     const { loads } = this.#ports.loadThrottle();
-    const most = loads === null ? drainsMax : Math.min(drainsMax / 2, loads * drainsPerLoad);
+    const most = loads === null ? drainsMax : Math.min(drainsHeldBackMax, loads * drainsPerLoad);
     while (this.#running < most) {
       const next = this.#next();
       if (next === undefined) return;
