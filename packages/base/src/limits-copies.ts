@@ -32,7 +32,7 @@ export const filesCreatedAtOnce = 8;
 export const copyOpenTimeoutMs = 600_000;
 /** Files that wait for the process that copies, or audits, whole files of a store. */
 export const sideJobsMax = 64;
-/** Starting such a process costs ~100 ms, keeping it ~45 MB: kept between the copies of one join. */
+/** To start such a process takes ~100 ms, to keep it ~45 MB: kept between the copies of one join. */
 export const sideProcessIdleMsMax = 10_000;
 /**
  * Checkpoints wait for such a copy until the WAL is half as long (PartitionWal.exceeds); then it

@@ -44,6 +44,37 @@ function watched(options: Partial<BackgroundOptions<number>> = {}): Watched {
   return { process, lost, pid };
 }
 
+test('what is parked runs when it is started; an idle one is parked again', async () => {
+  const { process: parked, lost, pid } = watched({ idleMsMax: 1 });
+  parked.park();
+  expect([parked.start(), parked.start()]).toEqual([true, false]);
+  const first = await pid();
+  for (const round of [1, 2, 3]) {
+    parked.hold(false);
+    await waitFor('its end', { ask: () => lost, until: ({ length }) => length === round });
+    expect(parked.running).toBe(false);
+    // Asked at once: the last one may not have ended yet.
+    expect(await pid()).not.toBe(first);
+  }
+  expect(lost).toEqual(Array(3).fill('it was idle'));
+});
+
+test('what somebody else ends is told, and the next one runs', async () => {
+  const { process: watchedOne, lost, pid } = watched();
+  for (const [signal, status] of [
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGKILL', '137'],
+  ] as const) {
+    const first = await pid();
+    lost.length = 0;
+    process.kill(first, signal);
+    await waitFor('its end', { ask: () => lost, until: ({ length }) => length === 1 });
+    expect(lost).toEqual([`it ended with ${status}`]);
+    expect(watchedOne.running).toBe(false);
+  }
+  await pid();
+});
+
 test('it has a low priority', async () => {
   expect(getPriority(await watched().pid())).toBe(10);
 });

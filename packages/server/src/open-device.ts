@@ -52,6 +52,7 @@ export async function openDevice(
   const store = await openStore({ directory: data, newIncarnation, onFailure, copies });
   countNow(store);
   try {
+    store.copies.parkProcesses();
     const generation = await DeviceGeneration.begin(data, identity.born);
     const memory = await PeerMemory.load(data);
     const clockFile = await openClockFile(data);

@@ -57,6 +57,11 @@ export class CopyProcess {
     return this.#process.running;
   }
 
+  /** See BackgroundProcess. */
+  park(): void {
+    if (!this.#closed) this.#process.park();
+  }
+
   /** Of what it gives and takes from now on. */
   setRates(rates: CopyRates): void {
     this.#rates = rates;

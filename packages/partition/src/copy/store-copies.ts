@@ -27,6 +27,10 @@ export function storeCopies(parts: StoreParts) {
     /** See unpackPartition. Throws PARTITION_ABSENT too. */
     unpack: async (packed: PackedPartition) =>
       unpackPartition(parts, partitionOf(parts, packed), packed),
+    /** Before the first request: the processes beside the store start without holding it then. */
+    parkProcesses: (): void => {
+      for (const process of [parts.audits, parts.copies, parts.carrier]) process.park();
+    },
     /** Copies will be given, or taken, soon: the process that gives, or audits, them is started. */
     prepare: ({ gives, takes }: { readonly gives: boolean; readonly takes: boolean }): void => {
       if (gives) parts.carrier.port().catch(() => undefined); // whoever needs it hears of it

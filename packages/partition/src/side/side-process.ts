@@ -103,6 +103,11 @@ export class SideProcess {
     return this.#process.running;
   }
 
+  /** See BackgroundProcess. */
+  park(): void {
+    if (!this.#closed) this.#process.park();
+  }
+
   /** Work will come soon: it need not wait for the process to start then. */
   prepare(): void {
     if (this.#closed) return;
