@@ -64,13 +64,6 @@ export const copyReportMs = 250;
 export const copyConnectMsMax = 5_000;
 /** For a port that another process has: the one of a server that was killed ends within this. */
 export const copyListenMsMax = 5_000;
-/**
- * A ring with moves is in force everywhere at once, and each source starts the process that gives
- * its files, which holds its serving thread up for some 50 ms where the processor is busy. So they
- * take turns by their numbers, within half a second: joiners begin with a later version.
- */
-export const copyStartTurnMs = 60;
-export const copyStartTurns = 8;
 /** Whoever connects brings a ticket by then. */
 export const copyGreetMsMax = 5_000;
 /** Connections to the process of a source that have brought no ticket yet: the oldest one goes. */

@@ -1,7 +1,7 @@
 // A program beside this one, for long work: requests go first where both want the processor.
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { Socket } from 'node:net';
-import { setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
 
 /** A piece that is longer comes from the kernel, and goes back to it: what glibc allows at most. */
 const KEPT_PIECE_BYTES = 32 * 1024 * 1024;
@@ -19,8 +19,9 @@ const KEEP_MEMORY = {
 };
 
 /**
- * The priority, as `nice` counts it: the process gets a tenth of a processor that requests want
- * too. With 19 it would get a hundredth, and a busy server could never hand over its partitions.
+ * What `nice` adds to its priority: it gets a tenth of a processor that requests want too. With 19
+ * it would get a hundredth, and a busy server could never hand over its partitions. Linux takes the
+ * priority at the disk from that.
  */
 const NICE = 10;
 
@@ -33,20 +34,23 @@ export interface BackgroundOptions<Answer> {
   readonly onLost: (why: string) => void;
 }
 
-/** Of the shell: a line to it begins the program, one from it says that the program has ended. */
+/** Of the shell: it says the number that the program will have, and a line to it begins that. */
 const GATE = 4;
 /** The program's messages for the operator; the shell's own, of what was killed, go nowhere. */
 const MESSAGES = 5;
 /** The status of what a SIGTERM ended, as a shell says it. */
 const TERMINATED = 143;
 
-/** Runs the program each time it is told to, until that ends in another way than by SIGTERM. */
-const SHELL = `trap : TERM
-while read -r _ <&${GATE}; do
-  (exec "$0" "$@" 2>&${MESSAGES})
+/**
+ * Runs the program each time it is told to, until that ends in another way than by SIGTERM. Not in
+ * a session of its own: Linux gives each session as much of the processor, however nice it is.
+ */
+const ONE_RUN = `echo $$ >&${GATE}
+read -r _ <&${GATE} && exec nice -n ${NICE} "$0" "$@" 2>&${MESSAGES}`;
+const SHELL = `while :; do
+  /bin/sh -c '${ONE_RUN}' "$0" "$@"
   status=$?
   [ $status = ${TERMINATED} ] || exit $status
-  echo >&${GATE}
 done`;
 
 /**
@@ -57,11 +61,14 @@ done`;
  */
 export class BackgroundProcess<Order extends Serializable, Answer> {
   readonly #options: BackgroundOptions<Answer>;
-  /** The shell: it leads a group, in which the program is. */
   #shell: ChildProcess | null = null;
-  #running = false;
-  /** Orders for the next program while the last one ends; null: none ends. */
-  #held: Order[] | null = null;
+  /** Of the program that was told of last. */
+  #pid: number | null = null;
+  /** Of that program; without a number, and while the last one ends, there is none. */
+  #stage: 'none' | 'parked' | 'begun' = 'none';
+  #wanted = false;
+  /** Orders for a program that has not begun. */
+  #held: Order[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(options: BackgroundOptions<Answer>) {
@@ -69,7 +76,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   }
 
   get running(): boolean {
-    return this.#running;
+    return this.#wanted;
   }
 
   /** Forks now what `start` needs, if that is not there. Throws what `fork` throws. */
@@ -79,10 +86,10 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
 
   /** Returns whether it was not running. Throws what `fork` throws. */
   start(): boolean {
-    if (this.#running) return false;
+    if (this.#wanted) return false;
     this.park();
-    this.#running = true;
-    gateOf(this.#shell)?.write('\n');
+    this.#wanted = true;
+    this.#beginParked();
     return true;
   }
 
@@ -90,49 +97,61 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     const shell = fork(this.#options.program, {
       execPath: '/bin/sh',
       execArgv: ['-c', SHELL, process.execPath],
-      detached: true,
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'ignore', 'ipc', 'pipe', 2],
       env: { ...process.env, ...KEEP_MEMORY },
     });
     const isCurrent = (): boolean => this.#shell === shell;
     shell.on('message', (answer: Answer) => {
-      if (isCurrent() && this.#running && this.#held === null) this.#options.onAnswer(answer);
+      if (isCurrent() && this.#stage === 'begun') this.#options.onAnswer(answer);
     });
     const lost = (why: string): void => {
       if (isCurrent()) this.#lose(why);
     };
     shell.once('error', ({ message }) => lost(message));
     shell.once('exit', (code, signal) => lost(`it ended with ${code ?? signal}`));
-    const gate = gateOf(shell)?.unref();
-    gate?.on('data', () => {
-      if (this.#held === null) lost('it ended with SIGTERM');
-      else if (isCurrent()) this.#sendHeld();
-    });
-    // The exit of the shell tells more.
-    gate?.on('error', () => undefined);
-    beNice(shell);
+    const gate = gateOf(shell);
+    if (gate !== null) {
+      const lines = createInterface({ input: gate.unref() });
+      lines.on('line', (pid) => {
+        if (isCurrent()) this.#hear(Number(pid));
+      });
+      lines.on('error', () => undefined); // the exit of the shell tells more
+    }
     holdBy(shell, false);
     return shell;
   }
 
-  /** Does nothing when the process does not run or is about to end: `onLost` tells of that. */
-  send(order: Order): void {
-    if (!this.#running) return;
-    if (this.#held !== null) this.#held.push(order);
-    else this.#shell?.send(order, () => undefined);
+  /** The next program is parked, and the last one has ended. */
+  #hear(pid: number): void {
+    if (this.#stage === 'begun') return this.#lose('it ended with SIGTERM');
+    this.#pid = pid;
+    this.#stage = 'parked';
+    this.#beginParked();
   }
 
-  #sendHeld(): void {
-    const held = this.#held;
-    this.#held = null;
-    for (const order of held ?? []) this.send(order);
+  #beginParked(): void {
+    if (!this.#wanted || this.#stage !== 'parked') return;
+    this.#stage = 'begun';
+    gateOf(this.#shell)?.write('\n');
+    for (const order of this.#held.splice(0)) this.#post(order);
+  }
+
+  /** Does nothing when the process does not run or is about to end: `onLost` tells of that. */
+  send(order: Order): void {
+    if (!this.#wanted) return;
+    if (this.#stage === 'begun') this.#post(order);
+    else this.#held.push(order);
+  }
+
+  #post(order: Order): void {
+    this.#shell?.send(order, () => undefined);
   }
 
   /** With work it keeps this process alive and is not ended; without, the time to its end begins. */
   hold(hasWork: boolean): void {
     clearTimeout(this.#idleTimer);
-    if (this.#shell === null || !this.#running) return;
+    if (this.#shell === null || !this.#wanted) return;
     holdBy(this.#shell, hasWork);
     if (hasWork) return;
     this.#idleTimer = setTimeout(() => this.#endIdle(), this.#options.idleMsMax);
@@ -141,31 +160,38 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
 
   /** The shell stays. */
   #endIdle(): void {
-    this.#running = false;
+    this.#wanted = false;
     this.#held = [];
-    endGroup(this.#shell, 'SIGTERM');
+    if (this.#stage === 'begun') {
+      this.#stage = 'none';
+      endProgram(this.#pid, 'SIGTERM');
+    }
     this.#options.onLost('it was idle');
   }
 
   /** It hangs: nothing but its end helps. */
   kill(): void {
-    endGroup(this.#shell, 'SIGKILL');
+    this.#shell?.kill('SIGKILL');
+    endProgram(this.#pid, 'SIGKILL');
   }
 
   /** Safe to repeat. */
   end(): void {
     clearTimeout(this.#idleTimer);
-    const shell = this.#shell;
+    this.kill();
+    // One that nobody has told of yet ends by this.
+    gateOf(this.#shell)?.destroy();
     this.#shell = null;
-    this.#running = false;
-    this.#held = null;
-    endGroup(shell, 'SIGKILL');
+    this.#pid = null;
+    this.#stage = 'none';
+    this.#wanted = false;
+    this.#held = [];
   }
 
   #lose(why: string): void {
-    const wasRunning = this.#running;
+    const wasWanted = this.#wanted;
     this.end();
-    if (wasRunning) this.#options.onLost(why);
+    if (wasWanted) this.#options.onLost(why);
   }
 }
 
@@ -182,22 +208,11 @@ function holdBy(shell: ChildProcess, holds: boolean): void {
   shell.channel?.[change]();
 }
 
-/** The shell and its program. */
-function endGroup(shell: ChildProcess | null, signal: NodeJS.Signals): void {
-  if (shell?.pid === undefined || shell.exitCode !== null || shell.signalCode !== null) return;
+function endProgram(pid: number | null, signal: NodeJS.Signals): void {
+  if (pid === null) return;
   try {
-    process.kill(-shell.pid, signal);
+    process.kill(pid, signal);
   } catch {
     // It has ended, and nobody has told so yet.
-  }
-}
-
-/** Linux takes the priority at the disk from that at the processor. */
-function beNice({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, NICE);
-  } catch {
-    // This process has a lower priority than that, and may not raise another.
   }
 }

@@ -1,11 +1,12 @@
 // Program beside a store (copy-process.ts): gives files to such programs elsewhere, and takes them.
 import { flushCompileCache } from 'node:module';
+import { answerParent, takeOrders } from '@ringwright/node/background-program';
 import type { CopyAnswer, CopyOrder } from './copy-work.ts';
 import { GiveFiles } from './give-files.ts';
 import { RateGate } from './rate-gate.ts';
 import { TakeFiles } from './take-files.ts';
 
-const tell = (answer: CopyAnswer): void => void process.send?.(answer);
+const tell = (answer: CopyAnswer): void => answerParent(answer);
 const rates = { given: new RateGate(), taken: new RateGate() };
 const given = new GiveFiles(tell, rates.given);
 const taken = new TakeFiles(tell, rates.taken);
@@ -45,6 +46,4 @@ async function take(order: CopyOrder): Promise<void> {
   }
 }
 
-process.on('message', (order: CopyOrder) => void take(order));
-// Nobody is left to answer to.
-process.on('disconnect', () => process.exit());
+takeOrders(take);

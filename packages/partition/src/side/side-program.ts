@@ -1,5 +1,6 @@
 // Program beside a store (side-process.ts): does one job at a time, answers with what it did.
 import { flushCompileCache } from 'node:module';
+import { answerParent, takeOrders } from '@ringwright/node/background-program';
 import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
@@ -37,12 +38,10 @@ async function take(request: SideRequest): Promise<void> {
   if (request.kind === 'prepare') await audits();
   else {
     const { id, work } = request;
-    const tell = (answer: SideAnswer): void => void process.send?.({ id, answer });
+    const tell = (answer: SideAnswer): void => answerParent({ id, answer });
     tell(await answerOf(work, () => tell({ kind: 'waits' })));
   }
   flushCompileCache(); // it is killed when it is not needed
 }
 
-process.on('message', (request: SideRequest) => void take(request));
-// Nobody is left to answer to.
-process.on('disconnect', () => process.exit());
+takeOrders(take);

@@ -2,11 +2,7 @@
 // what the rings say.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
-import {
-  copyStartTurnMs,
-  copyStartTurns,
-  filesCreatedAtOnce,
-} from '@ringwright/base/limits-copies';
+import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -46,7 +42,6 @@ export class Reconciler {
   readonly #complete: CompleteMoves;
   /** By keyspace: the ring that the last pass was of. */
   readonly #passed = new Map<string, string>();
-  #preparing: NodeJS.Timeout | undefined;
 
   constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
@@ -146,7 +141,6 @@ export class Reconciler {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#preparing);
     this.#passes.close();
     this.#drains.close();
     this.#takeovers.close();
@@ -198,20 +192,12 @@ export class Reconciler {
     this.#passed.set(keyspace, active.id);
   }
 
-  /** Not all devices at the same time: a server that starts a process does nothing else. */
   #prepareCopies({ ring: { moves }, self }: ActiveRing): void {
     const [gives, takes] = [
       moves.some(({ from }) => from === self),
       moves.some(({ to }) => to === self),
     ];
-    if (self === null || !(gives || takes)) return;
-    this.#preparing ??= setTimeout(
-      () => {
-        this.#preparing = undefined;
-        this.#ports.store.copies.prepare({ gives, takes });
-      },
-      (self % copyStartTurns) * copyStartTurnMs,
-    );
+    this.#ports.store.copies.prepare({ gives, takes });
   }
 
   async #replaceDamaged(active: ActiveRing): Promise<void> {
