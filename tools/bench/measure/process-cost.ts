@@ -31,29 +31,25 @@ export async function threadAndChildren(
 ): Promise<{ readonly thread: number; readonly children: number }> {
   const task = `/proc/${pid}/task/${pid}`;
   const thread = await seconds(`${task}/stat`, [USER_TICKS, SYSTEM_TICKS]);
-  const living = await childrenOf(pid);
-  const each = [USER_TICKS, SYSTEM_TICKS, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS];
-  // One that ends meanwhile is counted among those that ended.
-  const now = await Promise.all(
-    living.map((id) => seconds(`/proc/${id}/stat`, each).catch(() => 0)),
-  );
-  const ended = await endedChildren(pid);
-  return { thread, children: now.reduce((sum, one) => sum + one, ended) };
+  return { thread, children: (await descendantsCost(pid)).cpuSeconds };
 }
 
 const nothing: ProcessCost = { cpuSeconds: 0, writtenBytes: 0 };
 
-/** Of processes with their children; a child that has ended is in the count of its parent. */
+/** Of processes with all that they have started; a child that has ended is in the count of its parent. */
 export async function treeCost(pids: readonly number[]): Promise<ProcessCost> {
   const costs = await Promise.all(pids.map(familyCost));
   return costs.reduce(sum, nothing);
 }
 
 async function familyCost(pid: number): Promise<ProcessCost> {
-  const own = await processCost(pid);
+  return sum(await processCost(pid), await descendantsCost(pid));
+}
+
+async function descendantsCost(pid: number): Promise<ProcessCost> {
   const children = (await childrenOf(pid)).map((id) => familyCost(id).catch(() => nothing));
   const ended = { cpuSeconds: await endedChildren(pid), writtenBytes: 0 };
-  return [ended, ...(await Promise.all(children))].reduce(sum, own);
+  return (await Promise.all(children)).reduce(sum, ended);
 }
 
 function sum(one: ProcessCost, other: ProcessCost): ProcessCost {
