@@ -1,6 +1,7 @@
 // The client against small servers that answer, refuse, hang up or are not there.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { freePorts } from '@ringwright/node/free-ports';
 import { afterEach, expect, test } from 'vitest';
 import { KeyspaceClient } from './keyspace-client.ts';
@@ -71,4 +72,45 @@ test('what is wrong in itself is not tried again', async () => {
 test('no such record is an answer', async () => {
   const port = await serve((_, response) => response.writeHead(404).end());
   expect(await clientOf(port).get('a')).toMatchObject({ status: 404 });
+});
+
+test('what a batch could not do is asked for alone', async () => {
+  const seen: string[] = [];
+  const port = await serve((request, response) => void answer(request, response));
+  async function answer(
+    request: http.IncomingMessage,
+    response: http.ServerResponse,
+  ): Promise<void> {
+    const body = await text(request);
+    seen.push(`${request.method} ${request.url} ${body}`);
+    if (request.method === 'PUT') response.writeHead(204).end();
+    else if (request.method === 'GET') response.writeHead(404).end();
+    else {
+      const { items } = JSON.parse(body) as { items: { op: string; key: string }[] };
+      const statusOf = { put: 204, get: 200 } as Record<string, number>;
+      const answers = items.map(({ op, key }) =>
+        key === 'busy' ? { status: 503 } : { status: statusOf[op], value64: btoa('found') },
+      );
+      response.end(JSON.stringify({ items: answers }));
+    }
+  }
+  const client = clientOf(port);
+  const puts = await client.putAll([
+    { key: 'a', value: 'v' },
+    { key: 'busy', value: 'w' },
+  ]);
+  expect(puts).toMatchObject([
+    { status: 204, unanswered: 0, refused: 0 },
+    { status: 204, unanswered: 0, refused: 1 },
+  ]);
+  expect(await client.getAll(['busy', 'a'])).toMatchObject([
+    { status: 404, refused: 1 },
+    { status: 200, body: 'found', refused: 0 },
+  ]);
+  expect(seen).toEqual([
+    'POST /v1/_batch/cities {"items":[{"op":"put","key":"a","value":"v"},{"op":"put","key":"busy","value":"w"}]}',
+    'PUT /v1/cities/busy w',
+    'POST /v1/_batch/cities {"items":[{"op":"get","key":"busy"},{"op":"get","key":"a"}]}',
+    'GET /v1/cities/busy ',
+  ]);
 });

@@ -2,6 +2,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
+import { must } from '@ringwright/base/assert';
 import { failure } from './failure.ts';
 
 const SOCKETS_PER_SERVER_MAX = 32;
@@ -11,6 +12,8 @@ const OPERATION_MS_MAX = 30_000;
 /** A server that refused a connection is left alone for so long. */
 const SHUN_MS = 1_000;
 const ROUND_PAUSE_MS = 10;
+const PUT_ENDS = [200, 201, 204];
+const GET_ENDS = [200, 404];
 /** Answers after which the same request may succeed elsewhere or later. */
 const TRY_AGAIN = new Set([408, 409, 421, 425, 429, 500, 502, 503, 504]);
 
@@ -24,9 +27,22 @@ export interface Outcome {
 }
 
 interface Call {
-  readonly method: 'GET' | 'PUT';
+  readonly method: 'GET' | 'PUT' | 'POST';
   readonly path: string;
   readonly value: string | null;
+}
+
+/** As the server takes it in a batch; `value` of a put alone. */
+interface Item {
+  readonly op: 'get' | 'put';
+  readonly key: string;
+  readonly value?: string;
+}
+
+interface ItemAnswer {
+  readonly status: number;
+  /** Base64; of a get that found something. */
+  readonly value64?: string;
 }
 
 /** Of servers that ask who is there, and prove who they are. */
@@ -71,12 +87,24 @@ export class KeyspaceClient {
 
   /** Writes at quorum, again and again until acknowledged. Throws after 30 s, or when told that it is wrong. */
   put(key: string, value: string): Promise<Outcome> {
-    return this.#until({ method: 'PUT', path: this.#pathOf(key), value }, [200, 201, 204]);
+    return this.#until({ method: 'PUT', path: this.#pathOf(key), value }, PUT_ENDS);
   }
 
   /** Reads at quorum; status 404 says that there is no such record. */
   get(key: string): Promise<Outcome> {
-    return this.#until({ method: 'GET', path: this.#pathOf(key), value: null }, [200, 404]);
+    return this.#until({ method: 'GET', path: this.#pathOf(key), value: null }, GET_ENDS);
+  }
+
+  /** As `put` of each, in one request. */
+  putAll(records: readonly { readonly key: string; readonly value: string }[]): Promise<Outcome[]> {
+    const items = records.map(({ key, value }) => ({ op: 'put', key, value }) as const);
+    return this.#inOne(items, PUT_ENDS, ({ key, value = '' }) => this.put(key, value));
+  }
+
+  /** As `get` of each, in one request. */
+  getAll(keys: readonly string[]): Promise<Outcome[]> {
+    const items = keys.map((key) => ({ op: 'get', key }) as const);
+    return this.#inOne(items, GET_ENDS, ({ key }) => this.get(key));
   }
 
   close(): void {
@@ -85,6 +113,35 @@ export class KeyspaceClient {
 
   #pathOf(key: string): string {
     return `/v1/${this.#keyspace}/${encodeURIComponent(key)}`;
+  }
+
+  /** What could not be done in the batch is asked for `alone`. */
+  async #inOne(
+    items: readonly Item[],
+    ends: readonly number[],
+    alone: (item: Item) => Promise<Outcome>,
+  ): Promise<Outcome[]> {
+    const path = `/v1/_batch/${this.#keyspace}`;
+    const batch = await this.#until(
+      { method: 'POST', path, value: JSON.stringify({ items }) },
+      [200],
+    );
+    const { items: answers } = JSON.parse(batch.body) as { items: ItemAnswer[] };
+    return Promise.all(
+      items.map(async (item, index) => {
+        const { status, value64 = '' } = must(answers[index], `no answer to item ${index}`);
+        const { unanswered, refused } = batch;
+        if (ends.includes(status)) {
+          return { status, body: Buffer.from(value64, 'base64').toString(), unanswered, refused };
+        }
+        const again = await alone(item);
+        return {
+          ...again,
+          unanswered: again.unanswered + unanswered,
+          refused: again.refused + refused + 1,
+        };
+      }),
+    );
   }
 
   async #until(call: Call, expected: readonly number[]): Promise<Outcome> {

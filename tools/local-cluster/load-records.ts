@@ -5,8 +5,9 @@ import { overAll } from './over-all.ts';
 
 /** Resolves with the seconds it took, when every record has been acknowledged. */
 export function loadRecords(client: KeyspaceClient, ledger: Ledger): Promise<number> {
-  return overAll('loading  ', ledger, async (index, { key, value }) => {
-    const { unanswered } = await client.put(key, value);
-    if (unanswered > 0) ledger.unsure[index] = 1;
+  return overAll('loading  ', ledger, async (first, records) => {
+    for (const [index, { unanswered }] of (await client.putAll(records)).entries()) {
+      if (unanswered > 0) ledger.unsure[first + index] = 1;
+    }
   });
 }

@@ -2,7 +2,7 @@
 import type { KeyspaceClient } from './keyspace-client.ts';
 import type { Ledger } from './ledger.ts';
 import { overAll } from './over-all.ts';
-import { describe, readAndJudge } from './traffic.ts';
+import { describe, judgeOutcome } from './traffic.ts';
 
 export interface ReadBack {
   readonly seconds: number;
@@ -12,9 +12,12 @@ export interface ReadBack {
 
 export async function readBack(client: KeyspaceClient, ledger: Ledger): Promise<ReadBack> {
   const wrong: string[] = [];
-  const seconds = await overAll('comparing', ledger, async (index) => {
-    const { verdict } = await readAndJudge(client, ledger, index);
-    if (verdict !== 'right') wrong.push(describe(ledger, index, verdict));
+  const seconds = await overAll('comparing', ledger, async (first, records) => {
+    const found = await client.getAll(records.map(({ key }) => key));
+    for (const [index, outcome] of found.entries()) {
+      const verdict = judgeOutcome(ledger, first + index, outcome);
+      if (verdict !== 'right') wrong.push(describe(ledger, first + index, verdict));
+    }
   });
   return { seconds, wrong };
 }

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import type { Random } from '@ringwright/base/random';
-import type { KeyspaceClient } from './keyspace-client.ts';
+import type { KeyspaceClient, Outcome } from './keyspace-client.ts';
 import { judgeRead, type Ledger, type Verdict, valueAfter } from './ledger.ts';
 
 const WRITERS = 2;
@@ -85,25 +85,27 @@ async function write(
 async function read({ client, ledger, random }: Application, seen: Sightings): Promise<void> {
   const index = random.below(ledger.entries.length);
   const asked = performance.now();
-  const { verdict, retries } = await readAndJudge(client, ledger, index);
+  const ackedBefore = must(ledger.acked[index], `no record ${index}`);
+  const outcome = await client.get(must(ledger.entries[index], `no record ${index}`).key);
+  const verdict = judgeOutcome(ledger, index, { ...outcome, ackedBefore });
   if (verdict !== 'right') seen.wrong.push(describe(ledger, index, verdict));
   seen.reads += 1;
-  seen.retries += retries;
+  seen.retries += outcome.unanswered + outcome.refused;
   seen.readPauseMs = Math.max(seen.readPauseMs, performance.now() - asked);
 }
 
-/** Reads one record and holds it against what was acknowledged before, and sent until then. */
-export async function readAndJudge(
-  client: KeyspaceClient,
-  ledger: Ledger,
+/**
+ * Holds what was read of a record against what had been acknowledged before it was asked for, by
+ * default by now, and what has been sent until now.
+ */
+export function judgeOutcome(
+  { entries, acked, sent }: Ledger,
   index: number,
-): Promise<{ readonly verdict: Verdict; readonly retries: number }> {
-  const entry = must(ledger.entries[index], `no record ${index}`);
-  const from = must(ledger.acked[index], `no record ${index}`);
-  const { status, body, unanswered, refused } = await client.get(entry.key);
-  const to = must(ledger.sent[index], `no record ${index}`);
-  const verdict = judgeRead(entry, status === 404 ? null : body, { from, to });
-  return { verdict, retries: unanswered + refused };
+  { status, body, ackedBefore }: Pick<Outcome, 'status' | 'body'> & { ackedBefore?: number },
+): Verdict {
+  const entry = must(entries[index], `no record ${index}`);
+  const from = ackedBefore ?? acked[index] ?? 0;
+  return judgeRead(entry, status === 404 ? null : body, { from, to: sent[index] ?? 0 });
 }
 
 export function describe(ledger: Ledger, index: number, verdict: Verdict): string {
