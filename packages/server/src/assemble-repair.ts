@@ -1,17 +1,45 @@
 // The parts of a server that look after what it holds: what is pushed to others, what is looked at.
 import type { Store } from '@ringwright/partition/store';
 import type { Logger } from 'pino';
+import type { PeerClocks } from './clocks/peer-clocks.ts';
 import type { FinishProposal } from './coordinate/propose.ts';
 import type { Reconciler } from './moves/reconciler.ts';
 import type { DeviceCaller } from './peers/device-caller.ts';
+import type { FloorPorts } from './repair/raise-floor.ts';
 import { Replicator } from './repair/replicate.ts';
 import { Scrubber } from './repair/scrubber.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
+interface Parts {
+  readonly store: Store;
+  readonly devices: DeviceCaller;
+  readonly decide: FinishProposal;
+  readonly reconciler: Reconciler;
+  readonly peerClocks: PeerClocks;
+  readonly requireDropsAllowed: FloorPorts['requireDropsAllowed'];
+}
+
+export interface RepairParts {
+  readonly replicator: Replicator;
+  readonly scrubber: Scrubber;
+  readonly floors: FloorPorts;
+}
+
 const nowMs = (): number => Date.now();
 const monotonicMs = (): number => performance.now();
 
-export function createScrubber(store: Store, reconciler: Reconciler, log: Logger): Scrubber {
+export function assembleRepair(parts: Parts, metrics: Metrics, log: Logger): RepairParts {
+  const { store, devices, peerClocks, requireDropsAllowed } = parts;
+  // A floor is not raised by a clock that is ahead of the others.
+  const agreedMs = (): number => nowMs() - peerClocks.aheadMs(nowMs());
+  return {
+    replicator: createReplicator(parts, metrics, log),
+    scrubber: createScrubber(parts, log),
+    floors: { store, devices, nowMs: agreedMs, requireDropsAllowed },
+  };
+}
+
+function createScrubber({ store, reconciler }: Parts, log: Logger): Scrubber {
   return new Scrubber({
     ...{ store, monotonicMs, nowMs },
     onFindings: (keyspace, partition, findings) => {
@@ -23,23 +51,17 @@ export function createScrubber(store: Store, reconciler: Reconciler, log: Logger
   });
 }
 
-export function createReplicator(
-  parts: {
-    readonly store: Store;
-    readonly devices: DeviceCaller;
-    readonly decide: FinishProposal;
-    readonly reconciler: Reconciler;
-  },
+function createReplicator(
+  { store, devices, decide, reconciler }: Parts,
   metrics: Metrics,
   log: Logger,
 ): Replicator {
   return new Replicator({
-    ...parts,
-    nowMs,
+    ...{ store, devices, decide, reconciler, nowMs },
     onBehind: async (keyspace, partition) => {
       log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
-      await parts.store.setState(keyspace, partition, 'filling');
-      parts.reconciler.reconcile(keyspace);
+      await store.setState(keyspace, partition, 'filling');
+      reconciler.reconcile(keyspace);
     },
     onPushed: (rows) => metrics.replicatedRows.inc(rows),
     onError: (device, error) => log.debug({ device, error }, 'replication waits'),

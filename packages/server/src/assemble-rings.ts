@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { ringRelayCooldownMs } from '@ringwright/base/limits-rings';
 import type { Logger } from 'pino';
-import type { OpenedDevice } from './assemble-server.ts';
+import type { OpenedDevice } from './open-device.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
 import { RelayedDeltas } from './rings/relayed-deltas.ts';
 import { loadRingCache } from './rings/ring-cache.ts';
@@ -31,15 +31,15 @@ export interface RingParts {
 interface Ports {
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly nowMs: () => number;
-  readonly monotonicMs: () => number;
   readonly onActivate: (active: ActiveRing) => void;
   readonly callBack: CallBack;
 }
 
+const nowMs = (): number => Date.now();
+
 /** Loads what is on the disk; `onActivate` hears of those rings too. Throws DISK_FAILED. */
 export async function assembleRings(opened: OpenedDevice, ports: Ports): Promise<RingParts> {
-  const { metrics, log, nowMs, onActivate } = ports;
+  const { metrics, log, onActivate } = ports;
   const { identity, trust } = opened;
   const cache = { directory: join(opened.directory, 'rings') };
   const forks = await loadForks(cache.directory, ports);
@@ -69,10 +69,10 @@ export async function assembleRings(opened: OpenedDevice, ports: Ports): Promise
 
 type RelayParts = Pick<ConstructorParameters<typeof RingRelay>[0], 'rings' | 'trust' | 'deltas'>;
 
-function createRelay(parts: RelayParts, { log, monotonicMs }: Ports): RingRelay {
+function createRelay(parts: RelayParts, { log }: Ports): RingRelay {
   return new RingRelay({
     ...parts,
-    monotonicMs,
+    monotonicMs: () => performance.now(),
     // Not all members at once: what the first one sent, the others need not send.
     cooldown: () => delay(ringRelayCooldownMs * (1 + Math.random()), undefined, { ref: false }),
     onSent: (to, { ring: { keyspace, version } }) =>
@@ -82,7 +82,7 @@ function createRelay(parts: RelayParts, { log, monotonicMs }: Ports): RingRelay 
   });
 }
 
-function loadForks(directory: string, { metrics, log, nowMs }: Ports): Promise<RingForks> {
+function loadForks(directory: string, { metrics, log }: Ports): Promise<RingForks> {
   return RingForks.load({
     directory,
     nowMs,

@@ -1,47 +1,28 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
-import type { KeyObject } from 'node:crypto';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { HybridClock } from '@ringwright/base/hybrid-clock';
-import { roundPauseMsMax } from '@ringwright/base/limits';
-import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
-import type { Stamp } from '@ringwright/base/stamp';
-import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
-import type { Store } from '@ringwright/partition/store';
-import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import type { Guard } from './access/guard.ts';
+import { createClocks, createCoordinator } from './assemble-coordinator.ts';
 import { createGuard } from './assemble-guard.ts';
+import { createReconciler } from './assemble-moves.ts';
 import { assemblePeers, type PeerParts } from './assemble-peers.ts';
-import { createReplicator, createScrubber } from './assemble-repair.ts';
+import { assembleRepair } from './assemble-repair.ts';
 import { assembleRings } from './assemble-rings.ts';
-import { activated, dropped } from './audit/audit-events.ts';
-import type { AuditLog } from './audit/audit-log.ts';
+import { activated } from './audit/audit-events.ts';
 import type { ClientCertificates } from './client-certificates.ts';
-import type { ClockFile } from './clocks/clock-file.ts';
-import { PeerClocks } from './clocks/peer-clocks.ts';
-import { proveClock } from './clocks/prove-clock.ts';
-import { StampIssuer } from './clocks/stamp-issuer.ts';
+import type { StampIssuer } from './clocks/stamp-issuer.ts';
 import { type FinishProposal, finishProposal } from './coordinate/propose.ts';
 import type { CoordinatorPorts } from './coordinate/with-newest-ring.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { CopySource } from './copies/copy-answers.ts';
-import type { DeviceGeneration } from './device/device-generation.ts';
-import type { DeviceIdentity } from './device/device-identity.ts';
-import type { OnceComplete } from './device/once-complete.ts';
 import { fillHandlers } from './handlers.ts';
-import { DropGuard } from './moves/drop-guard.ts';
-import type { HeldFiles } from './moves/held-files.ts';
-import type { MoveControls } from './moves/move-controls.ts';
-import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
+import type { Reconciler } from './moves/reconciler.ts';
+import type { OpenedDevice } from './open-device.ts';
 import { ownWrites } from './own-writes.ts';
 import { deviceCallers } from './peers/device-caller.ts';
 import { longMessageCame } from './peers/minor-gc.ts';
-import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
@@ -49,36 +30,13 @@ import type { Replicator } from './repair/replicate.ts';
 import type { Scrubber } from './repair/scrubber.ts';
 import { InFlight } from './replica/in-flight.ts';
 import { RoundQueue } from './replica/round-queue.ts';
-import { type ActiveRing, addressOf } from './rings/active-ring.ts';
-import type { CallBack, RingExchange } from './rings/ring-exchange.ts';
+import type { ActiveRing } from './rings/active-ring.ts';
+import type { CallBack } from './rings/ring-exchange.ts';
 import { RingRequests } from './rings/ring-requests.ts';
 import type { Rings } from './rings/rings.ts';
 import { measureCopies } from './status/measure-store.ts';
 import { isAllReady, type StatusPorts } from './status/status.ts';
-import { logFailedDuty } from './telemetry/log-failed-duty.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import type { AccessStore } from './trust/access-store.ts';
-import type { TrustStore } from './trust/trust-store.ts';
-
-/** What a server has on its disk: opened before, closed after everything else. */
-export interface OpenedDevice {
-  readonly directory: string;
-  readonly identity: DeviceIdentity;
-  readonly generation: DeviceGeneration;
-  readonly store: Store;
-  readonly clockFile: ClockFile;
-  readonly memory: PeerMemory;
-  readonly trust: TrustStore;
-  readonly access: AccessStore;
-  readonly audit: AuditLog;
-  readonly controls: MoveControls;
-  readonly onceComplete: OnceComplete;
-  readonly held: HeldFiles;
-  /** Signs what this device says. */
-  readonly key: KeyObject;
-  /** The same key, as it is shown to others. */
-  readonly tls: TlsIdentity;
-}
 
 export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders'> {
   readonly rings: Rings;
@@ -118,172 +76,94 @@ interface Surroundings {
 }
 
 /**
- * Loads the rings of the disk and joins the parts. The reconciler follows rings that are
- * activated from here on.
+ * Loads the rings of the disk and joins the parts, those first that others are made of. The
+ * reconciler follows rings that are activated from here on.
  */
 export async function assembleServer(
   opened: OpenedDevice,
   surroundings: Surroundings,
 ): Promise<ServerParts> {
-  const { log, throttle, token, demandsTls, insecure } = surroundings;
-  const { identity, store, trust, controls } = opened;
-  const { clock, peerClocks, stamps } = createClocks(opened);
+  const { log, throttle, demandsTls, insecure } = surroundings;
+  const { store, audit } = opened;
   const metrics = createMetrics();
+  const clocks = createClocks(opened);
+  const { clock, peerClocks, stamps } = clocks;
   const handlers = new Map<string, CallHandler>();
   const answers = { handlers, budget: new AnswerBudget(), onLongMessage: longMessageCame };
   // Whom the tool could not reach hears of it from the others at once.
-  const onChange = (): void => void greetings.greetPeers();
+  const onChange = (): void => void peerParts.greetPeers();
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });
-  const [inFlight, unknownPeers] = [new InFlight(), new Set<string>()];
+
   const onActivate = (active: ActiveRing): void => {
-    noteActivation(active, metrics, log);
-    opened.audit.note(activated(active));
+    noteActivation(active, { metrics, log, audit });
     // Not in the turn of the swap: at start the reconciler is not there yet.
     setImmediate(() => {
-      followKeys();
+      peerParts.followKeys();
       reconciler.reconcile(active.ring.keyspace);
     });
   };
-  const callBack: CallBack = (caller) => knownPeers.callBack(caller);
-  const ports = { metrics, log, nowMs, monotonicMs, onActivate, callBack };
-  const ringParts = await assembleRings(opened, ports);
-  const { rings, forks, exchange, relay, trustExchange, ...gate } = ringParts;
+  const callBack: CallBack = (caller) => peerParts.knownPeers.callBack(caller);
+  const ringParts = await assembleRings(opened, { metrics, log, onActivate, callBack });
+  const { rings, forks, exchange, trustExchange, requireDropsAllowed } = ringParts;
   const reconcileAll = (): void => {
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
   };
+
+  const unknownPeers = new Set<string>();
   // Without rings nobody knows yet what this device should hold.
   const isComplete = (): boolean => rings.list().length > 0 && isAllReady(status);
-  const times = { clock, peerClocks, nowMs };
-  const known = { guard, trustExchange, unknownPeers, isComplete };
-  const own = { ...opened, ...times, ...known, rings, exchange, relay };
   const onConnect = (): void => {
-    replicator.forget();
+    repair.replicator.forget();
     reconcileAll();
   };
-  const onRefill = reconcileAll;
-  const meetings = { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill };
-  const met = assemblePeers(own, meetings);
-  const { peers, knownPeers, proven, followKeys, introduce, hearClock, ...greetings } = met;
-  const { devices, forRequests } = deviceCallers({ ...met, handlers }, (...to) => writeHere(...to));
-  const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
-  const calls = { devices: measureCopies(metrics, devices), inFlight, ...throttle.taking };
-  const files = { ...opened, ...calls, decide };
-  const reconciler = createReconciler(files, { ...gate, rings, unknownPeers, log });
-  const replicator = createReplicator({ store, devices, decide, reconciler }, metrics, log);
-  // A floor is not raised by a clock that is ahead of the others.
-  const floors = { store, devices, nowMs: () => nowMs() - peerClocks.aheadMs(nowMs()), ...gate };
-  const scrubber = createScrubber(store, reconciler, log);
-  const opening = reconciler.idle.bind(reconciler);
+  const peerParts = assemblePeers(
+    { ...opened, ...clocks, ...ringParts, guard, unknownPeers, isComplete, nowMs },
+    { ...surroundings, answers, monotonicMs, onConnect, onRefill: reconcileAll },
+  );
+  const { peers, proven, introduce, greetPeers, meetHolders } = peerParts;
+
+  const [requests, inFlight] = [new RingRequests(), new InFlight()];
+  const opening = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
   const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: opening };
-  const requests = new RingRequests();
   const writeHere = ownWrites({ replica, requests, throttle });
-  const held = { identity, rings, forks, requests, store, reconciler };
-  const parts = { ...held, controls, peers, trust, throttle };
-  const told = { key: opened.key, demandsTls, insecure };
-  const status: StatusPorts = { ...parts, ...told, scrubber, startedMs: nowMs(), nowMs };
-  const asked = { rings, requests, devices: forRequests, clock, stamps };
-  const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
+  const callers = deviceCallers({ ...peerParts, handlers }, writeHere);
+  const devices = measureCopies(metrics, callers.devices);
+
+  const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
+  const moving = { devices, decide, inFlight, throttle, unknownPeers, log };
+  const reconciler = createReconciler(opened, ringParts, moving);
+  const repairing = { store, devices: callers.devices, decide, reconciler, peerClocks };
+  const repair = assembleRepair({ ...repairing, requireDropsAllowed }, metrics, log);
+
+  const answering = { requests, devices: callers.forRequests, clocks };
+  const coordinator = createCoordinator({ ...peerParts, ...ringParts, ...answering });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
-  const clients = { coordinator, metrics };
-  const edges = { guard, audit: opened.audit, proven, clients, moves: parts, trust: trustExchange };
-  const answering = { replica, introduce, copies, throttle, scrubber, trash: parts };
-  fillHandlers(handlers, { ...answering, ...edges });
-  const work = { reconciler, replicator, copies, floors, scrubber, ...greetings };
+  const operated = { ...opened, rings, forks, requests, reconciler, peers, throttle };
+  const said = { demandsTls, insecure, startedMs: nowMs(), nowMs };
+  const status: StatusPorts = { ...operated, ...repair, ...said };
+  fillHandlers(handlers, {
+    ...{ guard, audit, proven, replica, introduce, copies, throttle, ...repair },
+    ...{ trash: operated, moves: operated, trust: trustExchange },
+    clients: { coordinator, metrics },
+  });
+  const work = { reconciler, copies, ...repair, greetPeers, meetHolders };
   return { ...work, rings, peers, proven, answers, coordinator, stamps, status, metrics, guard };
 }
 
-function createClocks({ store, clockFile }: OpenedDevice) {
-  const peerClocks = new PeerClocks(monotonicMs);
-  const clock = new HybridClock(
-    nowMs,
-    () => peerClocks.agreedMs(nowMs()),
-    () => peerClocks.behindMs(nowMs()),
-  );
-  // One above: a stamp of the last millisecond before the restart must not be issued twice. Those
-  // that were issued here lie below what was saved too, so a file from elsewhere may be left out.
-  const highest = { ms: store.highestMs() + 1, tie: 0 };
-  if (clockFile.savedMs === 0) clock.observe(highest);
-  else clock.learn(highest);
-  const stamps = new StampIssuer({ clock, ...clockFile });
-  return { clock, peerClocks, stamps };
-}
-
-function noteActivation({ ring, id, self }: ActiveRing, metrics: Metrics, log: Logger): void {
-  const { keyspace, version } = ring;
+function noteActivation(
+  active: ActiveRing,
+  {
+    metrics,
+    log,
+    audit,
+  }: Pick<OpenedDevice, 'audit'> & {
+    readonly metrics: Metrics;
+    readonly log: Logger;
+  },
+): void {
+  const { id, self } = active;
+  const { keyspace, version } = active.ring;
   log.info({ ring: keyspace, version, id, device: self }, 'ring activated');
   metrics.ringVersion.set({ ring: keyspace }, version);
-}
-
-function coordinatorPorts(
-  {
-    stamps,
-    ...parts
-  }: Pick<CoordinatorPorts, 'rings' | 'requests' | 'devices' | 'clock'> & {
-    readonly stamps: StampIssuer;
-  },
-  {
-    exchange,
-    peers,
-    peerClocks,
-    hearClock: meet,
-  }: {
-    readonly exchange: RingExchange;
-    readonly peers: Peers;
-    readonly peerClocks: PeerClocks;
-    readonly hearClock: PeerParts['hearClock'];
-  },
-): CoordinatorPorts {
-  const proof = { clocks: peerClocks, nowMs, meet };
-  const issueStamp = (active: ActiveRing, key: Uint8Array): MaybePromise<Stamp> =>
-    andThen(proveClock(proof, active, active.partitionOf(key)), () => {
-      peerClocks.check(nowMs());
-      return stamps.issue(active.tieDevice, () => issueStamp(active, key));
-    });
-  return {
-    ...parts,
-    mutex: new KeyedMutex(),
-    backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
-    issueStamp,
-    catchUp: async (active, device) => {
-      const peer = await peers.connect(addressOf(active, device)).connect();
-      return exchange.catchUp(active.ring.keyspace, peer);
-    },
-  };
-}
-
-function createReconciler(
-  {
-    store,
-    audit,
-    controls,
-    onceComplete,
-    held,
-    identity,
-    key,
-    directory,
-    ...calls
-  }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'held'> &
-    Pick<OpenedDevice, 'audit' | 'identity' | 'key' | 'directory'> &
-    Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> &
-    AdaptiveThrottle['taking'],
-  ports: {
-    readonly rings: Rings;
-    readonly unknownPeers: ReadonlySet<string>;
-    readonly log: Logger;
-    readonly requireDropsAllowed: ReconcilerPorts['requireDropsAllowed'];
-  },
-): Reconciler {
-  const { rings, unknownPeers, log, requireDropsAllowed } = ports;
-  return new Reconciler({
-    ...{ store, controls, onceComplete, held, ...calls },
-    signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
-    requireDropsAllowed,
-    current: (keyspace) => rings.get(keyspace),
-    isUnknownPeer: (active, device) => unknownPeers.has(addressOf(active, device)),
-    monotonicMs,
-    guard: new DropGuard(join(directory, 'drops')),
-    onDropped: (...place) => audit.note(dropped(...place)),
-    onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
-    onError: (step, error) => logFailedDuty(log, step, error),
-  });
+  audit.note(activated(active));
 }

@@ -1,19 +1,19 @@
 // What a server has on its disk, opened in order.
-import { randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { requestCountEveryMs } from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
+import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { Logger } from 'pino';
-import { type OpenedDevice } from './assemble-server.ts';
 import { AuditLog } from './audit/audit-log.ts';
-import { openClockFile } from './clocks/clock-file.ts';
+import { type ClockFile, openClockFile } from './clocks/clock-file.ts';
 import { DeviceGeneration } from './device/device-generation.ts';
-import { loadIdentity } from './device/device-identity.ts';
+import { type DeviceIdentity, loadIdentity } from './device/device-identity.ts';
 import { loadDeviceKey, tlsIdentityOf } from './device/device-key.ts';
 import { OnceComplete } from './device/once-complete.ts';
 import { HeldFiles } from './moves/held-files.ts';
@@ -27,6 +27,26 @@ export interface DeviceSurroundings {
   readonly log: Logger;
   /** Told once when the store fails: the process should end and start again from disk. */
   readonly onFailure: (error: CodedError) => void;
+}
+
+/** What a server has on its disk: opened before, closed after everything else. */
+export interface OpenedDevice {
+  readonly directory: string;
+  readonly identity: DeviceIdentity;
+  readonly generation: DeviceGeneration;
+  readonly store: Store;
+  readonly clockFile: ClockFile;
+  readonly memory: PeerMemory;
+  readonly trust: TrustStore;
+  readonly access: AccessStore;
+  readonly audit: AuditLog;
+  readonly controls: MoveControls;
+  readonly onceComplete: OnceComplete;
+  readonly held: HeldFiles;
+  /** Signs what this device says. */
+  readonly key: KeyObject;
+  /** The same key, as it is shown to others. */
+  readonly tls: TlsIdentity;
 }
 
 /** Until it is closed. */

@@ -1,0 +1,71 @@
+// The parts of a server that answer requests for any key: its clocks, stamps, and the coordinator.
+import { setTimeout as delay } from 'node:timers/promises';
+import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { roundPauseMsMax } from '@ringwright/base/limits';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
+import type { Stamp } from '@ringwright/base/stamp';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { PeerParts } from './assemble-peers.ts';
+import { PeerClocks } from './clocks/peer-clocks.ts';
+import { proveClock } from './clocks/prove-clock.ts';
+import { StampIssuer } from './clocks/stamp-issuer.ts';
+import type { CoordinatorPorts } from './coordinate/with-newest-ring.ts';
+import type { OpenedDevice } from './open-device.ts';
+import { type ActiveRing, addressOf } from './rings/active-ring.ts';
+import type { RingExchange } from './rings/ring-exchange.ts';
+
+export interface ClockParts {
+  readonly clock: HybridClock;
+  readonly peerClocks: PeerClocks;
+  readonly stamps: StampIssuer;
+}
+
+const nowMs = (): number => Date.now();
+
+export function createClocks({
+  store,
+  clockFile,
+}: Pick<OpenedDevice, 'store' | 'clockFile'>): ClockParts {
+  const peerClocks = new PeerClocks(() => performance.now());
+  const clock = new HybridClock(
+    nowMs,
+    () => peerClocks.agreedMs(nowMs()),
+    () => peerClocks.behindMs(nowMs()),
+  );
+  // One above: a stamp of the last millisecond before the restart must not be issued twice. Those
+  // that were issued here lie below what was saved too, so a file from elsewhere may be left out.
+  const highest = { ms: store.highestMs() + 1, tie: 0 };
+  if (clockFile.savedMs === 0) clock.observe(highest);
+  else clock.learn(highest);
+  return { clock, peerClocks, stamps: new StampIssuer({ clock, ...clockFile }) };
+}
+
+export function createCoordinator({
+  rings,
+  requests,
+  devices,
+  clocks: { clock, peerClocks, stamps },
+  exchange,
+  peers,
+  hearClock,
+}: Pick<CoordinatorPorts, 'rings' | 'requests' | 'devices'> &
+  Pick<PeerParts, 'peers' | 'hearClock'> & {
+    readonly clocks: ClockParts;
+    readonly exchange: RingExchange;
+  }): CoordinatorPorts {
+  const proof = { clocks: peerClocks, nowMs, meet: hearClock };
+  const issueStamp = (active: ActiveRing, key: Uint8Array): MaybePromise<Stamp> =>
+    andThen(proveClock(proof, active, active.partitionOf(key)), () => {
+      peerClocks.check(nowMs());
+      return stamps.issue(active.tieDevice, () => issueStamp(active, key));
+    });
+  return {
+    ...{ rings, requests, devices, clock, issueStamp },
+    mutex: new KeyedMutex(),
+    backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
+    catchUp: async (active, device) => {
+      const peer = await peers.connect(addressOf(active, device)).connect();
+      return exchange.catchUp(active.ring.keyspace, peer);
+    },
+  };
+}

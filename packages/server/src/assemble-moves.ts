@@ -1,0 +1,37 @@
+// The part of a server that carries out what rings ask of its files.
+import { join } from 'node:path';
+import { printReceipt } from '@ringwright/ring/trust/move-receipt';
+import type { Logger } from 'pino';
+import type { RingParts } from './assemble-rings.ts';
+import { dropped } from './audit/audit-events.ts';
+import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
+import { DropGuard } from './moves/drop-guard.ts';
+import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
+import type { OpenedDevice } from './open-device.ts';
+import { addressOf } from './rings/active-ring.ts';
+import { logFailedDuty } from './telemetry/log-failed-duty.ts';
+
+export function createReconciler(
+  { store, audit, controls, onceComplete, held, identity, key, directory }: OpenedDevice,
+  { rings, requireDropsAllowed }: RingParts,
+  ports: Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> & {
+    readonly throttle: AdaptiveThrottle;
+    readonly unknownPeers: ReadonlySet<string>;
+    readonly log: Logger;
+  },
+): Reconciler {
+  const { devices, decide, inFlight, throttle, unknownPeers, log } = ports;
+  return new Reconciler({
+    ...{ store, controls, onceComplete, held, devices, decide, inFlight, requireDropsAllowed },
+    ...throttle.taking,
+    signReceipt: (receipt) =>
+      printReceipt({ ...receipt, born: identity.born, ms: Date.now() }, key),
+    current: (keyspace) => rings.get(keyspace),
+    isUnknownPeer: (active, device) => unknownPeers.has(addressOf(active, device)),
+    monotonicMs: () => performance.now(),
+    guard: new DropGuard(join(directory, 'drops')),
+    onDropped: (...place) => audit.note(dropped(...place)),
+    onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
+    onError: (step, error) => logFailedDuty(log, step, error),
+  });
+}
