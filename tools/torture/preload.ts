@@ -43,15 +43,13 @@ function shiftClock(): void {
 /** The processes beside the store too: they do not inherit what this one was started with. */
 function preloadForks(): void {
   const builtin = module.createRequire(import.meta.url)('node:child_process') as {
-    fork: (program: URL, options: object) => unknown;
+    fork: (program: URL, options: { readonly execArgv: readonly string[] }) => unknown;
   };
   const { fork } = builtin;
-  const execArgv = [
-    '--no-warnings',
-    '--import',
-    new URL('./preload-fork.ts', import.meta.url).href,
-  ];
-  builtin.fork = (program, options) => fork(program, { ...options, execArgv });
+  const preload = ['--no-warnings', '--import', new URL('./preload-fork.ts', import.meta.url).href];
+  // A shell runs Node: what follows its script are Node's arguments.
+  builtin.fork = (program, options) =>
+    fork(program, { ...options, execArgv: [...options.execArgv, ...preload] });
 }
 
 // Our own words, written by the runner.

@@ -21,7 +21,7 @@ export const orderBugs: readonly SeededBug[] = [
     replace: '',
     also: [
       {
-        file: 'packages/server/src/assemble-server.ts',
+        file: 'packages/server/src/assemble-coordinator.ts',
         find: 'const highest = { ms: store.highestMs() + 1, tie: 0 };',
         replace: 'const highest = { ms: 0, tie: 0 };',
       },
