@@ -1,5 +1,6 @@
 // The life of a background process, how its end is told, and its priority.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -57,6 +58,25 @@ test('what is parked runs when it is started; an idle one is parked again', asyn
     expect(await pid()).not.toBe(first);
   }
   expect(lost).toEqual(Array(3).fill('it was idle'));
+});
+
+test('orders of a parent that was killed before its program was there are not taken', async () => {
+  const done = join(folder, 'done');
+  const library = new URL('./background-program.ts', import.meta.url).href;
+  const file = join(folder, 'late.mjs');
+  writeFileSync(
+    file,
+    `import { writeFileSync } from 'node:fs';
+     import { takeOrders } from '${library}';
+     process.on('exit', () => writeFileSync('${done}-exit', ''));
+     takeOrders(async () => writeFileSync('${done}-order', ''));`,
+  );
+  // It ends while its child begins.
+  const parent = `const child = require('node:child_process').fork('${file}');
+    child.send('an order', () => process.kill(process.pid, 'SIGKILL'));`;
+  spawnSync(process.execPath, ['-e', parent]);
+  await waitFor('its end', { ask: () => existsSync(`${done}-exit`), until: (is) => is });
+  expect(existsSync(`${done}-order`)).toBe(false);
 });
 
 test('what somebody else ends is told, and the next one runs', async () => {

@@ -6,8 +6,17 @@ export function answerParent(answer: Serializable): void {
   process.send?.(answer, undefined, undefined, () => undefined);
 }
 
-/** `take` does not reject. */
+/**
+ * `take` does not reject. What a parent that is gone has ordered is not taken: its folder may have
+ * been removed, or be another one's. Mostly it was killed while this program began: then the end of
+ * the channel is read one turn of the event loop after its last message.
+ */
 export function takeOrders<Order>(take: (order: Order) => Promise<void>): void {
-  process.on('message', (order: Order) => void take(order));
+  const takeUnlessEnded = (order: Order): void => {
+    if (process.connected) void take(order);
+  };
+  process.on('message', (order: Order) => {
+    setImmediate(() => setImmediate(takeUnlessEnded, order));
+  });
   process.on('disconnect', () => process.exit());
 }
