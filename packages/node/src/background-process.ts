@@ -41,12 +41,13 @@ const MESSAGES = 5;
 /** The status of what a SIGTERM ended, as a shell says it. */
 const TERMINATED = 143;
 
-/**
- * Runs the program each time it is told to, until that ends in another way than by SIGTERM. Not in
- * a session of its own: Linux gives each session as much of the processor, however nice it is.
- */
+/** A shell that becomes the program when it is told to. */
 const ONE_RUN = `echo $$ >&${GATE}
 read -r _ <&${GATE} && exec nice -n ${NICE} "$0" "$@" 2>&${MESSAGES}`;
+/**
+ * Runs one after the other, until one ends in another way than by SIGTERM. Not in a session of its
+ * own: Linux gives each session as much of the processor, however nice it is.
+ */
 const SHELL = `while :; do
   /bin/sh -c '${ONE_RUN}' "$0" "$@"
   status=$?
@@ -137,7 +138,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     for (const order of this.#held.splice(0)) this.#post(order);
   }
 
-  /** Does nothing when the process does not run or is about to end: `onLost` tells of that. */
+  /** Does nothing when the process was not started, or has been lost: `onLost` has told of that. */
   send(order: Order): void {
     if (!this.#wanted) return;
     if (this.#stage === 'begun') this.#post(order);

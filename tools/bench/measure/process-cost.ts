@@ -36,7 +36,7 @@ export async function threadAndChildren(
 
 const nothing: ProcessCost = { cpuSeconds: 0, writtenBytes: 0 };
 
-/** Of processes with all that they have started; a child that has ended is in the count of its parent. */
+/** Of processes with all that they have started; one that ended is in the count of its parent. */
 export async function treeCost(pids: readonly number[]): Promise<ProcessCost> {
   const costs = await Promise.all(pids.map(familyCost));
   return costs.reduce(sum, nothing);

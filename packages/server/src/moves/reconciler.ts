@@ -193,6 +193,7 @@ export class Reconciler {
   }
 
   #prepareCopies({ ring: { moves }, self }: ActiveRing): void {
+    if (self === null) return; // a move may come from nobody
     const [gives, takes] = [
       moves.some(({ from }) => from === self),
       moves.some(({ to }) => to === self),
