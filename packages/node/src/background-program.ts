@@ -6,6 +6,11 @@ export function answerParent(answer: Serializable): void {
   process.send?.(answer, undefined, undefined, () => undefined);
 }
 
+/** Every order that had come before this call has been taken when `next` is called. */
+export function afterOrders(next: () => void): void {
+  setImmediate(() => setImmediate(() => setImmediate(next)));
+}
+
 /**
  * `take` does not reject. What a parent that is gone has ordered is not taken: its folder may have
  * been removed, or be another one's. Mostly it was killed while this program began: then the end of

@@ -14,6 +14,7 @@ import {
   copySilenceMsMax,
   copyWriteBytes,
 } from '@ringwright/base/limits-copies';
+import { afterOrders } from '@ringwright/node/background-program';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { greetingBytes, packHead, ticketOf } from './copy-greeting.ts';
 import type { CopyAnswer, CopyOrder, FilePart } from './copy-work.ts';
@@ -127,12 +128,18 @@ export class GiveFiles {
       came = Buffer.concat([came, bytes]);
       if (came.length < greetingBytes) return;
       socket.off('data', take);
-      this.#greeting.delete(socket);
-      const admission = this.#useTicket(came);
-      if (admission === null) socket.destroy();
-      else void this.#give(admission, socket);
+      // The order that admits it was sent earlier, over another connection.
+      afterOrders(() => this.#answer(came, socket));
     };
     socket.on('data', take);
+  }
+
+  #answer(greeting: Buffer, socket: Socket): void {
+    this.#greeting.delete(socket);
+    if (socket.destroyed) return;
+    const admission = this.#useTicket(greeting);
+    if (admission === null) socket.destroy();
+    else void this.#give(admission, socket);
   }
 
   /** Good once. */

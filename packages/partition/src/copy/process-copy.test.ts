@@ -172,6 +172,18 @@ test('a ticket is good once; others get nothing', async () => {
   expect(await half, 'who does not go on is not waited for').toBe(0);
 });
 
+test('a ticket is known once told, and unknown once its copy is released', async () => {
+  await using place = await stores(10, 100);
+  for (let round = 0; round < 50; round += 1) {
+    const given = place.source.copies.give(place0, false);
+    const { bytes } = given.description;
+    const [first, second] = [await given.door(0), await given.door(0)];
+    expect(await answerTo(first.port, packGreeting(first.ticket)), 'told').toBe(bytes + 12);
+    await given.release();
+    expect(await answerTo(second.port, packGreeting(second.ticket)), 'released').toBe(0);
+  }
+});
+
 test('what was sent and did not come is given again, until the checksum is asked for', async () => {
   await using place = await stores(100, 1_000);
   const given = place.source.copies.give(place0, false);
