@@ -1,8 +1,9 @@
 // Act five: every record is read back and compared with what was acknowledged.
-import type { KeyspaceClient } from './keyspace-client.ts';
+import type { Client } from '@ringwright/client/client';
 import type { Ledger } from './ledger.ts';
 import { overAll } from './over-all.ts';
-import { describe, judgeOutcome } from './traffic.ts';
+import { describe, judgeRecord } from './traffic.ts';
+import { tryUntil } from './try-until.ts';
 
 export interface ReadBack {
   readonly seconds: number;
@@ -10,14 +11,12 @@ export interface ReadBack {
   readonly wrong: readonly string[];
 }
 
-export async function readBack(client: KeyspaceClient, ledger: Ledger): Promise<ReadBack> {
+export async function readBack(client: Client, ledger: Ledger): Promise<ReadBack> {
   const wrong: string[] = [];
-  const seconds = await overAll('comparing', ledger, async (first, records) => {
-    const found = await client.getAll(records.map(({ key }) => key));
-    for (const [index, outcome] of found.entries()) {
-      const verdict = judgeOutcome(ledger, first + index, outcome);
-      if (verdict !== 'right') wrong.push(describe(ledger, first + index, verdict));
-    }
+  const seconds = await overAll('comparing', ledger, async (index, { key }) => {
+    const { answer: record } = await tryUntil(() => client.get(key));
+    const verdict = judgeRecord(ledger, index, { record });
+    if (verdict !== 'right') wrong.push(describe(ledger, index, verdict));
   });
   return { seconds, wrong };
 }

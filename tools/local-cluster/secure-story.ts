@@ -4,13 +4,23 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
+import type { Client } from '@ringwright/client/client';
+import { connect } from '@ringwright/client/connect';
 import { waitFor } from '@ringwright/node/wait-for';
 import { failure } from './failure.ts';
-import { KeyspaceClient } from './keyspace-client.ts';
 import { newLedger } from './ledger.ts';
 import { readBack } from './read-back.ts';
 import type { SecureFigures } from './secure-figures.ts';
-import { deviceOf, KEYSPACE, load, REPLICAS, type Stage, TRAFFIC_SEED, WEIGHT } from './story.ts';
+import {
+  addressesOf,
+  deviceOf,
+  KEYSPACE,
+  load,
+  REPLICAS,
+  type Stage,
+  TRAFFIC_SEED,
+  WEIGHT,
+} from './story.ts';
 import { refusalOf, shownFingerprint } from './stranger.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
@@ -56,26 +66,26 @@ export async function tellSecureStory(stage: SecureStage): Promise<SecureEnding>
   const started = performance.now();
   const { cluster, cities, files, narrator } = stage;
   await secureFromTheStart(stage);
-  const ports = cluster.servers.map(({ place }) => place.port);
-  const secured = { ca: read(files.authority), token: read(files.shop) };
-  const client = new KeyspaceClient(KEYSPACE, ports, secured);
+  const first = await connectShop(stage, files.shop);
   const ledger = newLedger(cities.entries);
-  await load(stage, client, ledger);
+  await load(stage, first, ledger);
   const refused = await refuseOthers(stage);
-  const traffic = startTraffic({ client, ledger, random: seededRandom(TRAFFIC_SEED) });
+  const traffic = startTraffic({ client: first, ledger, random: seededRandom(TRAFFIC_SEED) });
   const certificates = await replaceCertificate(stage);
   await replaceKey(stage, traffic);
-  const revokedOn = await replaceToken(stage, client, traffic);
+  const next = await giveNextToken(stage, traffic);
+  await first.close();
+  const revokedOn = await revokeToken(stage, traffic);
   await traffic.stop();
   narrator.act('Every record is read back and compared');
-  const comparison = await readBack(client, ledger);
-  client.close();
+  const comparison = await readBack(next, ledger);
+  await next.close();
   const { seen } = traffic;
   const figures: SecureFigures = {
     records: cities.entries.length,
     lost: comparison.wrong.length,
     wrongReads: seen.wrong.length,
-    servers: ports.length,
+    servers: cluster.servers.length,
     refused,
     certificates,
     revokedOn,
@@ -157,17 +167,28 @@ async function replaceKey({ builder, narrator }: SecureStage, traffic: Traffic):
   narrator.say('what bob signs counts on all servers; what ada signs from now on does not');
 }
 
-/** Resolves with the number of servers that refuse the old one when the command has ended. */
-async function replaceToken(
-  { builder, cluster, files, narrator }: SecureStage,
-  client: KeyspaceClient,
-  traffic: Traffic,
-): Promise<number> {
+function connectShop({ cluster, files }: SecureStage, token: string): Promise<Client> {
+  const ca = read(files.authority);
+  return connect(addressesOf(cluster), { keyspace: KEYSPACE, ca, token: read(token) });
+}
+
+/** Resolves when the application goes through the client that has it alone. */
+async function giveNextToken(stage: SecureStage, traffic: Traffic): Promise<Client> {
+  const { builder, files, narrator } = stage;
   narrator.act('The application gets another token, and the old one is revoked under load');
   const shop = ['--read', KEYSPACE, '--write', KEYSPACE, '--out', files.nextShop];
   await builder('access', 'grant', 'shop-2', ...shop);
-  client.useToken(read(files.nextShop));
+  const client = await connectShop(stage, files.nextShop);
+  traffic.useClient(client);
   await answersSince(traffic);
+  return client;
+}
+
+/** Resolves with the number of servers that refuse the old one when the command has ended. */
+async function revokeToken(
+  { builder, cluster, files, narrator }: SecureStage,
+  traffic: Traffic,
+): Promise<number> {
   await builder('access', 'revoke', 'shop');
   const [ca, token] = [read(files.authority), read(files.shop)];
   const answers = await Promise.all(

@@ -1,12 +1,13 @@
 // The story in acts: load, join and split under traffic, kill, compare. Each returns what it saw.
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
+import type { Client } from '@ringwright/client/client';
+import { connect } from '@ringwright/client/connect';
 import { waitFor } from '@ringwright/node/wait-for';
 import type { Cities } from './cities.ts';
 import type { Cluster } from './cluster.ts';
 import { failure } from './failure.ts';
 import type { Figures } from './figures.ts';
-import { KeyspaceClient } from './keyspace-client.ts';
 import { type Ledger, newLedger } from './ledger.ts';
 import { loadRecords } from './load-records.ts';
 import type { Narrator } from './narrator.ts';
@@ -47,17 +48,16 @@ export async function tellStory(stage: Stage): Promise<Ending> {
   const started = performance.now();
   const { cluster, narrator, cities } = stage;
   await buildFirstRing(stage);
-  const ports = cluster.servers.map(({ place }) => place.port);
-  const client = new KeyspaceClient(KEYSPACE, ports);
+  const client = await connect(addressesOf(cluster), { keyspace: KEYSPACE });
   const ledger = newLedger(cities.entries);
   const loadSeconds = await load(stage, client, ledger);
   const traffic = startTraffic({ client, ledger, random: seededRandom(TRAFFIC_SEED) });
-  const change = await join(stage, client);
+  const change = await join(stage);
   const split = await splitOne(stage);
   const kill = await killOne(stage, traffic);
   narrator.act('Every record is read back and compared');
   const comparison = await readBack(client, ledger);
-  client.close();
+  await client.close();
   const records = cities.entries.length;
   narrator.say(`${records.toLocaleString('en')} compared, ${comparison.wrong.length} lost`);
   const figures: Figures = {
@@ -81,6 +81,10 @@ export async function tellStory(stage: Stage): Promise<Ending> {
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
+export function addressesOf({ servers }: Cluster): string[] {
+  return servers.map(({ place }) => `127.0.0.1:${place.port}`);
+}
+
 export function deviceOf({ place }: ServerProcess): string {
   return `r1z${place.zone}-127.0.0.1:${place.port}/${place.device}`;
 }
@@ -99,7 +103,7 @@ async function buildFirstRing({ cluster, builder, narrator, partitions }: Stage)
 
 export async function load(
   { narrator }: Pick<Stage, 'narrator'>,
-  client: KeyspaceClient,
+  client: Client,
   ledger: Ledger,
 ): Promise<number> {
   const count = ledger.entries.length.toLocaleString('en');
@@ -132,10 +136,7 @@ type Change = Pick<
   'moved' | 'moveLowerBound' | 'copiesVerified' | 'copied' | 'ringVersion' | 'rolloutSeconds'
 >;
 
-async function join(
-  { cluster, builder, narrator }: Stage,
-  client: KeyspaceClient,
-): Promise<Change> {
+async function join({ cluster, builder, narrator }: Stage): Promise<Change> {
   narrator.act('A seventh server joins in a fourth zone, while an application writes and reads');
   const joiner = await cluster.startJoiner();
   await builder('add', KEYSPACE, deviceOf(joiner), WEIGHT);
@@ -145,7 +146,6 @@ async function join(
   const started = performance.now();
   const rollout = await builder<RolloutDocument>('rollout', KEYSPACE);
   const rolloutSeconds = tenths((performance.now() - started) / 1000);
-  client.addServer(joiner.place.port);
   const change = changeFigures(rollout);
   const copied = `${change.copied.partitions} partition files copied and verified`;
   narrator.say(`${copied} in ${rolloutSeconds} s; the ring is at version ${change.ringVersion}`);

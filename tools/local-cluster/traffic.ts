@@ -2,8 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import type { Random } from '@ringwright/base/random';
-import type { KeyspaceClient, Outcome } from './keyspace-client.ts';
+import type { Client, ClientRecord } from '@ringwright/client/client';
 import { judgeRead, type Ledger, type Verdict, valueAfter } from './ledger.ts';
+import { tryUntil } from './try-until.ts';
 
 const WRITERS = 2;
 const READERS = 4;
@@ -12,7 +13,7 @@ const READERS = 4;
 export interface Sightings {
   writes: number;
   reads: number;
-  /** Attempts refused or unanswered; each was made again until it succeeded. */
+  /** Requests that failed; each was made again until it succeeded. */
   retries: number;
   /** Longest time between asking and having the answer, retries included. */
   writePauseMs: number;
@@ -23,17 +24,20 @@ export interface Sightings {
 
 export interface Traffic {
   readonly seen: Sightings;
+  /** Requests that begin from now on go through this one. */
+  useClient(client: Client): void;
   /** Lets requests in flight end. Throws what made the application fail, if anything did. */
   stop(): Promise<Sightings>;
 }
 
 interface Application {
-  readonly client: KeyspaceClient;
+  client: Client;
   readonly ledger: Ledger;
   readonly random: Random;
 }
 
-export function startTraffic(application: Application): Traffic {
+export function startTraffic(first: Readonly<Application>): Traffic {
+  const application = { ...first };
   const seen: Sightings = {
     writes: 0,
     reads: 0,
@@ -53,6 +57,9 @@ export function startTraffic(application: Application): Traffic {
   const ended = Promise.allSettled(lanes);
   return {
     seen,
+    useClient: (client) => {
+      application.client = client;
+    },
     stop: async () => {
       stopping = true;
       for (const result of await ended) if (result.status === 'rejected') throw result.reason;
@@ -74,38 +81,37 @@ async function write(
   const update = must(ledger.sent[index], `no record ${index}`) + 1;
   ledger.sent[index] = update;
   const asked = performance.now();
-  const outcome = await client.put(entry.key, valueAfter(entry, update));
+  const value = valueAfter(entry, update);
+  const { failed, isUnsure } = await tryUntil(() => client.put(entry.key, value));
   ledger.acked[index] = update;
-  if (outcome.unanswered > 0) ledger.unsure[index] = 1;
+  if (isUnsure) ledger.unsure[index] = 1;
   seen.writes += 1;
-  seen.retries += outcome.unanswered + outcome.refused;
+  seen.retries += failed;
   seen.writePauseMs = Math.max(seen.writePauseMs, performance.now() - asked);
 }
 
 async function read({ client, ledger, random }: Application, seen: Sightings): Promise<void> {
   const index = random.below(ledger.entries.length);
   const asked = performance.now();
-  const ackedBefore = must(ledger.acked[index], `no record ${index}`);
-  const outcome = await client.get(must(ledger.entries[index], `no record ${index}`).key);
-  const verdict = judgeOutcome(ledger, index, { ...outcome, ackedBefore });
+  const from = must(ledger.acked[index], `no record ${index}`);
+  const { key } = must(ledger.entries[index], `no record ${index}`);
+  const { answer: record, failed } = await tryUntil(() => client.get(key));
+  const verdict = judgeRecord(ledger, index, { record, from });
   if (verdict !== 'right') seen.wrong.push(describe(ledger, index, verdict));
   seen.reads += 1;
-  seen.retries += outcome.unanswered + outcome.refused;
+  seen.retries += failed;
   seen.readPauseMs = Math.max(seen.readPauseMs, performance.now() - asked);
 }
 
-/**
- * Holds what was read of a record against what had been acknowledged before it was asked for, by
- * default by now, and what has been sent until now.
- */
-export function judgeOutcome(
+/** Holds what was read of a record against what had been acknowledged before it was asked for. */
+export function judgeRecord(
   { entries, acked, sent }: Ledger,
   index: number,
-  { status, body, ackedBefore }: Pick<Outcome, 'status' | 'body'> & { ackedBefore?: number },
+  { record, from = acked[index] ?? 0 }: { record: ClientRecord | null; from?: number },
 ): Verdict {
   const entry = must(entries[index], `no record ${index}`);
-  const from = ackedBefore ?? acked[index] ?? 0;
-  return judgeRead(entry, status === 404 ? null : body, { from, to: sent[index] ?? 0 });
+  const value = record === null ? null : Buffer.from(record.value).toString();
+  return judgeRead(entry, value, { from, to: sent[index] ?? 0 });
 }
 
 export function describe(ledger: Ledger, index: number, verdict: Verdict): string {
