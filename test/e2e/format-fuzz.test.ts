@@ -32,10 +32,10 @@ import {
   ticketOf,
 } from '../../packages/partition/src/carry/copy-greeting.ts';
 import { sampleRing } from '../../packages/ring/test/support/sample-ring.ts';
-import { allowedHosts } from '../../packages/server/src/http/allowed-hosts.ts';
+import { allowedHosts } from '../../packages/server/src/http/check-request.ts';
 import { parseBatch } from '../../packages/server/src/http/http-batch-schema.ts';
 import { writeCondition } from '../../packages/server/src/http/http-conditions.ts';
-import { keyOfPath } from '../../packages/server/src/http/key-path.ts';
+import { keyOfPath } from '../../packages/server/src/http/key-request.ts';
 import { globMatcher, globPrefix } from '../../packages/server/src/redis/glob.ts';
 import { RespProtocolError, RespRequests } from '../../packages/server/src/redis/resp-requests.ts';
 import { ScanCursors } from '../../packages/server/src/redis/scan-cursors.ts';

@@ -2,7 +2,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
-import { allowedHosts } from '@ringwright/server/http/allowed-hosts';
+import { allowedHosts } from '@ringwright/server/http/check-request';
 import { createHttp, type HttpPorts } from '@ringwright/server/http/http';
 import { acceptWire } from '@ringwright/server/http/wire-endpoint';
 import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';

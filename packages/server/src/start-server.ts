@@ -22,7 +22,7 @@ import { ClientCertificates } from './client-certificates.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
-import { allowedHosts } from './http/allowed-hosts.ts';
+import { allowedHosts } from './http/check-request.ts';
 import { createHttp } from './http/http.ts';
 import { acceptWire } from './http/wire-endpoint.ts';
 import { addressesOf, doorsOf, listen, redisAddress, requireFree } from './listen.ts';

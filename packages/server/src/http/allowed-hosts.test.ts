@@ -1,6 +1,6 @@
 // Names with letters beyond ASCII: typed as people read them, sent in punycode, or as plain UTF-8.
 import { expect, test } from 'vitest';
-import { allowedHosts } from './allowed-hosts.ts';
+import { allowedHosts } from './check-request.ts';
 
 /** As Node gives a header of these bytes. */
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');

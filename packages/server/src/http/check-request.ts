@@ -1,12 +1,19 @@
 // What is refused before it is looked at: malformed requests, and those that a web page of somebody
 // else makes its reader's browser send.
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
 
 /** Of a name that is refused, shown. */
 const SHOWN_CHARACTERS = 253;
 
+/** `localhost` and what is below it is this machine to every browser (RFC 6761). */
+const LOCAL = ['localhost', '.localhost'];
+
+const hostHeader = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/;
+const ascii = /^\p{ASCII}*$/u;
 const knownVersions: ReadonlySet<string> = new Set(['1.0', '1.1']);
 
 /**
@@ -26,6 +33,33 @@ export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): Co
   }
   if (hosts < 2) return null;
   return new CodedError('USAGE', `a request with ${hosts} Host headers`, { hint: 'send one' });
+}
+
+/**
+ * Whether a Host header names an address, this machine, or one of `names`: a web page can point a
+ * name of its own at this server (DNS rebinding), and its browser then takes the answers for the
+ * page's own. A name that begins with a dot stands for the domain and for all that is below it.
+ */
+export function allowedHosts(names: readonly string[]): (header: string) => boolean {
+  const all = [...LOCAL, ...names].map(plainName).filter((name) => name !== '');
+  const exact = new Set(all.map((name) => name.replace(/^\./, '')));
+  const domains = all.filter((name) => name.startsWith('.'));
+  return (header) => {
+    // Node gives a letter for each byte; names that are not ASCII are sent as UTF-8.
+    const sent = ascii.test(header) ? header : Buffer.from(header, 'latin1').toString();
+    const host = plainName(hostHeader.exec(sent)?.[1] ?? '');
+    if (exact.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return true;
+    return domains.some((domain) => host.endsWith(domain));
+  };
+}
+
+/**
+ * As browsers send it: in lower case, letters beyond ASCII in punycode (RFC 3492); empty for what
+ * is no name then. A dot behind a name only says that it is whole.
+ */
+function plainName(name: string): string {
+  const sent = ascii.test(name) ? name : domainToASCII(name);
+  return sent.toLowerCase().replace(/\.$/, '');
 }
 
 /** A name that a page may have given to this server. Throws HOST_UNKNOWN. */

@@ -26,8 +26,7 @@ import { checkJson } from './check-request.ts';
 import { answerJson, type Exchange, failureOf } from './http-answer.ts';
 import { type BatchItem, parseBatch } from './http-batch-schema.ts';
 import { readBody } from './http-body.ts';
-import { sessionHeader, sessionOf } from './http-session.ts';
-import { knownQuery } from './known-query.ts';
+import { knownQuery, sessionHeader, sessionOf } from './key-request.ts';
 
 export const batchSegment = '_batch';
 

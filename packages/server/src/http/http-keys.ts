@@ -13,9 +13,7 @@ import { identityOf } from '../replica/wire-record.ts';
 import { answerBytes, answerError, type Exchange } from './http-answer.ts';
 import { readBody } from './http-body.ts';
 import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
-import { nextSession, sessionOf } from './http-session.ts';
-import { keyOfPath } from './key-path.ts';
-import { knownQuery } from './known-query.ts';
+import { keyOfPath, knownQuery, nextSession, sessionOf } from './key-request.ts';
 
 export const stampHeader = 'x-ringwright-stamp';
 /** Unix ms at which the record expires; on no other records. */

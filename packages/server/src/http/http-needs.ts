@@ -5,7 +5,7 @@ import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { batchSegment } from './http-batch.ts';
 import { inspectSegment } from './http-inspect.ts';
 import { listSegment, prefixOf, scanSegment } from './http-scan.ts';
-import { keyOfPath } from './key-path.ts';
+import { keyOfPath } from './key-request.ts';
 
 const look = [role('metrics', 'operator')];
 

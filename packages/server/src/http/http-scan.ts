@@ -15,7 +15,7 @@ import { identityOf } from '../replica/wire-record.ts';
 import { answerBytes, answerJson, type Exchange } from './http-answer.ts';
 import { etagOf } from './http-conditions.ts';
 import { keyForm } from './key-form.ts';
-import { knownQuery } from './known-query.ts';
+import { knownQuery } from './key-request.ts';
 
 /** Keys alone, and records. */
 export const listSegment = '_keys';

@@ -34,7 +34,7 @@ export interface HttpPorts {
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
-  /** Of a Host header: allowed-hosts.ts. */
+  /** Of a Host header: check-request.ts. */
   readonly allowsHost: (header: string) => boolean;
   readonly onBug: (error: unknown) => void;
 }

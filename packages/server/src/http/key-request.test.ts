@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax } from '@ringwright/base/limits';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { keyOfPath } from './key-path.ts';
+import { keyOfPath } from './key-request.ts';
 
 const escaped = (byte: number, upper: boolean): string => {
   const digits = byte.toString(16).padStart(2, '0');
