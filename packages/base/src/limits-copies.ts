@@ -131,8 +131,11 @@ export const foregroundP99MsMax = 25;
 export const calmP99MsUnknown = 50;
 /** And when the event loop comes later to its work: half of what a turn may take. */
 export const loopDelayMsMax = 100;
-/** How often the delay is looked at. */
-export const loopDelayResolutionMs = 20;
+/**
+ * How often the delay is looked at, by the throttle and for the metrics: each look wakes a server
+ * that is at rest, of which one machine may have sixty. A delay is seen by up to so much too short.
+ */
+export const loopDelayResolutionMs = 50;
 /** Where one file at a time is too much, a cooldown is as long as the file took: half of the time. */
 export const copyCooldownTimesFirst = 1;
 /** Where they suffer, at most so many times: a fifth of what one file at a time takes. */

@@ -1,4 +1,5 @@
 // Prometheus metrics of one server, each with its unit in the name.
+import { loopDelayResolutionMs } from '@ringwright/base/limits-copies';
 import { programVersion } from '@ringwright/base/program-version';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -24,7 +25,10 @@ function makersIn(registry: Registry) {
 
 export function createMetrics() {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({
+    register: registry,
+    eventLoopMonitoringPrecision: loopDelayResolutionMs,
+  });
   const makers = makersIn(registry);
   makers
     .gauge(
