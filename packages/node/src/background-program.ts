@@ -6,7 +6,7 @@ export function answerParent(answer: Serializable): void {
   process.send?.(answer, undefined, undefined, () => undefined);
 }
 
-/** Every order that had come before this call has been taken when `next` is called. */
+/** Calls `next` when every order that has come by now is taken: a turn later than `takeOrders`. */
 export function afterOrders(next: () => void): void {
   setImmediate(() => setImmediate(() => setImmediate(next)));
 }
