@@ -1,6 +1,8 @@
-// What web pages make a browser send to a server of its reader, as raw requests over a socket.
+// What web pages make a browser send to a server of its reader, as raw requests over a socket; and
+// the spellings of a server's name.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HttpOnMap, statusesOf } from '../../../../test/support/http-on-map.ts';
+import { allowedHosts } from './check-request.ts';
 
 const http = new HttpOnMap(['sd1.example', '.rw.example']);
 beforeAll(() => http.listen());
@@ -188,3 +190,30 @@ test.each(malformed.map((text) => [JSON.stringify(text), text]))(
     expect(statusesOf(await http.talk([text + second]))).toEqual(['400']);
   },
 );
+
+/** As Node gives a header of these bytes. */
+const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
+
+test.each(['bücher.example', 'BÜCHER.example.', 'xn--bcher-kva.example'])(
+  'a server called %s answers to all spellings of it',
+  (name) => {
+    const allows = allowedHosts([name]);
+    const spellings = ['xn--bcher-kva.example', 'XN--BCHER-KVA.example.:6200', 'bücher.example'];
+    for (const host of spellings) expect(allows(utf8(host)), host).toBe(true);
+    expect(allows(utf8('bücher.example:6200'))).toBe(true);
+    for (const host of ['bucher.example', 'x.bücher.example', 'xn--bcher-kva.evil.example', '']) {
+      expect(allows(utf8(host)), host).toBe(false);
+    }
+  },
+);
+
+test('a domain of such letters stands for all that is below it', () => {
+  const allows = allowedHosts(['.bücher.example']);
+  expect(['xn--bcher-kva.example', 'sd1.xn--bcher-kva.example'].map(allows)).toEqual([true, true]);
+  expect(allows('evil-xn--bcher-kva.example')).toBe(false);
+});
+
+test('what is no name in punycode allows nothing', () => {
+  const allows = allowedHosts(['xn--\u00ff\u0000 \u00fc', '\u00a0 \u2028']);
+  for (const host of ['', '.', utf8('ü ü')]) expect(allows(host)).toBe(false);
+});
