@@ -8,6 +8,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
+ * Programs and threads that tests start take from here what Node has compiled before. For threads
+ * that is not speed alone: Node's compiler of TypeScript is WebAssembly, and V8 may end a process
+ * whose threads load it and end (`jit_page.has_value()`, nodejs/node#64500).
+ */
+const compiled = path.join(root, 'node_modules/.cache/compiled');
+
+/**
  * The order of the test files: those that start processes come before those that compute. The
  * longest of them take a minute, the longest of the others seconds, so that no worker is left alone
  * with a long one at the end. Within each half, vitest's own order.
@@ -26,6 +33,7 @@ export default defineConfig({
   root,
   test: {
     include: ['packages/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
+    env: { NODE_COMPILE_CACHE: compiled },
     setupFiles: [path.join(import.meta.dirname, 'test-folder.ts')],
     pool: 'forks',
     maxWorkers: 2,

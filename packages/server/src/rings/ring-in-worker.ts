@@ -43,7 +43,12 @@ export async function makeRingDeltaInWorker(
   return runInWorker({ kind: 'make', ...shared });
 }
 
-/** Such jobs are rare: a thread is started for each (some 70 ms) and ends with it. */
+/**
+ * Such jobs are rare: a thread is started for each (some 70 ms) and ends with it. With a folder for
+ * what Node compiles (NODE_COMPILE_CACHE, which ring-server sets) only the first one on a machine
+ * compiles: Node's compiler of TypeScript is WebAssembly, and V8 may end a process whose threads
+ * load it and end (`jit_page.has_value()`, nodejs/node#64500).
+ */
 async function runInWorker<Result>(workerData: RingJob): Promise<Result> {
   const worker = new Worker(PROGRAM, { workerData, execArgv: [] });
   const answer = await new Promise<WorkerAnswer<Result>>((resolve, reject) => {
