@@ -15,8 +15,7 @@ import { checkTtl, conditionOf } from './condition.ts';
 import { readFailure, tellingFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
-import { Scan } from './scan.ts';
-import { type ScanOptions, scanSettings } from './scan-options.ts';
+import { Scan, type ScanOptions, scanSettings } from './scan.ts';
 import { smear } from './smear.ts';
 
 /** Text stands for its UTF-8 bytes. */

@@ -1,5 +1,6 @@
 // The part of a server that carries out what rings ask of its files.
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { Logger } from 'pino';
 import type { RingParts } from './assemble-rings.ts';
@@ -9,7 +10,6 @@ import { DropGuard } from './moves/drop-guard.ts';
 import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
 import type { OpenedDevice } from './open-device.ts';
 import { addressOf } from './rings/active-ring.ts';
-import { logFailedDuty } from './telemetry/log-failed-duty.ts';
 
 export function createReconciler(
   { store, audit, controls, onceComplete, held, identity, key, directory }: OpenedDevice,
@@ -34,4 +34,17 @@ export function createReconciler(
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
     onError: (step, error) => logFailedDuty(log, step, error),
   });
+}
+
+/**
+ * While a ring goes from server to server, many a duty can be done with the next one only: that is
+ * how each change goes, and no trouble. What stays like that, moves and health tell.
+ */
+export function logFailedDuty(
+  log: Pick<Logger, 'debug' | 'warn'>,
+  step: { readonly kind: string; readonly keyspace: string },
+  error: unknown,
+): void {
+  const isWaiting = error instanceof CodedError && error.retry === 'after-ring';
+  log[isWaiting ? 'debug' : 'warn']({ ...step, error }, 'duty failed, will be tried again');
 }

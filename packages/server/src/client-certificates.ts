@@ -8,7 +8,7 @@ import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Logger } from 'pino';
 import type { Certified } from './access/credential.ts';
-import { followFile } from './follow-file.ts';
+import { followFile } from './repeat.ts';
 
 const forClients = '1.3.6.1.5.5.7.3.2'; // RFC 5280, 4.2.1.12: id-kp-clientAuth
 const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

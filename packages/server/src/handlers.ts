@@ -7,7 +7,7 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import type { Guard } from './access/guard.ts';
 import type { AuditLog } from './audit/audit-log.ts';
-import { auditedWords, isAudited } from './audit/audit-messages.ts';
+import { auditedWords, isAudited } from './audit/audit-log.ts';
 import {
   answerGet,
   answerPut,
@@ -30,8 +30,8 @@ import {
   type TrashPorts,
 } from './moves/trash-answers.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
-import { answerFilesLook } from './repair/file-answers.ts';
 import type { Scrubber } from './repair/scrubber.ts';
+import { answerFilesLook } from './repair/scrubber.ts';
 import { answerFloorPromise, answerFloorRaise } from './replica/floor-answers.ts';
 import { answerKeys, answerPage } from './replica/list-answers.ts';
 import { answerPrepare } from './replica/prepare-answer.ts';

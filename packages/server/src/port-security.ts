@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { type SecurePort, securePort } from '@ringwright/node/link/secure-port';
 import type { Logger } from 'pino';
-import { followFile } from './follow-file.ts';
+import { followFile } from './repeat.ts';
 import { readTlsBundle, type TlsBundle } from './tls-bundle.ts';
 
 /** For `--tls`: the certificate that the device makes of its own key, as rings name it. */

@@ -1,4 +1,6 @@
-// Work done again and again, with a pause between the runs.
+// Work done again and again, with a pause between the runs; and a file that is read so.
+import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
+import type { Logger } from 'pino';
 
 /** The function returned ends it and waits for the run under way. */
 export function repeat(work: () => Promise<void>, pauseMs: number): () => Promise<void> {
@@ -23,4 +25,25 @@ export function repeat(work: () => Promise<void>, pauseMs: number): () => Promis
     wake();
     await running;
   };
+}
+
+/**
+ * `read` is to do nothing where it finds what it found before. A file that it refuses is told of
+ * once, with `kept`: what stays in force. The function returned ends it.
+ */
+export function followFile(
+  file: string,
+  { read, kept, log }: { read: () => Promise<void>; kept: string; log: Logger },
+): () => Promise<void> {
+  let refusedBefore = '';
+  return repeat(async () => {
+    try {
+      await read();
+      refusedBefore = '';
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== refusedBefore) log.warn({ file, error }, kept);
+      refusedBefore = reason;
+    }
+  }, tlsBundlePollMs);
 }

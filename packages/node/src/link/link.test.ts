@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { freePorts } from '../free-ports.ts';
-import { Link, type LinkPorts } from './link.ts';
+import { Link, type LinkPorts, socketUrl } from './link.ts';
 import { socketChannel } from './socket-channel.ts';
 
 const double = messageKind({ method: 'double', request: z.int(), answer: z.int() });
@@ -122,4 +122,15 @@ test('once closed it rejects calls, also those under way', async () => {
   link.close();
   await expect(pending).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   await expect(link.connect()).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+});
+
+test.each(['10.0.0.1:6200', '[fd00::1]:6200', 'bücher.example.:6200', 'a_b:1'])(
+  'the wire of %s is at its URL',
+  (address) => {
+    expect(socketUrl(address)).toBe(`ws://${address}/v1/wire`);
+  },
+);
+
+test.each(['[fe80::1%eth0]:6200', '123.٣:6200', 'a b:1'])('%s cannot be reached', (address) => {
+  expect(() => socketUrl(address)).toThrow(expect.objectContaining({ code: 'PEER_UNREACHABLE' }));
 });

@@ -5,7 +5,6 @@ import { peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import type { CallChannel, Caller } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
 import { socketSettings } from '@ringwright/wire/socket-settings';
-import { socketUrl } from '@ringwright/wire/socket-url';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { bearer } from './bearer.ts';
@@ -198,4 +197,17 @@ export class Link implements Caller {
   #unreachable(why: string): CodedError {
     return new CodedError('PEER_UNREACHABLE', `${this.address} ${why}`);
   }
+}
+
+/**
+ * Where the wire of a server is, of an address IP:PORT, [IPV6]:PORT or NAME:PORT. Throws
+ * PEER_UNREACHABLE: a ring that was imported may name servers that no URL can: [fe80::1%eth0].
+ */
+export function socketUrl(address: string): string {
+  const url = `ws://${address}/v1/wire`;
+  if (URL.canParse(url)) return url;
+  throw new CodedError('PEER_UNREACHABLE', `${address} is no address that can be connected to`, {
+    hint: 'ring-builder set-device gives it another: without a zone id, or a name',
+    details: { address },
+  });
 }

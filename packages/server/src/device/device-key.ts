@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
 import { deviceCertificate } from '@ringwright/node/link/device-certificate';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
-import { readIfThere } from '@ringwright/node/read-if-there';
+import { readIfThere } from './state-file.ts';
 
 export function deviceKeyFile(directory: string): string {
   return join(directory, 'device-key.pem');

@@ -1,6 +1,7 @@
 // What the queue of loads knows of one keyspace, in this life of the process. Plain data.
+
+import type { LoadStage } from '@ringwright/wire/moves';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { LoadProgress } from './load-progress.ts';
 
 export interface LoadAttempt {
   /** Of the move it was for; null for a refill. */
@@ -13,6 +14,36 @@ export interface LoadAttempt {
   readonly lacksRoom: boolean;
   /** The next attempt waits for this time of the monotonic clock. */
   readonly notBeforeMs: number;
+}
+
+/** How far a load is: what /v1/status and the rollout show. */
+export interface LoadProgress {
+  readonly keyspace: string;
+  readonly partition: number;
+  /** Assignment id of the move; null for a holder that refills. */
+  readonly assignment: number | null;
+  readonly stage: LoadStage;
+  readonly bytes: number;
+  readonly bytesTotal: number;
+  readonly rows: number;
+  /** Whole files received that passed length, keyed checksum, check and digest. */
+  readonly copiesVerified: number;
+  /** Why it waits, or why the last attempt failed; empty when it just runs. */
+  readonly reason: string;
+}
+
+export function startedLoad(
+  load: Pick<LoadProgress, 'keyspace' | 'partition' | 'assignment'>,
+): LoadProgress {
+  return {
+    ...load,
+    stage: 'queued',
+    bytes: 0,
+    bytesTotal: 0,
+    rows: 0,
+    copiesVerified: 0,
+    reason: '',
+  };
 }
 
 /** Written by the queue of loads alone; others see a LoadsView. */

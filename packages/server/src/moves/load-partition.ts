@@ -10,7 +10,7 @@ import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { catchUpFile } from './catch-up-file.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
-import type { LoadProgress } from './load-progress.ts';
+import type { LoadProgress } from './load-notes.ts';
 import { pullRows } from './pull-rows.ts';
 import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
 import { takePromises } from './take-promises.ts';

@@ -8,17 +8,19 @@ import type { OnceComplete } from '../device/once-complete.ts';
 import { type Repair, refilled } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type BusySource, byUrgency, chooseLoads, loadLimits } from './choose-loads.ts';
+import type { LoadProgress } from './load-notes.ts';
 import { forgetEndedLoads, type LoadNotes, type LoadsView, newLoadNotes } from './load-notes.ts';
 import { type LoadPorts, loadPartition } from './load-partition.ts';
-import type { LoadProgress } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
-import { showProgress, showStopped, showWaiting } from './show-load.ts';
 import {
   attemptOf,
   candidateOf,
   earlierOf,
   type LoadStep,
+  showProgress,
+  showStopped,
+  showWaiting,
   type WaitingLoad,
 } from './waiting-load.ts';
 

@@ -6,8 +6,8 @@ import { copyStart } from '@ringwright/wire/copies';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import type { LoadProgress } from './load-notes.ts';
 import { loadPartition } from './load-partition.ts';
-import type { LoadProgress } from './load-progress.ts';
 
 const first = servedRing({ power: 0 });
 const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];

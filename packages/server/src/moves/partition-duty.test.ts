@@ -2,7 +2,7 @@
 import type { Store } from '@ringwright/partition/store';
 import { expect, test } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import { type LoadProgress, startedLoad } from './load-progress.ts';
+import { type LoadProgress, startedLoad } from './load-notes.ts';
 import { partitionDuty } from './partition-duty.ts';
 
 const store = { info: () => null } as unknown as Store;

@@ -9,7 +9,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { CompleteMoves } from './complete-moves.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
 import type { ShownDrops } from './drop-guard.ts';
-import type { LoadProgress } from './load-progress.ts';
+import type { LoadProgress } from './load-notes.ts';
 import { LoadQueue, type LoadQueuePorts } from './load-queue.ts';
 import { type OpenPorts, openPartitions } from './open-partitions.ts';
 import { type FailedStep, Passes, type Retry } from './passes.ts';

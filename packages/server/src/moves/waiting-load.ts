@@ -1,8 +1,10 @@
-// A load that waits for its turn, and what earlier attempts of it found.
+// A load that waits for its turn: what earlier attempts of it found, and what the status shows.
+
+import type { CodedError } from '@ringwright/base/coded-error';
 import { localityOf } from '../copies/locality.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { LoadCandidate } from './choose-loads.ts';
-import type { LoadAttempt, LoadNotes } from './load-notes.ts';
+import { type LoadCandidate, loadLimits, type WaitReason } from './choose-loads.ts';
+import { type LoadAttempt, type LoadNotes, type LoadProgress, startedLoad } from './load-notes.ts';
 import type { LoadTask } from './load-partition.ts';
 import type { MoveControls } from './move-controls.ts';
 import type { DutyStep } from './plan-duties.ts';
@@ -60,4 +62,45 @@ export function candidateOf(
     paused: assignment !== null && controls.isPaused(keyspace, assignment),
     notBeforeMs: attempt?.assignment === assignment ? attempt.notBeforeMs : 0,
   };
+}
+
+/** Where the loads come from is named: several servers may share an address, and a zone. */
+function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>): string {
+  const { device, server, zone } = loadLimits;
+  switch (why) {
+    case 'paused':
+      return 'paused by an operator';
+    case 'busy':
+      return 'the device it comes from has no place for one more copy';
+    case 'device':
+      return `${device} loads run here, the most at once`;
+    case 'server':
+      return `${server} loads from servers at ${source?.server} run here, the most at once`;
+    case 'zone':
+      return `${zone} loads from zone ${source?.zone} run here, the most at once`;
+    case 'throttle':
+      return 'requests go first: fewer loads run';
+  }
+}
+
+/** One in a cooldown shows what its last attempt said. */
+export function showWaiting(waiting: WaitingLoad, why: WaitReason): void {
+  if (why === 'cooldown') return;
+  const stage = why === 'paused' ? 'paused' : 'queued';
+  showProgress(waiting, { stage, reason: waitText(waiting, why) });
+}
+
+export function showStopped(stopped: WaitingLoad, { message }: CodedError): void {
+  showProgress(stopped, { stage: 'queued', reason: message, bytes: 0 });
+}
+
+export function showProgress(
+  { keyspace, partition, assignment, notes }: WaitingLoad,
+  change: Partial<LoadProgress>,
+): void {
+  const before = notes.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
+  // Most of the thousands that wait have said so before.
+  const { stage, reason } = change;
+  if (stage === 'queued' && before.stage === stage && before.reason === reason) return;
+  notes.progress.set(partition, { ...before, assignment, ...change });
 }

@@ -8,8 +8,11 @@ import {
   scrubCycleMs,
   scrubFirstMs,
 } from '@ringwright/base/limits-store';
+import { shortened } from '@ringwright/base/shortened';
 import type { FilesLook } from '@ringwright/partition/parts/look-at-files';
 import type { Store } from '@ringwright/partition/store';
+import { damageCharactersMax, damagedFilesMax, type filesLook } from '@ringwright/wire/files';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 
 /** As long as a file of 240 MiB takes. */
 const FAILED_PAUSE_MS = 60_000;
@@ -111,4 +114,25 @@ export class Scrubber {
       return { keyspace, partition };
     });
   }
+}
+
+/** To operators: what the look found, and what was damaged before it and is not replaced yet. */
+export async function answerFilesLook(
+  scrubber: Pick<Scrubber, 'look' | 'damaged'>,
+  { keyspace }: RequestOf<typeof filesLook>,
+): Promise<AnswerOf<typeof filesLook>> {
+  const { lost, log } = await scrubber.look();
+  const found = new Map<number, CodedError>();
+  for (const one of [...scrubber.damaged(), ...lost]) {
+    if (one.keyspace === keyspace) found.set(one.partition, one.error);
+  }
+  const told = [...found].slice(0, damagedFilesMax);
+  return {
+    damaged: told.map(([partition, { message }]) => ({
+      partition,
+      reason: shortened(message, damageCharactersMax),
+    })),
+    count: found.size,
+    log: log === null ? null : shortened(log.message, damageCharactersMax),
+  };
 }

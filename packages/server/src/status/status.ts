@@ -9,7 +9,7 @@ import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import type { AdaptiveThrottle, AdaptiveThrottleStatus } from '../copies/adaptive-throttle.ts';
 import type { DeviceIdentity } from '../device/device-identity.ts';
-import type { LoadProgress } from '../moves/load-progress.ts';
+import type { LoadProgress } from '../moves/load-notes.ts';
 import type { MoveControls } from '../moves/move-controls.ts';
 import { isSurplus } from '../moves/plan-duties.ts';
 import type { HeldDrops, Reconciler } from '../moves/reconciler.ts';

@@ -2,8 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { repeatedLinesMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
+import { logFailedDuty } from '../assemble-moves.ts';
 import { logOf } from './log.ts';
-import { logFailedDuty } from './log-failed-duty.ts';
 import { RepeatedLines } from './repeated-lines.ts';
 
 interface Line {
