@@ -5,12 +5,13 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { allowedHosts } from '@ringwright/server/http/check-request';
 import { createHttp, type HttpPorts } from '@ringwright/server/http/http';
 import { acceptWire } from '@ringwright/server/http/wire-endpoint';
-import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';
+import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import type { ActiveRing } from '@ringwright/server/rings/active-ring';
 import { RingRequests } from '@ringwright/server/rings/ring-requests';
 import { createMetrics } from '@ringwright/server/telemetry/metrics';
 import { openGuard } from './open-guard.ts';
 import { activeOn, servedRing } from './served-ring.ts';
+import { writeByCall } from './write-by-call.ts';
 
 const active = activeOn(servedRing({ replicas: 1, devices: 1, power: 0 }), 0);
 const rings = {

@@ -15,7 +15,7 @@ import { finishProposal } from '@ringwright/server/coordinate/propose';
 import type { CoordinatorPorts } from '@ringwright/server/coordinate/with-newest-ring';
 import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
 import { takePromises } from '@ringwright/server/moves/take-promises';
-import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';
+import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { InFlight } from '@ringwright/server/replica/in-flight';
 import { answerPrepare } from '@ringwright/server/replica/prepare-answer';
 import {
@@ -34,6 +34,7 @@ import type { RequestOf } from '@ringwright/wire/message';
 import { recordPrepare, recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
 import { promises } from '@ringwright/wire/replication';
 import { activeOn, identityOf } from './served-ring.ts';
+import { writeByCall } from './write-by-call.ts';
 
 type Row = Pick<Write, 'key' | 'value' | 'ms' | 'tie' | 'expiresMs' | 'origin' | 'isPromise'>;
 

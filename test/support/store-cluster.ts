@@ -10,7 +10,7 @@ import { CopySource } from '@ringwright/server/copies/copy-answers';
 import { CopyThrottle } from '@ringwright/server/copies/copy-throttle';
 import { PartialCopies } from '@ringwright/server/copies/partial-copies';
 import { freeThrottle } from '@ringwright/server/copies/throttle-control';
-import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';
+import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/replica/floor-answers';
 import { InFlight } from '@ringwright/server/replica/in-flight';
 import { answerKeys } from '@ringwright/server/replica/list-answers';
@@ -31,6 +31,7 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import { messageKinds } from '@ringwright/wire/messages';
 import { scratchFolder } from './scratch-folder.ts';
 import { activeOn } from './served-ring.ts';
+import { writeByCall } from './write-by-call.ts';
 
 const nowMs = (): number => 1_763_692_800_000;
 /** Records are written with stamps from here, older than replication's least age. */

@@ -1,6 +1,8 @@
 // The servers of a keyspace and its ring, which newer answers make this client fetch again.
+
 import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
+import { formatAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-server';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
@@ -164,11 +166,11 @@ interface KnownRing {
  */
 function knownRing(file: Uint8Array, near: Place | null): KnownRing {
   const { ring } = decodeRing(file);
-  const addresses = ring.devices.map((device) => (device === null ? null : addressOf(device)));
+  const addresses = ring.devices.map((device) => (device === null ? null : formatAddress(device)));
   const keys = new Map<string, Set<string>>();
   for (const device of ring.devices) {
     if (device?.key === undefined) continue;
-    const address = addressOf(device);
+    const address = formatAddress(device);
     keys.set(address, (keys.get(address) ?? new Set<string>()).add(keyIdOf(device.key)));
   }
   const far = ring.devices.map((device) =>
@@ -185,8 +187,4 @@ function knownRing(file: Uint8Array, near: Place | null): KnownRing {
     addresses: [...new Set(nearFirst([...ring.devices.keys()]))],
     keysAt: (address) => keys.get(address),
   };
-}
-
-function addressOf({ ip, port }: NonNullable<Ring['devices'][number]>): string {
-  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
 }

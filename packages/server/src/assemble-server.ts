@@ -1,5 +1,7 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
+import { minorGcBytesMax } from '@ringwright/base/limits-copies';
 import type { Answers } from '@ringwright/node/link/socket-channel';
+import { collectEach } from '@ringwright/node/v8/collect-garbage';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
@@ -22,7 +24,6 @@ import type { Reconciler } from './moves/reconciler.ts';
 import type { OpenedDevice } from './open-device.ts';
 import { ownWrites } from './own-writes.ts';
 import { deviceCallers } from './peers/device-caller.ts';
-import { longMessageCame } from './peers/minor-gc.ts';
 import type { Peers } from './peers/peers.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
@@ -75,6 +76,9 @@ interface Surroundings {
   readonly insecure: boolean;
 }
 
+/** Of all connections of this process. */
+const onLongMessage = collectEach(minorGcBytesMax);
+
 /**
  * Loads the rings of the disk and joins the parts, those first that others are made of. The
  * reconciler follows rings that are activated from here on.
@@ -89,7 +93,7 @@ export async function assembleServer(
   const clocks = createClocks(opened);
   const { clock, peerClocks, stamps } = clocks;
   const handlers = new Map<string, CallHandler>();
-  const answers = { handlers, budget: new AnswerBudget(), onLongMessage: longMessageCame };
+  const answers = { handlers, budget: new AnswerBudget(), onLongMessage };
   // Whom the tool could not reach hears of it from the others at once.
   const onChange = (): void => void peerParts.greetPeers();
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });

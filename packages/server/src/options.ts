@@ -1,5 +1,6 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it
 // (option-flags.ts). Numbers and sizes come as texts, as they are typed.
+
 import {
   copyRateMin,
   trashHoursAllowedMax,
@@ -12,6 +13,7 @@ import { parseSize } from '@ringwright/base/size-text';
 import { storeAccessSchema } from '@ringwright/head-store/store-access';
 import { deviceNameSchema, isHost } from '@ringwright/ring/device-fields';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
+import { consistencyField } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 
 /** Whole when it has passed. */
@@ -115,8 +117,7 @@ const optionsSchema = z.strictObject({
     .regex(keyspaceNamePattern, 'wanted the name of a ring')
     .optional()
     .describe('ring that Redis clients use unless they SELECT another; default: the only ring'),
-  redisConsistency: z
-    .enum(['one', 'quorum', 'all', 'linearizable'])
+  redisConsistency: consistencyField
     .default('quorum')
     .describe('consistency of Redis clients unless they send RINGWRIGHT.CONSISTENCY'),
   trust: z

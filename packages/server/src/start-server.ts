@@ -41,13 +41,9 @@ import { startFailure } from './start-failure.ts';
 import { tellTrust } from './tell-trust.ts';
 
 export interface RunningServer {
-  /** `ip:port` it listens on. */
-  readonly address: string;
-  /** Stops taking requests, ends what is under way, checkpoints and closes the store. */
-  close(): Promise<void>;
   /**
-   * The same in short time, for a process that exits then. Whether all is in the partition files;
-   * else the next start replays the log.
+   * Stops taking requests and ends what is under way, in short time, for a process that exits then.
+   * Whether all is in the partition files; else the next start replays the log.
    */
   leave(): Promise<boolean>;
 }
@@ -74,18 +70,16 @@ export async function startServer(
       log.warn({ path: note.path, mode: note.mode }, note.message);
     }
     const device = await openDevice(options, { log, onFailure });
-    const end = { isLeaving: false, isWhole: true };
+    let isWhole = true;
     opened.defer(async () => {
-      if (end.isLeaving) end.isWhole = await device.store.leave(leavingMsMax);
-      else await device.store.close();
+      isWhole = await device.store.leave(leavingMsMax);
     });
     await runServer(options, { device, opened, log });
     const leave = async (): Promise<boolean> => {
-      end.isLeaving = true;
       await opened.disposeAsync();
-      return end.isWhole;
+      return isWhole;
     };
-    return { address: options.listen, close: () => opened.disposeAsync(), leave };
+    return { leave };
   } catch (error) {
     await opened.disposeAsync().catch((also: unknown) => log.error({ error: also }, 'not closed'));
     throw await startFailure(error, options.data);

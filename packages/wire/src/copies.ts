@@ -40,7 +40,7 @@ const descriptionFields = {
 const doorFields = {
   port: z.int().min(1).max(65_535),
   ticket: hex(64),
-  /** What comes is encrypted under it, where the devices talk over TLS; null: it is not. */
+  /** What comes is encrypted under it; null, from older servers: it is not. */
   cipherKey: z.nullable(hex(32)),
 };
 

@@ -10,6 +10,17 @@ export function collectGarbage(type: 'minor' | 'major'): void {
   collect(type);
 }
 
+/** To be called with how much has come of what makes garbage: the youngest goes once in `most`. */
+export function collectEach(most: number): (came: number) => void {
+  let since = 0;
+  return (came) => {
+    since += came;
+    if (since < most) return;
+    since = 0;
+    collectGarbage('minor');
+  };
+}
+
 /** Nothing is collected on request from now on: `ring-server --plain-v8`. */
 export function leaveGarbage(): void {
   collect = () => undefined;

@@ -3,12 +3,12 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type Database from 'better-sqlite3';
-import { emptyDigest, formatDigest, toggleRow } from '../file/digest.ts';
+import { formatDigest, toggleRow } from '../file/digest.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import type { HashedRow } from '../file/record.ts';
 import { isRowHash, matchesHash } from '../file/record-bytes.ts';
 import type { MetaRow } from '../file/schema.ts';
-import type { Tally } from '../file/tally.ts';
+import { newTally, type Tally } from '../file/tally.ts';
 import { auditedRows } from './audited-rows.ts';
 
 /** Findings reported one by one; a file in shreds is not worth a longer list. */
@@ -44,14 +44,7 @@ export function auditPartitionFile(db: Database.Database): PartitionAudit {
 
 function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
   const findings: Finding[] = [];
-  const counted: Tally = {
-    rows: 0,
-    tombstones: 0,
-    bytes: 0,
-    seq: 0,
-    highest_ms: 0,
-    digest: emptyDigest,
-  };
+  const counted = newTally();
   for (const row of auditedRows(db)) {
     const finding = countRow(row, counted);
     if (finding !== null && findings.length < FINDINGS_MAX) findings.push(finding);

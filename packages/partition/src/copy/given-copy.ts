@@ -33,7 +33,6 @@ export class GivenCopy {
   readonly key = randomBytes(KEY_BYTES).toString('hex');
   readonly #parts: StoreParts;
   readonly #partition: Partition;
-  readonly #isHidden: boolean;
   readonly #order: ReturnType<StoreParts['carrier']['begin']>;
   readonly #checksum = Promise.withResolvers<string>();
   #hold: Hold | null;
@@ -51,13 +50,11 @@ export class GivenCopy {
       readonly description: CopyDescription;
       readonly files: readonly FilePart[];
       readonly file: PartitionFile;
-      readonly isHidden: boolean;
     },
   ) {
     this.#parts = parts;
     this.#partition = partition;
     this.description = copied.description;
-    this.#isHidden = copied.isHidden;
     this.#checksum.promise.catch(() => undefined); // told to whoever asks for it
     this.#hold = this.#begin(copied.file);
     try {
@@ -88,7 +85,7 @@ export class GivenCopy {
     }
     const port = await this.#parts.carrier.port();
     const ticket = randomBytes(TICKET_BYTES).toString('hex');
-    const cipherKey = this.#isHidden ? randomBytes(KEY_BYTES).toString('hex') : null;
+    const cipherKey = randomBytes(KEY_BYTES).toString('hex');
     this.#order({ kind: 'admit', ticket, offset, cipherKey });
     return { port, ticket, cipherKey };
   }
@@ -178,11 +175,11 @@ export class GivenCopy {
 }
 
 /**
- * `isHidden`: its bytes travel encrypted. Nothing is synced and nothing copied: the process reads
- * the file, and its WAL as far as it goes now, while checkpoints wait. In WAL mode nothing but a
- * checkpoint changes these bytes.
+ * Its bytes travel encrypted. Nothing is synced and nothing copied: the process reads the file, and
+ * its WAL as far as it goes now, while checkpoints wait. In WAL mode nothing but a checkpoint
+ * changes these bytes.
  */
-export function giveCopy(parts: StoreParts, partition: Partition, isHidden: boolean): GivenCopy {
+export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
   return withFile(parts, partition, (file) => {
     file.flush();
     const walBytes = file.wal.holdStill();
@@ -196,6 +193,6 @@ export function giveCopy(parts: StoreParts, partition: Partition, isHidden: bool
       ...{ seq, rows, tombstones, digest },
       ...{ bytes: fileBytes + walBytes, walBytes },
     };
-    return new GivenCopy(parts, partition, { description, files, file, isHidden });
+    return new GivenCopy(parts, partition, { description, files, file });
   });
 }

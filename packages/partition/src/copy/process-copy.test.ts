@@ -46,7 +46,7 @@ async function begin(
   source: Store,
   target: Store,
 ): Promise<{ given: GivenCopy; taken: TakenCopy }> {
-  const given = source.copies.give(place0, false);
+  const given = source.copies.give(place0);
   const { description: about, key } = given;
   return { given, taken: await target.copies.take(about, key) };
 }
@@ -145,9 +145,9 @@ test('a copy brings no checkpoint of its file, but one that is due waits for it'
   await using place = await stores(100, 1_000);
   const { source } = place;
   const begun = vi.spyOn(PartitionWal.prototype, 'checkpointAside');
-  await source.copies.give(place0, false).release();
+  await source.copies.give(place0).release();
   unwatched();
-  const given = source.copies.give(place0, false);
+  const given = source.copies.give(place0);
   for (let at = 0; at < 6; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
   expect(begun).not.toHaveBeenCalled();
   await given.release();
@@ -157,7 +157,7 @@ test('a copy brings no checkpoint of its file, but one that is due waits for it'
 
 test('a ticket is good once; others get nothing', async () => {
   await using place = await stores(100, 1_000);
-  const given = place.source.copies.give(place0, false);
+  const given = place.source.copies.give(place0);
   const { port, ticket } = await given.door(0);
   const second = await given.door(0);
   const half = answerTo(port, packGreeting(ticket).subarray(1));
@@ -175,7 +175,7 @@ test('a ticket is good once; others get nothing', async () => {
 test('a ticket is known once told, and unknown once its copy is released', async () => {
   await using place = await stores(10, 100);
   for (let round = 0; round < 50; round += 1) {
-    const given = place.source.copies.give(place0, false);
+    const given = place.source.copies.give(place0);
     const { bytes } = given.description;
     const [first, second] = [await given.door(0), await given.door(0)];
     expect(await answerTo(first.port, packGreeting(first.ticket)), 'told').toBe(bytes + 12);
@@ -186,7 +186,7 @@ test('a ticket is known once told, and unknown once its copy is released', async
 
 test('what was sent and did not come is given again, until the checksum is asked for', async () => {
   await using place = await stores(100, 1_000);
-  const given = place.source.copies.give(place0, false);
+  const given = place.source.copies.give(place0);
   const { bytes } = given.description;
   const { port, ticket } = await given.door(0);
   expect(await answerTo(port, packGreeting(ticket))).toBe(bytes + 12);
@@ -199,7 +199,7 @@ test('what was sent and did not come is given again, until the checksum is asked
 
 test('unknown peers that hold connections keep nobody from a copy', async () => {
   await using place = await stores(100, 1_000);
-  const given = place.source.copies.give(place0, false);
+  const given = place.source.copies.give(place0);
   const { port, ticket } = await given.door(0);
   let gone = 0;
   const unknown = await Promise.all(
@@ -240,7 +240,7 @@ test('a rate is kept to at either end', async () => {
 test('an encrypted copy shows nothing on the way, and arrives', async () => {
   await using place = await stores(500, 1_000);
   const { source, target } = place;
-  const given = source.copies.give(place0, true);
+  const given = source.copies.give(place0);
   const { description: about, key } = given;
   const taken = await target.copies.take(about, key);
   const door = await given.door(0);

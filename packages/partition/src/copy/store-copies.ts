@@ -10,11 +10,10 @@ import { takeCopy } from './taken-copy.ts';
 export function storeCopies(parts: StoreParts) {
   return {
     /**
-     * The file as it is now, for the process of another server, encrypted on the way if `isHidden`;
-     * release it after use. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
+     * The file as it is now, for the process of another server, encrypted on the way; release it
+     * after use. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
      */
-    give: (place: PartitionPlace, isHidden: boolean) =>
-      giveCopy(parts, partitionOf(parts, place), isHidden),
+    give: (place: PartitionPlace) => giveCopy(parts, partitionOf(parts, place)),
     /**
      * Begins to take a copy for a partition that exists here; `key`: of its checksum. Throws
      * PARTITION_ABSENT, COPY_INVALID for a description that cannot be, DISK_FULL before the first

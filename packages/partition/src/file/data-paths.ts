@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 
-const KEYSPACE = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const INCARNATION = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** A partition of a keyspace, whether it is here or not. */
@@ -30,7 +30,7 @@ export const dataPaths = {
 
 /** Throws NAME_INVALID or VALUE_OUT_OF_RANGE: these two become folder names. */
 export function checkPartitionName(keyspace: string, partition: number): void {
-  if (!KEYSPACE.test(keyspace)) {
+  if (!keyspaceNamePattern.test(keyspace)) {
     throw new CodedError('NAME_INVALID', `keyspace ${JSON.stringify(keyspace.slice(0, 80))}`, {
       hint: 'a keyspace is 1 to 63 of a-z, 0-9 and -, not starting with -',
     });
@@ -48,5 +48,5 @@ export function isIncarnation(text: string): boolean {
 }
 
 export function isKeyspace(text: string): boolean {
-  return KEYSPACE.test(text);
+  return keyspaceNamePattern.test(text);
 }

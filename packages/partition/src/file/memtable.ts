@@ -1,5 +1,4 @@
 // The rows of one partition that are durable in the log and not yet in its file, by key.
-import { asBuffer } from '@ringwright/base/as-buffer';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { RecordContent, StoredRecord } from './record.ts';
@@ -49,12 +48,12 @@ export class Memtable {
     return this.#bytes;
   }
 
-  /** By rowName of the key; its value is not looked at. */
+  /** By byteText of the key; its value is not looked at. */
   find(name: string): HeldRow | undefined {
     return this.#rows.size === 0 ? undefined : this.#rows.get(name);
   }
 
-  /** By rowName of the key. Whoever is given it may keep it: only the collector frees its value. */
+  /** By byteText of the key. Whoever is given it may keep it: only the collector frees its value. */
   lend(name: string): PendingRow | undefined {
     if (this.#rows.size === 0) return undefined;
     const row = this.#rows.get(name);
@@ -113,11 +112,6 @@ export function pendingRow(
 /** Nobody finds the row any more: its value would only make the collector run. */
 function free({ value, isFreed }: PendingRow): void {
   if (isFreed && value !== null) freeOwnBytes(value);
-}
-
-/** What rows are found by. */
-export function rowName(key: Uint8Array): string {
-  return asBuffer(key).toString('latin1');
 }
 
 function bytesOf({ key, value }: PendingRow): number {

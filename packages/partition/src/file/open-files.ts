@@ -9,7 +9,7 @@ import {
   fileCacheBytesMin,
   openedFilesUncollectedMax,
 } from '@ringwright/base/limits-store';
-import { collectGarbage } from '@ringwright/node/v8/collect-garbage';
+import { collectEach } from '@ringwright/node/v8/collect-garbage';
 import { dataPaths } from './data-paths.ts';
 import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
@@ -36,7 +36,7 @@ export class OpenFiles {
   readonly #open = new Set<Partition>();
   #turn = 0;
   /** Files opened since the youngest garbage was collected. */
-  #uncollected = 0;
+  readonly #opened = collectEach(openedFilesUncollectedMax);
 
   constructor(root: string, limits: OpenFilesLimits) {
     this.#root = root;
@@ -111,18 +111,11 @@ export class OpenFiles {
     const file = this.#openWithRoom(partition);
     if (partition.unstored !== null) file.change(partition.unstored);
     partition.unstored = null;
-    this.#collect();
+    this.#opened(1);
     partition.life = file.life;
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
     this.replace(partition, file);
     return file;
-  }
-
-  #collect(): void {
-    this.#uncollected += 1;
-    if (this.#uncollected < openedFilesUncollectedMax) return;
-    this.#uncollected = 0;
-    collectGarbage('minor');
   }
 
   #openWithRoom(partition: Partition): PartitionFile {

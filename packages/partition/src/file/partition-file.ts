@@ -1,5 +1,6 @@
 // One open partition file: last-write-wins rows, their numbering, and counters kept in the same
 // transaction. What is durable in the log waits in memory for its turn to be stored.
+import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
@@ -11,7 +12,6 @@ import {
   Memtable,
   type PendingRow,
   pendingRow,
-  rowName,
 } from './memtable.ts';
 import type { NewTables } from './new-partition-file.ts';
 import { PageCache } from './page-cache.ts';
@@ -113,7 +113,7 @@ export class PartitionFile {
 
   /** The row of a key that waits to be stored. */
   pendingRow(key: Uint8Array): PendingRow | undefined {
-    return this.#pending.lend(rowName(key));
+    return this.#pending.lend(byteText(key));
   }
 
   /** Rows numbered above `seq`, in that order; null when the file has some of them. */
@@ -139,7 +139,7 @@ export class PartitionFile {
   }
 
   #applyRow(row: HashedRecord): WriteOutcome {
-    const name = rowName(row.key);
+    const name = byteText(row.key);
     const held = this.heldRow(row.key, name);
     if (held === null) {
       // As if a tombstone of that stamp were here: it stands for all that were dropped.
@@ -164,7 +164,7 @@ export class PartitionFile {
   }
 
   /** The row of a key but for its value, which is not looked at. */
-  heldRow(key: Uint8Array, name = rowName(key)): HeldRow | null {
+  heldRow(key: Uint8Array, name = byteText(key)): HeldRow | null {
     const pending = this.#pending.find(name);
     if (pending !== undefined) return pending;
     if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look

@@ -1,6 +1,7 @@
 // The promises of a partition, by key: no record of the key stamped below its promise is taken.
+import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import { type HashedRecord, rowName } from './memtable.ts';
+import { type HashedRecord } from './memtable.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 import type { StoredPromise } from './record.ts';
 
@@ -19,7 +20,7 @@ export class PreparedBallots {
     const rows = sql.db
       .prepare<[], [Buffer, number, number]>('SELECT key, ms, tie FROM promises')
       .raw();
-    for (const [key, ms, tie] of rows.iterate()) this.#held.set(rowName(key), { key, ms, tie });
+    for (const [key, ms, tie] of rows.iterate()) this.#held.set(byteText(key), { key, ms, tie });
   }
 
   all(): StoredPromise[] {
@@ -37,7 +38,7 @@ export class PreparedBallots {
    */
   pass({ key, ms, tie, isPromise }: HashedRecord): Stamp | null {
     if (this.#held.size === 0 && !isPromise) return null;
-    const name = rowName(key);
+    const name = byteText(key);
     const held = this.#held.get(name);
     if (held !== undefined && compareStamps(held, { ms, tie }) > 0) return held;
     if (isPromise) this.#held.set(name, { key: Buffer.from(key), ms, tie });

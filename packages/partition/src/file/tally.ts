@@ -18,6 +18,11 @@ interface CountedRow {
   readonly hash: Buffer;
 }
 
+/** Of no row. */
+export function newTally(): Tally {
+  return { seq: 0, rows: 0, tombstones: 0, bytes: 0, highest_ms: 0, digest: emptyDigest };
+}
+
 export function tallyOf(meta: MetaRow): Tally {
   const { seq, rows, tombstones, bytes, highest_ms } = meta;
   const digest = parseDigest(meta.digest) ?? emptyDigest;

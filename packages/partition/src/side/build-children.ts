@@ -6,14 +6,14 @@ import { auditMappedBytes, childCacheBytes, childSyncBytes } from '@ringwright/b
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import Database from 'better-sqlite3';
-import { emptyDigest, formatDigest, rowHashBytes } from '../file/digest.ts';
+import { formatDigest, rowHashBytes } from '../file/digest.ts';
 import { newPartitionTables, walVersion } from '../file/new-partition-file.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import { statements } from '../file/partition-statements.ts';
 import { PreparedStatements } from '../file/prepared-statements.ts';
 import { type MetaRow, withChecksum } from '../file/schema.ts';
-import { countRow, type Tally, tallyColumns } from '../file/tally.ts';
+import { countRow, newTally, type Tally, tallyColumns } from '../file/tally.ts';
 
 export interface ChildToBuild {
   readonly partition: number;
@@ -64,10 +64,6 @@ export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
   } finally {
     db.close();
   }
-}
-
-function newTally(): Tally {
-  return { seq: 0, rows: 0, tombstones: 0, bytes: 0, highest_ms: 0, digest: emptyDigest };
 }
 
 /** What is built is worth nothing before it is complete. */

@@ -1,7 +1,7 @@
 // Changes a key by what its record is now. No other write comes between the record that is read and
 // the one that is written.
+import { byteText } from '@ringwright/base/as-buffer';
 import { withDetails } from '@ringwright/base/coded-error';
-import { byteText } from '../replica/byte-text.ts';
 import { checkClock } from '../replica/replica.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import { coordinateRead, type KeyRequest } from './coordinate.ts';

@@ -1,8 +1,8 @@
 // Pages of replicas that differ, merged, against a model that knows all records.
+import { byteText } from '@ringwright/base/as-buffer';
 import { placeBehind } from '@ringwright/base/key-bounds';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
-import { byteText } from '../replica/byte-text.ts';
 import { mergePages, type RowsOfSlot } from './coordinate-scan.ts';
 
 interface Row {

@@ -1,6 +1,7 @@
 // Reads a page of a partition at a consistency level: the records of one slot, the digests of the
 // others; only where these differ, the records of all.
 
+import { byteText } from '@ringwright/base/as-buffer';
 import { inWaves } from '@ringwright/base/in-waves';
 import { comparePlaces, type KeyBounds, placeBehind } from '@ringwright/base/key-bounds';
 import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
@@ -8,12 +9,12 @@ import { compareStamps } from '@ringwright/base/stamp';
 import { isGone } from '@ringwright/partition/file/record';
 import type { HashArc } from '@ringwright/ring/partitioner/hash-circle';
 import { slotsOf } from '@ringwright/ring/slots-of';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { type PageRow, packPage, pageRead, unpackPage } from '@ringwright/wire/listing';
 import type { AnswerOf } from '@ringwright/wire/message';
-import { byteText } from '../replica/byte-text.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { askSlots } from './ask-slots.ts';
-import { type Consistency, slotsNeeded } from './consistency.ts';
+import { slotsNeeded } from './consistency.ts';
 import { coordinateRead } from './coordinate.ts';
 import { tooFewSlots } from './quorum-write.ts';
 import { type ScanSource, scanSource } from './scan-source.ts';
@@ -27,7 +28,7 @@ export interface ScanRequest extends KeyBounds {
   readonly limit: number;
   /** False: records come with empty values. */
   readonly values: boolean;
-  readonly consistency: Consistency;
+  readonly consistency: ConsistencyLevel;
 }
 
 export interface ScanPage {

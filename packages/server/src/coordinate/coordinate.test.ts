@@ -10,7 +10,7 @@ import {
   type SimulatedDevice,
   type SimulationOptions,
 } from '../../../../test/support/simulated-cluster.ts';
-import { writeByCall } from '../peers/device-caller.ts';
+import { writeByCall } from '../../../../test/support/write-by-call.ts';
 import { changeKey } from './change-key.ts';
 import { coordinateRead, coordinateWrite } from './coordinate.ts';
 

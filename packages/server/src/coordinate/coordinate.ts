@@ -1,15 +1,17 @@
 // This device as a coordinator: any server takes any request, and asks the devices of its slots.
+
+import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { andThen, type MaybePromise, promised, type Told } from '@ringwright/base/maybe-promise';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { type Slot, slotsOf } from '@ringwright/ring/slots-of';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { recordRead } from '@ringwright/wire/records';
-import { byteText } from '../replica/byte-text.ts';
 import { checkClock } from '../replica/replica.ts';
 import { asOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { type Consistency, slotsNeeded } from './consistency.ts';
+import { slotsNeeded } from './consistency.ts';
 import { finishProposal, type NewContent, propose } from './propose.ts';
 import { quorumRead } from './quorum-read.ts';
 import {
@@ -30,7 +32,7 @@ import {
 export interface KeyRequest {
   readonly keyspace: string;
   readonly key: Uint8Array;
-  readonly consistency: Consistency;
+  readonly consistency: ConsistencyLevel;
   /** What the session of the request has seen: a write is stamped above it. */
   readonly session?: SessionToken | null;
 }

@@ -1,6 +1,6 @@
 // Which requests of one connection wait for which: those of one key, where order can be seen.
+import { byteText } from '@ringwright/base/as-buffer';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
-import { byteText } from '../replica/byte-text.ts';
 
 interface Pending {
   /** Settles when all writes (reads) of the key that have begun so far have ended. */

@@ -9,7 +9,8 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
-import { type DeviceCaller, writeByCall } from '../peers/device-caller.ts';
+import { writeByCall } from '../../../../test/support/write-by-call.ts';
+import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import { type GatheredRead, quorumRead } from './quorum-read.ts';
 

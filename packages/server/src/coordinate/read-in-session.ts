@@ -1,10 +1,11 @@
 // Reads that are never behind what their session has seen, whichever server coordinates them.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatSessionToken, type SessionToken } from '@ringwright/base/session-token';
 import { compareStamps } from '@ringwright/base/stamp';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import type { WireContent } from '../replica/wire-record.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Consistency } from './consistency.ts';
 import { coordinateRead, type KeyRequest } from './coordinate.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
@@ -41,10 +42,10 @@ export async function readInSession(
 }
 
 /** The level at which a read meets all that the session saw. */
-function surelySees({ weak }: SessionToken): Consistency {
+function surelySees({ weak }: SessionToken): ConsistencyLevel {
   return weak ? 'all' : 'quorum';
 }
 
-function strength(level: Consistency): number {
+function strength(level: ConsistencyLevel): number {
   return ['one', 'quorum', 'all'].indexOf(level === 'linearizable' ? 'quorum' : level);
 }

@@ -1,4 +1,5 @@
 // Reads a keyspace in order, partition by partition: the next records behind a place.
+
 import { setImmediate } from 'node:timers/promises';
 import { type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';
@@ -11,8 +12,8 @@ import {
   type ScanPlace,
   scannedOf,
 } from '@ringwright/ring/partitioner/scan-order';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { type PageRow, unpackPage } from '@ringwright/wire/listing';
-import type { Consistency } from './consistency.ts';
 import { coordinateScan } from './coordinate-scan.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
@@ -30,7 +31,7 @@ export interface KeyspaceScan extends KeyBounds {
   readonly limit: number;
   readonly isWanted?: (key: Uint8Array) => boolean;
   readonly values: boolean;
-  readonly consistency: Consistency;
+  readonly consistency: ConsistencyLevel;
 }
 
 export interface ScanPart {

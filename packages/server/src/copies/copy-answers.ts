@@ -82,7 +82,7 @@ export class CopySource {
       this.#settled(request, () => {
         const packed = request.takesPacked === true ? store.copies.pack(request) : null;
         // Hidden always: it costs little, and is worth what the link of the calls is worth.
-        return packed ?? store.copies.give(request, true);
+        return packed ?? store.copies.give(request);
       }),
     );
     if ('records' in content) return this.#packed(content);

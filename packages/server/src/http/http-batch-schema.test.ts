@@ -1,10 +1,10 @@
 // Bodies of batches: what is read, and everything that is refused whole.
 
+import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpBatchItemsMax, keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { byteText } from '../replica/byte-text.ts';
 import { parseBatch } from './http-batch-schema.ts';
 
 const parse = (document: unknown): ReturnType<typeof parseBatch> =>

@@ -1,4 +1,5 @@
 // The body of a batch: gets, puts and deletes of keys, texts or base64. Pure.
+import { byteText } from '@ringwright/base/as-buffer';
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpBatchItemsMax, httpBatchMarksMax, valueBytesMax } from '@ringwright/base/limits';
@@ -6,7 +7,6 @@ import { parseStamp } from '@ringwright/base/stamp';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
-import { byteText } from '../replica/byte-text.ts';
 
 const base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 const bytes = z.string().transform((text) => new Uint8Array(Buffer.from(text)));
@@ -100,15 +100,12 @@ function usage(message: string): CodedError {
   return new CodedError('USAGE', message, { hint });
 }
 
-/**
- * How many values a JSON text holds, before any of them is made: what one request may make a parser
- * build is bounded by more than its bytes.
- */
 const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, OPEN_OBJECT] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 
 /**
- * Whether the text has more than `most` marks that begin a list, an object or a further value. In
- * strings they mean nothing. Of a text that is no JSON anything is said.
+ * Whether the text has more than `most` marks that begin a list, an object or a further value,
+ * before any of them is made: what one request may make a parser build is bounded by more than its
+ * bytes. In strings they mean nothing. Of a text that is no JSON anything is said.
  */
 function hasMoreMarks(json: Uint8Array, most: number): boolean {
   let marks = 0;

@@ -1,5 +1,6 @@
 // Many gets, puts and deletes in one request: POST /v1/_batch/KEYSPACE, with an answer per item.
 // No keyspace name begins with `_`, so the path can never be a key's.
+
 import type { Need } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
@@ -15,7 +16,8 @@ import {
 } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
-import { type Consistency, parseConsistency } from '../coordinate/consistency.ts';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
+import { parseConsistency } from '../coordinate/consistency.ts';
 import { coordinateWrite } from '../coordinate/coordinate.ts';
 import { expiryOf } from '../coordinate/expiry.ts';
 import { readInSession, type SessionPorts } from '../coordinate/read-in-session.ts';
@@ -55,7 +57,7 @@ interface ItemAnswer {
 interface Batch {
   readonly ports: BatchPorts;
   readonly keyspace: string;
-  readonly consistency: Consistency;
+  readonly consistency: ConsistencyLevel;
   readonly session: SessionToken | null;
   /** Bytes of values answered so far, and what the session has seen. */
   bytes: number;

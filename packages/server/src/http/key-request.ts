@@ -1,4 +1,5 @@
 // What a request for records says in its URL, and in the header of its session. Pure.
+
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -11,7 +12,7 @@ import {
 import { shortened } from '@ringwright/base/shortened';
 import type { Stamp } from '@ringwright/base/stamp';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
-import type { Consistency } from '../coordinate/consistency.ts';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 
 /** Sent back as it came. */
 export const sessionHeader = 'x-ringwright-session';
@@ -53,7 +54,7 @@ export function sessionOf(headers: IncomingHttpHeaders): SessionToken | null {
 export function nextSession(
   session: SessionToken | null,
   seen: Stamp | null,
-  consistency: Consistency,
+  consistency: ConsistencyLevel,
 ): Readonly<Record<string, string>> {
   const next = advanceSession(session, seen, consistency);
   return next === null ? {} : { [sessionHeader]: formatSessionToken(next) };

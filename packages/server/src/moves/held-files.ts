@@ -1,21 +1,17 @@
 // Which partitions this directory has had complete files of: held.json. One whose folder is gone
 // when the server starts is lost; without the note it would begin empty, as in a new cluster.
 import { join } from 'node:path';
-import { partitionCountMax } from '@ringwright/base/limits';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import { partitionField } from '@ringwright/wire/fields';
 import { z } from 'zod';
 import { readState, writeState } from '../device/state-file.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { isSurplus } from './plan-duties.ts';
 
-const partitionSchema = z
-  .int()
-  .min(0)
-  .max(partitionCountMax - 1);
 const heldSchema = z.strictObject({
   format: z.literal(1),
-  keyspaces: z.record(z.string(), z.array(partitionSchema)),
+  keyspaces: z.record(z.string(), z.array(partitionField)),
 });
 
 export class HeldFiles {

@@ -42,16 +42,6 @@ export type WriteAnswer = AnswerOf<typeof recordWrite>;
 /** What a device said of a write: its answer, or else the error. */
 export type WriteCallback = (device: number, answer: WriteAnswer | null, error: unknown) => void;
 
-/** `write` by means of `call`. */
-export function writeByCall(call: DeviceCaller['call']): DeviceCaller['write'] {
-  return (to, request, onResult) => {
-    Promise.resolve(call(to, recordWrite, request)).then(
-      (answer) => onResult(to.device, answer, null),
-      (error: unknown) => onResult(to.device, null, error),
-    );
-  };
-}
-
 export type OwnWrite = (request: WriteRequest, onResult: Told<WriteAnswer>) => void;
 
 interface CallerPorts {

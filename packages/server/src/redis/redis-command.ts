@@ -1,8 +1,9 @@
 // A command of the Redis protocol: its form, what it does to which words, and what it is given.
+
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import type { Credential } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
-import type { Consistency } from '../coordinate/consistency.ts';
 import type { NewContent } from '../coordinate/propose.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { RespReply, RespVersion } from './resp-reply.ts';
@@ -16,7 +17,7 @@ export interface RedisClient {
   name: string;
   /** Null: the server's default keyspace. */
   keyspace: string | null;
-  consistency: Consistency;
+  consistency: ConsistencyLevel;
   protocol: RespVersion;
   credential: Credential;
 }
@@ -33,7 +34,7 @@ export interface RedisSettings {
   readonly port: number;
   /** The keyspace of connections that have selected none; null: the only ring there is. */
   readonly keyspace: string | null;
-  readonly consistency: Consistency;
+  readonly consistency: ConsistencyLevel;
 }
 
 /** What INFO, HELLO and CONFIG tell. */
@@ -51,7 +52,7 @@ export interface RedisCall {
   readonly args: RespRequest;
   /** As chosen when the request was read: what comes later in the pipeline does not change it. */
   readonly keyspace: string | null;
-  readonly consistency: Consistency;
+  readonly consistency: ConsistencyLevel;
 }
 
 interface CommandForm {

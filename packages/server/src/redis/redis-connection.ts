@@ -1,5 +1,7 @@
 // One connection of the Redis protocol: requests start as they are read, answers leave in order.
+
 import type { Socket } from 'node:net';
+import { byteText } from '@ringwright/base/as-buffer';
 import { must } from '@ringwright/base/assert';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
@@ -7,7 +9,6 @@ import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { HeldBytes } from '../access/byte-budget.ts';
 import { KeyOrder } from '../coordinate/key-order.ts';
 import type { NewContent } from '../coordinate/propose.ts';
-import { byteText } from '../replica/byte-text.ts';
 import { putInOrder } from './put-in-order.ts';
 import {
   keysOf,

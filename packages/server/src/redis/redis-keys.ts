@@ -1,10 +1,10 @@
 // Commands on keys: GET, MSET, DEL and their relatives, each through this device as coordinator.
+import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { mayBeStored } from '../coordinate/quorum-write.ts';
-import { byteText } from '../replica/byte-text.ts';
 import { keyOf, wrongArguments } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, writeContent } from './redis-values.ts';

@@ -1,4 +1,5 @@
 // The parser of Redis requests, cut at every byte, fed with chance and pushed over its caps.
+import { byteText } from '@ringwright/base/as-buffer';
 import {
   redisArgumentsMax,
   redisBulkBytesMax,
@@ -8,7 +9,6 @@ import {
 import { seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { byteText } from '../replica/byte-text.ts';
 import { splitInline } from './resp-inline.ts';
 import { RespProtocolError, RespRequests } from './resp-requests.ts';
 

@@ -1,5 +1,6 @@
 // This device as a replica: answers reads and writes of its partitions, fenced by the ring version
 // of the request.
+import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
@@ -14,7 +15,6 @@ import type { recordRead, recordStamp } from '@ringwright/wire/records';
 import { ownCaller, type WriteAnswer, type WriteRequest } from '../peers/device-caller.ts';
 import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
 import type { RingExchange } from '../rings/ring-exchange.ts';
-import { byteText } from './byte-text.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RoundQueue } from './round-queue.ts';
 import { wireContent } from './wire-record.ts';

@@ -28,7 +28,6 @@ export type CallBack = (caller: Caller) => Promise<Caller | null>;
 interface RelayPorts {
   readonly trust?: TrustExchange;
   readonly deltas?: RelayedDeltas;
-  readonly nowMs?: () => number;
   readonly callBack?: CallBack;
   /** Told how a ring that was fetched travelled. */
   readonly onFetched?: (form: 'delta' | 'whole', bytes: number) => void;
@@ -44,7 +43,7 @@ export class RingExchange {
   constructor(rings: Rings, relay: RelayPorts = {}) {
     this.#rings = rings;
     this.#relay = relay;
-    this.#uploads = new RingUploads(relay.nowMs ?? Date.now);
+    this.#uploads = new RingUploads(Date.now);
   }
 
   offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {

@@ -1,14 +1,12 @@
-import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
-import { minorGcBytesMax } from '@ringwright/base/limits-copies';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { longMessageCame } from './minor-gc.ts';
-
-type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
+import { collectEach } from './collect-garbage.ts';
+import type { GcEntry } from './tune-v8.ts';
 
 // Where V8 is marking the whole heap already, it may finish that when the young are asked for.
 const collecting = [constants.NODE_PERFORMANCE_GC_MINOR, constants.NODE_PERFORMANCE_GC_MAJOR];
 
-test('the young are collected once for so many bytes', async () => {
+test('the young are collected once for so much that came', async () => {
   let collections = 0;
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
@@ -18,7 +16,8 @@ test('the young are collected once for so many bytes', async () => {
     }
   });
   observer.observe({ entryTypes: ['gc'] });
-  for (let part = 0; part < 12; part += 1) longMessageCame(minorGcBytesMax / 4);
+  const came = collectEach(4);
+  for (let part = 0; part < 12; part += 1) came(1);
   await expect.poll(() => collections).toBeGreaterThanOrEqual(3);
   observer.disconnect();
 });

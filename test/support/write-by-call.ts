@@ -1,0 +1,12 @@
+// The writes of a device caller by means of its calls, for callers that a test makes.
+import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
+import { recordWrite } from '@ringwright/wire/records';
+
+export function writeByCall(call: DeviceCaller['call']): DeviceCaller['write'] {
+  return (to, request, onResult) => {
+    Promise.resolve(call(to, recordWrite, request)).then(
+      (answer) => onResult(to.device, answer, null),
+      (error: unknown) => onResult(to.device, null, error),
+    );
+  };
+}
