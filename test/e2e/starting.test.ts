@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
@@ -143,6 +145,27 @@ test('--insecure-listen is shown in status, metrics, and by commands that ask', 
   await running.stop();
   await cluster.restart(running);
   expect((await cluster.builder.run(['servers', keyspace])).stderr).not.toContain('unprotected');
+});
+
+test('a PUT whose body still comes when SIGTERM does is answered, and stored', async () => {
+  const socket = net.connect(running.place.port, '127.0.0.1');
+  const head = `PUT /v1/${keyspace}/late HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\n`;
+  socket.write(`${head}wh`);
+  await waitFor('the request to be there', {
+    ask: async () => (await askServer(running.place.port, { path: '/healthz' })).status,
+    until: (status) => status === 200,
+  });
+  const ending = running.stop();
+  await waitFor('the server to stop', {
+    ask: () => running.logText().includes('"msg":"stopping"'),
+    until: Boolean,
+  });
+  socket.write('en');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 204 /);
+  expect(await ending).toBe(0);
+  await cluster.restart(running);
+  const { bytes } = await askServer(running.place.port, { path: `/v1/${keyspace}/late` });
+  expect(bytes.toString()).toBe('when');
 });
 
 test('SIGTERM under load ends with 0 and no line of trouble; no record is lost', async () => {

@@ -2,6 +2,7 @@
 import { assert } from './assert.ts';
 import {
   httpBatchBytesMax,
+  listTurnBytesMax,
   redisConnectionsMax,
   redisRequestBytesMax,
   socketMessageBytesMax,
@@ -29,6 +30,15 @@ export const httpHeadersMsMax = 10_000;
 export const httpLateCheckMs = 2_000;
 /** A connection over which nothing comes and nothing goes: its reader is gone. */
 export const httpSilentMsMax = 60_000;
+/** A server that stops answers what is under way for this long: whoever stops it waits 2 s. */
+export const httpEndMsMax = 500;
+/** How often it ends the connections that have nothing under way any more. */
+export const httpEndLookMs = 10;
+/**
+ * Keys and values of an answer to a scan, which ends with the page that goes beyond it: to make its
+ * text takes the thread that serves 5 ms a MiB, and 25 where each byte is escaped.
+ */
+export const scanAnswerBytesMax = listTurnBytesMax;
 /** Bodies of all requests under way: 32 of the largest batches, 256 of the largest values. */
 export const httpBodiesBytesMax = 256 * MIB;
 /** Begun WebSocket messages of all who are no members or operators: 64 of the largest. */

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { anyToken, role } from '@ringwright/access/need';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import { throttleRoundMs, trashPercentMax, trashTickMs } from '@ringwright/base/limits-copies';
+import { httpEndLookMs, httpEndMsMax } from '@ringwright/base/limits-listeners';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
 import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
 import { splitAddress } from '@ringwright/base/server-address';
@@ -133,8 +134,8 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const doors = doorsOf(options).map((address) => {
     return { address, http: createHttp({ ...parts, allowsHost, onBug }) };
   });
-  opened.defer(async () => void (await Promise.all(doors.map(({ http }) => endHttp(http)))));
   opened.defer(() => security.close());
+  opened.defer(async () => void (await Promise.all(doors.map(({ http }) => endHttp(http)))));
   for (const { http } of doors) {
     opened.defer(
       acceptWire(http, {
@@ -274,9 +275,16 @@ async function openRedis(
   return () => redis.close();
 }
 
-function endHttp(http: Server): Promise<void> {
-  return new Promise((resolve) => {
-    http.close(() => resolve());
-    http.closeAllConnections();
+/** What is under way is answered: who has asked for a write should not be left in doubt. */
+async function endHttp(http: Server): Promise<void> {
+  const idle = setInterval(() => http.closeIdleConnections(), httpEndLookMs);
+  await new Promise<void>((resolve) => {
+    const late = setTimeout(resolve, httpEndMsMax);
+    http.close(() => {
+      clearTimeout(late);
+      resolve();
+    });
   });
+  clearInterval(idle);
+  http.closeAllConnections();
 }
