@@ -1,4 +1,6 @@
 // The keys of a keyspace, page by page, while the ring changes under the listing.
+import { scanPageBytesMax } from '@ringwright/base/limits';
+import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
@@ -13,6 +15,11 @@ const nameOf = (number: number): string =>
 
 interface Page {
   readonly keys: readonly { readonly key?: string; readonly key64?: string }[];
+  readonly cursor: string | null;
+}
+
+interface ScanPage {
+  readonly items: readonly (Page['keys'][number] & { readonly value64?: string })[];
   readonly cursor: string | null;
 }
 
@@ -103,4 +110,32 @@ test('one partition alone, and questions that are refused', async () => {
   }
   const elsewhere = await askServer(port, { path: '/v1/_keys/nowhere' });
   expect(refusalOf(elsewhere).code).toBe('RING_UNKNOWN');
+});
+
+test('an answer ends after a MiB or so; a prefix is found past empty partitions', async () => {
+  const { cluster } = await redisCluster({ servers: 1, replicas: 1 });
+  const [port = 0] = cluster.ports();
+  const value = '\u0001'.repeat(900_000);
+  const value64 = Buffer.from(value).toString('base64');
+  const names = ['a b', 'a+b', 'c1', 'c2', 'c3', 'c4', 'c5'];
+  for (const name of names) {
+    const path = `/v1/${keyspace}/${encodeURIComponent(name)}`;
+    expect((await askServer(port, { method: 'PUT', path, body: value })).status).toBe(204);
+  }
+  const found: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const at = cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
+    const { bytes } = await askServer(port, { path: `/v1/_scan/${keyspace}${at}` });
+    expect(bytes.length).toBeLessThan(1.5 * (scanAnswerBytesMax + scanPageBytesMax));
+    const page = JSON.parse(bytes.toString()) as ScanPage;
+    for (const item of page.items) expect(item.value64 === value64).toBe(true);
+    found.push(...namesOf({ keys: page.items, cursor: null }));
+    ({ cursor } = page);
+  } while (cursor !== null);
+  expect(found.sort()).toEqual(names);
+  for (const name of names) {
+    const page = await listPage(port, String(new URLSearchParams({ prefix: name, limit: '1' })));
+    expect(namesOf(page)).toEqual([name]);
+  }
 });

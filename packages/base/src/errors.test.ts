@@ -59,6 +59,7 @@ test('sets: the request may have been carried out all the same', () => {
     'CLIENT_CLOSED',
     'DISK_FAILED',
     'HEAD_UNKNOWN',
+    'INTERNAL',
     'KEY_CONTENDED',
     'KEY_OVERTAKEN',
     'NOT_ENOUGH_REPLICAS',

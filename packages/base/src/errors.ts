@@ -174,6 +174,7 @@ export const errorCatalogue = {
   KEY_MISPLACED: kind(2, 400, 'the key is of another partition than the request names'),
   VALUE_TOO_LARGE: kind(2, 413, 'the value is longer than allowed'),
   CONSISTENCY_INVALID: kind(2, 400, 'the consistency is not one, quorum, all or linearizable'),
+  INTERNAL: maybeDone(1, 500, 'a bug: the log of the server has the reason'),
   METHOD_UNKNOWN: kind(2, 405, 'the resource does not know this method'),
   PATH_UNKNOWN: kind(2, 404, 'there is no such resource'),
   SUPERSEDED: done(1, 409, 'a newer record of the key exists; this write will never be read'),

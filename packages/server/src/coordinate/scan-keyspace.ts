@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';
+import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
 import {
   boundsAt,
   firstPlace,
@@ -41,8 +42,9 @@ export interface ScanPart {
 }
 
 /**
- * The wanted ones among at most `limit` records from `place` on. Every one that is there from the
- * first call to the last is given once. Throws as coordinateScan, and CURSOR_INVALID.
+ * The wanted ones among at most `limit` records from `place` on; fewer, perhaps none, where many
+ * partitions are empty or records are long: only a null place is the end. Every one that is there
+ * from the first call to the last is given once. Throws as coordinateScan, and CURSOR_INVALID.
  */
 export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan): Promise<ScanPart> {
   const { keyspace, limit, isWanted, only, prefix } = scan;
@@ -51,8 +53,9 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
   const first = only === null ? firstPlace(scanned) : placeOf(scanned, only);
   const rows: PageRow[] = [];
   let place = scan.place === null ? first : placeNow(scanned, ring, scan.place);
-  let [looked, turnEnds] = [0, listKeysMax];
-  for (let turn = 0; turn < PARTITIONS_AT_ONCE && looked < limit && place !== null; turn += 1) {
+  let [looked, bytes, turnEnds] = [0, 0, listKeysMax];
+  for (let turn = 0; turn < PARTITIONS_AT_ONCE && place !== null; turn += 1) {
+    if (looked >= limit || bytes >= scanAnswerBytesMax) break;
     const page = await coordinateScan(ports, {
       ...boundsAt(scanned, place),
       keyspace,
@@ -63,8 +66,12 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
       consistency: scan.consistency,
     });
     const found = unpackPage(page.rows);
-    looked += Math.max(found.length, 1);
-    rows.push(...(isWanted === undefined ? found : found.filter(({ key }) => isWanted(key))));
+    looked += found.length;
+    for (const row of found) {
+      if (isWanted !== undefined && !isWanted(row.key)) continue;
+      rows.push(row);
+      bytes += row.key.length + (row.value?.length ?? 0);
+    }
     if (looked >= turnEnds) {
       // What lies here comes in the same turn, and a pattern takes some 40 us a key at worst.
       await setImmediate();

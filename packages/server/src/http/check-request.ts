@@ -63,10 +63,7 @@ function plainName(name: string): string {
 }
 
 /** A name that a page may have given to this server. Throws HOST_UNKNOWN. */
-export function checkHost(
-  { headers: { host } }: IncomingMessage,
-  allowsHost: (header: string) => boolean,
-): void {
+export function checkHost(host: string | undefined, allowsHost: (header: string) => boolean): void {
   // Only HTTP/1.0 goes without, and no browser speaks it.
   if (host === undefined || allowsHost(host)) return;
   const name = shortened(host.replace(/:\d+$/, ''), SHOWN_CHARACTERS);

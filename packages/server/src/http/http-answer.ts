@@ -30,8 +30,17 @@ export function failureOf(error: unknown): {
   readonly error: ErrorDocument;
 } {
   if (error instanceof CodedError) return { status: error.http, error: error.toJSON() };
-  const message = 'the server failed; its log has the reason';
-  return { status: 500, error: { code: 'INTERNAL', message, hint: '', details: {} } };
+  const bug = new CodedError('INTERNAL', 'the server failed; its log has the reason');
+  return { status: bug.http, error: bug.toJSON() };
+}
+
+/** `allow`: the methods that the resource knows, which the answer names too (RFC 9110, 15.5.6). */
+export function methodUnknown(
+  { method }: IncomingMessage,
+  { allow, hint }: { readonly allow: readonly string[]; readonly hint: string },
+): CodedError {
+  const message = `${method} is none of ${allow.join(', ')}`;
+  return new CodedError('METHOD_UNKNOWN', message, { hint, details: { allow } });
 }
 
 export function answerError(response: ServerResponse, error: unknown): void {
@@ -41,6 +50,11 @@ export function answerError(response: ServerResponse, error: unknown): void {
   }
   const { status, error: document } = failureOf(error);
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
-  if (status === 503) response.setHeader('retry-after', retryAfterSeconds);
+  if (Array.isArray(document.details.allow)) {
+    response.setHeader('allow', document.details.allow.join(', '));
+  }
+  // Not where the same request must not be sent again.
+  const isWorthIt = !(error instanceof CodedError) || error.retry !== 'never';
+  if (status === 503 && isWorthIt) response.setHeader('retry-after', retryAfterSeconds);
   answerJson(response, status, document);
 }

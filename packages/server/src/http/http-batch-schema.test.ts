@@ -28,7 +28,7 @@ const item = { op: 'get', key: 'a' };
 test.each<readonly [string, unknown, string]>([
   ['no items', { items: [] }, 'USAGE'],
   ['a list alone', [item], 'USAGE'],
-  ['too many items', { items: Array(httpBatchItemsMax + 1).fill(item) }, 'USAGE'],
+  ['too many items', { items: Array(httpBatchItemsMax + 1).fill(item) }, 'BATCH_TOO_LARGE'],
   ['the same key twice', { items: [item, { op: 'delete', key64: 'YQ==' }] }, 'USAGE'],
   ['no key', { items: [{ op: 'get' }] }, 'USAGE'],
   ['two keys', { items: [{ op: 'get', key: 'a', key64: 'YQ==' }] }, 'USAGE'],

@@ -56,6 +56,10 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
   const parsed = batchSchema.safeParse(parseJson(body));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
+    if (issue?.code === 'too_big' && issue.path.join() === 'items') {
+      const message = `a batch with more than ${httpBatchItemsMax} items`;
+      throw new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
+    }
     const wrong = issue === undefined ? 'is not right' : issueSentence(issue);
     throw usage(`${issue?.path.join('.') || 'the batch'}: ${wrong}`);
   }

@@ -25,7 +25,7 @@ import { mayWriteIf, writeIf } from '../coordinate/write-if.ts';
 import { identityOf } from '../replica/wire-record.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { checkJson } from './check-request.ts';
-import { answerJson, type Exchange, failureOf } from './http-answer.ts';
+import { answerJson, type Exchange, failureOf, methodUnknown } from './http-answer.ts';
 import { type BatchItem, parseBatch } from './http-batch-schema.ts';
 import { readBody } from './http-body.ts';
 import { knownQuery, sessionHeader, sessionOf } from './key-request.ts';
@@ -75,7 +75,7 @@ export async function answerBatch(
 ): Promise<void> {
   if (request.method !== 'POST') {
     const hint = `POST /v1/${batchSegment}/KEYSPACE`;
-    throw new CodedError('METHOD_UNKNOWN', `${request.method} is not POST`, { hint });
+    throw methodUnknown(request, { allow: ['POST'], hint });
   }
   checkJson(request);
   const session = sessionOf(request.headers);

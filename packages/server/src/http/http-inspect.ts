@@ -1,7 +1,7 @@
 // What the data directory holds: GET /v1/_inspect/[RING[/PARTITION]], for `ring-server inspect`.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StatusPorts } from '../status/status.ts';
-import { answerJson, type Exchange } from './http-answer.ts';
+import { answerJson, type Exchange, methodUnknown } from './http-answer.ts';
 import { inspect } from './inspection.ts';
 
 export const inspectSegment = '_inspect';
@@ -16,10 +16,10 @@ export function answerInspect(
   { request, response }: Exchange,
 ): void {
   const [, ring, partition] = /^([^/]+)?(?:\/(\d{1,8}))?$/.exec(place) ?? [];
-  if (request.method !== 'GET' || (ring === undefined && place !== '')) {
-    throw new CodedError('USAGE', `${request.method} of /v1/${inspectSegment}/${place}`, {
-      hint: `GET /v1/${inspectSegment}/, then /RING or /RING/PARTITION`,
-    });
+  const hint = `GET /v1/${inspectSegment}/, then /RING or /RING/PARTITION`;
+  if (request.method !== 'GET') throw methodUnknown(request, { allow: ['GET'], hint });
+  if (ring === undefined && place !== '') {
+    throw new CodedError('USAGE', `nothing lies at /v1/${inspectSegment}/${place}`, { hint });
   }
   const number = partition === undefined ? null : Number(partition);
   const { name, born } = identity;

@@ -1,5 +1,5 @@
 // The key resource: PUT, GET, HEAD and DELETE of /v1/KEYSPACE/KEY.
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatStamp, parseStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
@@ -10,7 +10,7 @@ import type { NewContent } from '../coordinate/propose.ts';
 import { readInSession, type SessionPorts } from '../coordinate/read-in-session.ts';
 import { writeIf } from '../coordinate/write-if.ts';
 import { identityOf } from '../replica/wire-record.ts';
-import { answerBytes, answerError, type Exchange } from './http-answer.ts';
+import { answerBytes, answerError, type Exchange, methodUnknown } from './http-answer.ts';
 import { readBody } from './http-body.ts';
 import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
 import { keyOfPath, knownQuery, nextSession, sessionOf } from './key-request.ts';
@@ -47,6 +47,7 @@ export async function answerKey(
   }
   switch (request.method) {
     case 'PUT': {
+      checkWhole(request);
       const ttlMs = ttl === null ? null : ttlMsOf(String(ttl));
       const expiry =
         ttlMs === null ? {} : { expiresMs: expiryOf(ttlMs, ports.coordinator.clock.nowMs()) };
@@ -58,10 +59,17 @@ export async function answerKey(
     case 'HEAD':
       return answerGet(ports, about, exchange);
     default:
-      throw new CodedError('METHOD_UNKNOWN', `${request.method} is not PUT, GET, HEAD or DELETE`, {
+      throw methodUnknown(request, {
+        allow: ['PUT', 'GET', 'HEAD', 'DELETE'],
         hint: 'write with PUT, read with GET or HEAD, remove with DELETE',
       });
   }
+}
+
+/** Throws USAGE: a client that goes on with an upload sends its end alone (RFC 9110, 14.5). */
+function checkWhole({ headers }: IncomingMessage): void {
+  if (headers['content-range'] === undefined) return;
+  throw new CodedError('USAGE', 'a PUT of a part of a value', { hint: 'send the value whole' });
 }
 
 async function answerWrite(

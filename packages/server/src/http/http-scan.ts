@@ -1,4 +1,5 @@
 // Keys and records in order, page by page: GET /v1/_scan/KEYSPACE and GET /v1/_keys/KEYSPACE.
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, listKeysMax } from '@ringwright/base/limits';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
@@ -12,7 +13,7 @@ import { parseConsistency } from '../coordinate/consistency.ts';
 import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { identityOf } from '../replica/wire-record.ts';
-import { answerBytes, answerJson, type Exchange } from './http-answer.ts';
+import { answerBytes, answerJson, type Exchange, methodUnknown } from './http-answer.ts';
 import { etagOf } from './http-conditions.ts';
 import { keyForm } from './key-form.ts';
 import { knownQuery } from './key-request.ts';
@@ -29,10 +30,10 @@ const PARAMETERS = [
 const linesType = 'application/x-ndjson';
 
 /**
- * Of `_scan` `{items, order, cursor}`, of `_keys` `{keys, cursor}`; what is no text comes in
- * base64, and `cursor` is null at the end. It is the place itself: good on every server, after any
- * restart and under every ring of the keyspace. As lines when these are asked for: an item each,
- * then the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID.
+ * Of `_scan` `{items, order, cursor}`, of `_keys` `{keys, cursor}`; what is no text, or has control
+ * characters, comes in base64, and `cursor` is null at the end. It is the place itself: good on
+ * every server, after any restart and under every ring of the keyspace. As lines when these are
+ * asked for: an item each, then the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID.
  */
 export async function answerScan(
   coordinator: CoordinatorPorts,
@@ -40,7 +41,7 @@ export async function answerScan(
   { request, response }: Exchange,
 ): Promise<void> {
   if (request.method !== 'GET') {
-    throw new CodedError('METHOD_UNKNOWN', `${request.method} is not GET`, { hint: EXAMPLE });
+    throw methodUnknown(request, { allow: ['GET'], hint: EXAMPLE });
   }
   const { ring } = coordinator.rings.get(checkKeyspaceName(keyspace));
   const asked = knownQuery(query, PARAMETERS);
@@ -86,16 +87,24 @@ function isOf(ring: Ring, only: number | null, { partition, arc }: ScanPlace): b
 function itemOf(row: PageRow, { values }: Pick<KeyspaceScan, 'values'>): object {
   const etag = etagOf(identityOf(row));
   if (!values || row.value === null) return { ...keyForm(row.key), etag };
-  const form = keyForm(row.value);
-  const value = 'key' in form ? { value: form.key } : { value64: form.key64 };
-  return { ...keyForm(row.key), ...value, etag };
+  return { ...keyForm(row.key), ...valueForm(row.value), etag };
+}
+
+/** To write a control character takes six, and six times as long. */
+const CONTROL = /[^\P{Cc}\t\n\r]/u;
+
+function valueForm(value: Uint8Array): { value: string } | { value64: string } {
+  const form = keyForm(value);
+  if ('key64' in form) return { value64: form.key64 };
+  if (CONTROL.test(form.key)) return { value64: asBuffer(value).toString('base64') };
+  return { value: form.key };
 }
 
 function orderOf(ordered: boolean): string {
   return ordered ? 'keyspace' : 'partition';
 }
 
-/** The prefix that a query names; keys are spelled as in paths. Throws KEY_INVALID. */
+/** The prefix that a query names. Throws KEY_INVALID. */
 export function prefixOf(query: string): Uint8Array {
   return keyParameter(query, 'prefix') ?? new Uint8Array();
 }
@@ -105,11 +114,11 @@ function boundsOf(query: string): Pick<KeyspaceScan, 'prefix' | 'from' | 'to'> {
   return { prefix: prefixOf(query), from, to: keyParameter(query, 'end') };
 }
 
-/** Bytes: what URLSearchParams decodes is text. */
+/** Bytes: what URLSearchParams decodes is text. A blank comes as `+`, as in every query. */
 function keyParameter(query: string, name: string): Uint8Array | null {
   const found = query.split('&').find((part) => part.startsWith(`${name}=`));
   if (found === undefined) return null;
-  const key = keyOfText(found.slice(name.length + 1));
+  const key = keyOfText(found.slice(name.length + 1).replaceAll('+', ' '));
   if (key.length <= keyBytesMax) return key;
   const message = `${name} has ${key.length} bytes, keys have ${keyBytesMax} at most`;
   throw new CodedError('KEY_INVALID', message, { hint: EXAMPLE });

@@ -1,9 +1,12 @@
 // The HTTP server on a port of its own, its coordinator a map: what goes over the connection.
-import { type AddressInfo, connect } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
+import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HttpOnMap, statusesOf } from '../../../../test/support/http-on-map.ts';
 import { createHttp, type HttpPorts } from './http.ts';
+import { answerError } from './http-answer.ts';
 
 const http = new HttpOnMap();
 const { rows, bugs, server } = http;
@@ -173,4 +176,61 @@ test('an upgrade that is reset at once does not end the process', async () => {
     socket.resetAndDestroy();
   }
   expect((await fetch(url('/healthz'))).status).toBe(200);
+});
+
+test('requests of one connection are done in their order', async () => {
+  rows.clear();
+  const put = 'PUT /v1/cities/pp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\n';
+  const get = 'GET /v1/cities/pp HTTP/1.1\r\nhost: localhost\r\n';
+  const last = `${get}connection: close\r\n\r\n`;
+  const answers = await talk([`${put}1${get}\r\n${put}2${last}`]);
+  expect(statusesOf(answers)).toEqual(['204', '200', '204', '200']);
+  expect(answers.match(/\r\n\r\n[12]/g)).toEqual(['\r\n\r\n1', '\r\n\r\n2']);
+});
+
+test('an offer of another protocol is passed over', async () => {
+  await fetch(url('/v1/cities/a'), { method: 'PUT', body: 'v' });
+  const head = 'GET /v1/cities/a HTTP/1.1\r\nhost: localhost\r\n';
+  const offer = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMA\r\n';
+  const last = `${head}connection: close\r\n\r\n`;
+  expect(statusesOf(await talk([`${head}${offer}\r\n`, last]))).toEqual(['200', '200']);
+});
+
+test.each([
+  ['http://localhost/v1/cities/a', 200],
+  ['HTTP://127.0.0.1:80/healthz', 200],
+  ['http://localhost?ring=cities', 404],
+  ['http://evil.example/v1/cities/a', 421],
+])('a target as proxies send it, %s: %i', async (target, status) => {
+  await fetch(url('/v1/cities/a'), { method: 'PUT', body: 'v' });
+  const request = `GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
+  expect(statusesOf(await talk([request]))).toEqual([String(status)]);
+});
+
+test.each([
+  ['PATCH', '/v1/cities/a', 'PUT, GET, HEAD, DELETE'],
+  ['DELETE', '/metrics', 'GET, HEAD'],
+  ['GET', '/v1/_batch/cities', 'POST'],
+  ['HEAD', '/v1/_scan/cities', 'GET'],
+  ['POST', '/v1/_inspect/', 'GET'],
+])('%s %s: the answer names what is allowed: %s', async (method, path, allow) => {
+  const { status, headers } = await fetch(url(path), { method });
+  expect([status, headers.get('allow')]).toEqual([405, allow]);
+});
+
+test('the end of an upload is not taken for the value', async () => {
+  await fetch(url('/v1/cities/up'), { method: 'PUT', body: 'abcdefghij' });
+  const headers = { 'content-range': 'bytes 4-9/10' };
+  const end = await fetch(url('/v1/cities/up'), { method: 'PUT', body: 'efghij', headers });
+  expect([end.status, await end.json()]).toMatchObject([400, { code: 'USAGE' }]);
+  expect(await (await fetch(url('/v1/cities/up'))).text()).toBe('abcdefghij');
+});
+
+test.each([
+  ['KEY_OVERTAKEN', undefined],
+  ['KEY_CONTENDED', 1],
+] as const)('%s: when to send it again: %s', (code, seconds) => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  answerError(response, new CodedError(code, 'because'));
+  expect([response.statusCode, response.getHeader('retry-after')]).toEqual([503, seconds]);
 });

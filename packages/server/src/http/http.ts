@@ -1,5 +1,6 @@
 // The HTTP side of a server: which path goes where.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Need, role } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
@@ -19,7 +20,13 @@ import { middleOf } from '../status/middle-of.ts';
 import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { checkHost, checkOrigin, malformationOf } from './check-request.ts';
-import { answerBytes, answerError, answerJson, type Exchange } from './http-answer.ts';
+import {
+  answerBytes,
+  answerError,
+  answerJson,
+  type Exchange,
+  methodUnknown,
+} from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
 import { answerInspect, inspectSegment } from './http-inspect.ts';
@@ -52,15 +59,38 @@ export function createHttp(ports: HttpPorts): Server {
     headersTimeout: httpHeadersMsMax,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: httpLateCheckMs,
+    // Other offers, such as HTTP/2, a client makes with its first request: it is answered in
+    // HTTP/1.1 (RFC 9110, 7.8).
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => isWebSocket(headers.upgrade),
   };
-  const server = createServer(settings, (request, response) => {
-    void answer(ports, { request, response });
-  });
+  const server = createServer(settings, inOrder(ports));
   server.keepAliveTimeout = REQUEST_TIMEOUT_MS;
   server.maxConnections = httpConnectionsMax;
   server.timeout = httpSilentMsMax;
   givePlaces(server);
   return server;
+}
+
+function isWebSocket(protocol = ''): boolean {
+  return protocol.toLowerCase() === 'websocket';
+}
+
+/**
+ * A connection's requests one after the other: a client that does not wait for answers finds what
+ * it has written before (RFC 9112, 9.3.2).
+ */
+function inOrder(ports: HttpPorts): (request: IncomingMessage, response: ServerResponse) => void {
+  const last = new WeakMap<Socket, Promise<void>>();
+  return (request, response) => {
+    const { socket } = request;
+    const before = last.get(socket);
+    const exchange = { request, response };
+    const own = before?.then(() => answer(ports, exchange)) ?? answer(ports, exchange);
+    last.set(socket, own);
+    void own.then(() => {
+      if (last.get(socket) === own) last.delete(socket);
+    });
+  };
 }
 
 async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
@@ -87,20 +117,20 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
 
 async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   checkOrigin(exchange.request);
-  const url = exchange.request.url ?? '/';
+  const url = targetOf(exchange.request, ports.allowsHost);
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);
   const query = mark === -1 ? '' : url.slice(mark + 1);
-  if (path !== anyHostPath) checkHost(exchange.request, ports.allowsHost);
+  if (path !== anyHostPath) checkHost(exchange.request.headers.host, ports.allowsHost);
   const credential = credentialOf(exchange.request);
   requireNeeds(ports.guard, credential, { ...exchange, path, query });
   const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
   if (key?.[1] === 'rings') {
-    checkReading(exchange.request, path);
+    checkReading(exchange.request);
     return answerRing(ports.status, { ...exchange, name: key[2] ?? '', query });
   }
   if (key?.[1] === 'duty') {
-    checkReading(exchange.request, path);
+    checkReading(exchange.request);
     return answerDuty(ports.status, exchange.response, key[2] ?? '');
   }
   if (key?.[1] === inspectSegment) return answerInspect(ports.status, key[2] ?? '', exchange);
@@ -123,6 +153,15 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   return answerService(ports, { ...exchange, path, query, isKnown });
 }
 
+/** Through a proxy the server is named with it (RFC 9112, 3.2.2). Throws HOST_UNKNOWN. */
+function targetOf({ url = '/' }: IncomingMessage, allowsHost: HttpPorts['allowsHost']): string {
+  if (url.startsWith('/')) return url;
+  const [, host, target] = /^https?:\/\/([^/?]*)(.*)$/i.exec(url) ?? [];
+  if (target === undefined) return url;
+  checkHost(host, allowsHost);
+  return target.startsWith('/') ? target : `/${target}`;
+}
+
 /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, KEY_INVALID, NAME_INVALID. */
 function requireNeeds(
   guard: Guard,
@@ -137,11 +176,10 @@ function requireNeeds(
 const anyHostPath = '/healthz';
 
 /** Throws METHOD_UNKNOWN for what could change something where nothing can be changed. */
-function checkReading({ method }: IncomingMessage, path: string): void {
-  if (method === 'GET' || method === 'HEAD') return;
-  throw new CodedError('METHOD_UNKNOWN', `${method} of ${path}: it can only be read`, {
-    hint: 'read with GET or HEAD; keys are written at /v1/KEYSPACE/KEY',
-  });
+function checkReading(request: IncomingMessage): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return;
+  const hint = 'this can only be read; keys are written at /v1/KEYSPACE/KEY';
+  throw methodUnknown(request, { allow: ['GET', 'HEAD'], hint });
 }
 
 async function answerService(
@@ -149,7 +187,7 @@ async function answerService(
   exchange: Exchange & { readonly path: string; readonly query: string; readonly isKnown: boolean },
 ): Promise<void> {
   const { request, response, path, query, isKnown } = exchange;
-  if (isService(path)) checkReading(request, path);
+  if (isService(path)) checkReading(request);
   switch (path) {
     case '/healthz':
       return answerJson(response, 200, { ok: true });
