@@ -181,6 +181,10 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   expect(await passing(redis, saidBy(elsewhere), /^NOPERM/)).toEqual(aboutNoKey);
   await expect(redis.auth(id, 'x'.repeat(43))).rejects.toThrow(/^WRONGPASS/);
   await expect(redis.get('shop:2'), 'a wrong secret forgets the right one').rejects.toThrow();
+  const password = `${id}.${secret}`;
+  await redis.call('HELLO', '3', 'AUTH', 'default', password);
+  await redis.call('HELLO', '2', 'AUTH', id, secret);
+  await redis.auth(password);
   await redis.auth(id, secret);
 
   // Every command that asks servers, without a token and with one that is for something else.

@@ -183,6 +183,15 @@ describe('by hand', () => {
     expect(olds.length).toBeGreaterThan(5);
     expect(new Set(olds).size).toBe(olds.length);
     expect(olds).not.toContain(await clients[0]!.get('chain'));
+    for (let round = 0; round < 20; round += 1) {
+      await clients[0]!.set('once', 'x');
+      const deleted = await Promise.allSettled(
+        [0, 0, 1, 2].map((index) => clients[index]!.del('once')),
+      );
+      const told = deleted.filter((one) => 'value' in one && one.value === 1);
+      expect(told.length, `round ${round}`).toBeLessThanOrEqual(1);
+      if (deleted.every(({ status }) => status === 'fulfilled')) expect(told).toHaveLength(1);
+    }
     const [client] = clients;
     await client!.call('RINGWRIGHT.CONSISTENCY', 'all');
     await expect(client!.setnx('other', 'x')).rejects.toThrow('decided by a quorum');

@@ -37,8 +37,6 @@ export function wrongArguments(command: string): RedisRefusal {
 
 export function unknownSubcommand(command: string, word: Uint8Array | undefined): RedisRefusal {
   const given = textOf(word).slice(0, 64);
-  const help = `Try ${command.toUpperCase()} HELP.`;
-  return new RedisRefusal(
-    `ERR unknown subcommand or wrong number of arguments for '${given}'. ${help}`,
-  );
+  const name = command.toUpperCase();
+  return new RedisRefusal(`ERR unknown subcommand or wrong number of arguments: ${name} ${given}`);
 }

@@ -1,5 +1,5 @@
 // Commands about the connection: PING, ECHO, HELLO, AUTH, CLIENT, SELECT and our own level.
-import { isToken, parseToken } from '@ringwright/access/token';
+import { parseToken } from '@ringwright/access/token';
 import { redisClientNameCharactersMax } from '@ringwright/base/limits';
 import { credentialFrom } from '../access/credential.ts';
 import { parseConsistency } from '../coordinate/consistency.ts';
@@ -60,7 +60,7 @@ function hello(call: RedisCall): RespReply {
   };
 }
 
-/** AUTH id secret, or AUTH id.secret for clients that know no user names. */
+/** AUTH id secret, or AUTH id.secret for clients that know no user names, or call it `default`. */
 function auth(call: RedisCall): RespReply {
   if (call.args.length > 2) throw syntaxError();
   showToken(call, call.args);
@@ -70,11 +70,11 @@ function auth(call: RedisCall): RespReply {
 /** What is wrong takes away what was shown before, as in Redis it would not: nobody is surprised. */
 function showToken({ client, ports }: RedisCall, args: RespRequest): void {
   if (!ports.guard.demands) throw noPassword();
-  const [id, secret] = [textOf(args[0]), textOf(args[1])];
-  const token = args.length === 1 ? parseToken(id) : { id, secret };
-  const isOne = token !== null && isToken(token);
+  const [id, secret = ''] = args.map(textOf);
+  const token =
+    (id === 'default' ? parseToken(secret) : null) ?? parseToken(args.map(textOf).join('.'));
   const { socket } = client.credential;
-  client.credential = credentialFrom(client.address, isOne ? token : 'unreadable', socket);
+  client.credential = credentialFrom(client.address, token ?? 'unreadable', socket);
   ports.guard.requireToken(client.credential);
 }
 

@@ -7,11 +7,19 @@ import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { mayBeStored } from '../coordinate/quorum-write.ts';
 import { keyOf, wrongArguments } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
-import { readValue, writeContent } from './redis-values.ts';
+import { readValue, swapContent, type Valued, writeContent } from './redis-values.ts';
 import { arrayReply, integerReply, okReply, type RespReply, valueReply } from './resp-reply.ts';
 
-/** True when the key had a value. A level-one read may have missed it: then it is deleted anyway. */
+/**
+ * True when the key had a value: of several who delete it at once one alone is told so. At levels
+ * one and all nothing is decided together: a read says it. One of level one may have missed the
+ * value, and so it is deleted anyway.
+ */
 async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
+  if (call.consistency !== 'one' && call.consistency !== 'all') {
+    const emptied = (before: Valued) => (before === null ? null : { value: null });
+    return (await swapContent(call, key, emptied)).isChanged;
+  }
   const there = (await readValue(call, key)) !== null;
   if (there || call.consistency === 'one') await writeContent(call, key, { value: null });
   return there;
@@ -78,7 +86,7 @@ async function countKeys(
   return integerReply(there.filter(Boolean).length);
 }
 
-/** Not atomic. A key named twice is deleted once. */
+/** Each key for itself. A key named twice is deleted once. */
 async function del(call: RedisCall): Promise<RespReply> {
   const keys = new Map(call.args.map((key) => [byteText(key), key]));
   const there = await forEachKey([...keys.values()], (key) => deleteKey(call, key));
