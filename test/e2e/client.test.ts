@@ -125,8 +125,7 @@ test('the examples of the documentation', async () => {
   await expect(client.put('lock', 'x', { if: 'soon' })).rejects.toMatchObject({ code: 'USAGE' });
 
   // Errors have codes.
-  const invalid = expect.objectContaining({ code: 'KEY_INVALID' });
-  expect(() => client.put('', 'x')).toThrow(invalid);
+  await expect(client.put('', 'x')).rejects.toMatchObject({ code: 'KEY_INVALID' });
   await client.close();
   await expect(client.get('a')).rejects.toMatchObject({ code: 'CLIENT_CLOSED' });
   const closed = { ok: false, error: { code: 'CLIENT_CLOSED' } };
@@ -152,6 +151,34 @@ test('connecting: any server will do, and refusals have codes', async () => {
   await expect(wrong).rejects.toMatchObject({ code: 'NAME_INVALID' });
   const token = connect([first], { keyspace, session: 'yesterday' });
   await expect(token).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+});
+
+test('what a caller gets wrong has a code, as a rejection', async () => {
+  const cluster = await clusterForTest({ servers: 1, replicas: 1, partitions: 8 });
+  const servers = addressesOf(cluster);
+  await using client = await connect(servers, { keyspace });
+  const foo = 'foo' as 'one';
+  const refused: [string, () => Promise<unknown>][] = [
+    ['KEY_INVALID', () => client.put('', 'v')],
+    ['KEY_INVALID', () => client.delete('')],
+    ['CONSISTENCY_INVALID', () => client.put('k', 'v', { consistency: foo })],
+    ['CONSISTENCY_INVALID', () => client.get('k', { consistency: foo })],
+    ['CONSISTENCY_INVALID', () => connect(servers, { keyspace, consistency: foo })],
+    ['VALUE_OUT_OF_RANGE', () => connect(servers, { keyspace, timeoutMs: Infinity })],
+    ['VALUE_OUT_OF_RANGE', () => connect(servers, { keyspace, timeoutMs: 0 })],
+    ['USAGE', () => connect(servers, { keyspace, token: 'two\nlines' })],
+  ];
+  for (const [code, call] of refused) {
+    const calling = call();
+    await expect(calling, call.toString()).rejects.toMatchObject({ code });
+  }
+  for (const options of [{ partition: 99 }, { partition: 0.5 }, { limit: 2.5 }, { limit: -1 }]) {
+    const scan = () => client.scan(options);
+    expect(scan).toThrow(expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }));
+  }
+  // As a file has it.
+  await using other = await connect(servers, { keyspace, token: `id.${'s'.repeat(43)}\n` });
+  expect(await other.get('k')).toBeNull();
 });
 
 test('a ring change in the middle: nothing lost, and the client follows', async () => {

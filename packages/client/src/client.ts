@@ -11,7 +11,7 @@ import { formatStamp } from '@ringwright/base/stamp';
 import { type ConsistencyLevel, coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { keyBytes, valueBytes } from './bytes.ts';
-import { checkTtl, conditionOf } from './condition.ts';
+import { checkConsistency, checkTtl, conditionOf } from './condition.ts';
 import { readFailure, tellingFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
@@ -101,12 +101,13 @@ export class Client implements AsyncDisposable {
 
   /**
    * The record of a key, or null. Never older than what this client has read or written before.
-   * Throws NOT_ENOUGH_REPLICAS, SESSION_BEHIND, PEER_ codes, KEY_INVALID, CLIENT_CLOSED.
+   * Throws NOT_ENOUGH_REPLICAS, SESSION_BEHIND, PEER_ codes, KEY_INVALID, CONSISTENCY_INVALID,
+   * CLIENT_CLOSED.
    */
   async get(key: Bytes, options: ReadOptions = {}): Promise<ClientRecord | null> {
     this.#checkOpen();
     const { keyspace } = this.#settings;
-    const consistency = options.consistency ?? this.#settings.consistency;
+    const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
     const request = { keyspace, key: keyBytes(key), consistency, session: this.#session };
     const { record } = await this.#ask(request);
     this.#session = advanceSession(this.#session, record, consistency);
@@ -119,18 +120,18 @@ export class Client implements AsyncDisposable {
    * Stores a value; durable at its consistency when it resolves, with the record's stamp. Throws
    * SUPERSEDED when something newer is there, NOT_ENOUGH_REPLICAS (`details.outcome` says whether
    * it may still appear), WRITE_UNKNOWN when the answer was lost, KEY_INVALID, VALUE_TOO_LARGE,
-   * VALUE_OUT_OF_RANGE, CLIENT_CLOSED; with a condition also PRECONDITION_FAILED, KEY_CONTENDED and
-   * KEY_OVERTAKEN.
+   * VALUE_OUT_OF_RANGE, CONSISTENCY_INVALID, CLIENT_CLOSED; with a condition also
+   * PRECONDITION_FAILED, KEY_CONTENDED and KEY_OVERTAKEN.
    */
-  put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
+  async put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
     const stored = [keyBytes(key), valueBytes(value)] as const;
     const smearMs = options.smearMs ?? this.#settings.smearMs;
-    if (smearMs === 0) return this.#write(...stored, options);
-    return smear(smearMs).then(() => this.#write(...stored, options));
+    if (smearMs !== 0) await smear(smearMs);
+    return this.#write(...stored, options);
   }
 
   /** Removes a key, whether it is there or not; as `put`. */
-  delete(key: Bytes, options: WriteOptions = {}): Promise<string> {
+  async delete(key: Bytes, options: WriteOptions = {}): Promise<string> {
     return this.#write(keyBytes(key), null, options);
   }
 
@@ -162,14 +163,14 @@ export class Client implements AsyncDisposable {
   /**
    * The records of the keyspace, or of a part of it, in order: see Scan. Pages are read ahead, from
    * several servers. What was acknowledged at quorum before it began is in it. Throws KEY_INVALID,
-   * VALUE_OUT_OF_RANGE, CURSOR_INVALID, CLIENT_CLOSED; its steps throw as `get`.
+   * VALUE_OUT_OF_RANGE, CONSISTENCY_INVALID, CURSOR_INVALID, CLIENT_CLOSED; its steps as `get`.
    *
    *     for await (const { key, value } of client.scan({ prefix: 'user:' })) …
    */
   scan(options: ScanOptions = {}): Scan {
     this.#checkOpen();
     const { keyspace, timeoutMs } = this.#settings;
-    const consistency = options.consistency ?? this.#settings.consistency;
+    const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
     const ports = { follower: this.#follower, isClosed: () => this.#closed };
     return new Scan(ports, { ...scanSettings(options), keyspace, timeoutMs, consistency });
   }
@@ -203,7 +204,7 @@ export class Client implements AsyncDisposable {
   async #write(key: Uint8Array, value: Uint8Array | null, options: PutOptions): Promise<string> {
     this.#checkOpen();
     const { keyspace } = this.#settings;
-    const consistency = options.consistency ?? this.#settings.consistency;
+    const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
     const about = { keyspace, key, value, consistency, session: this.#session };
     const condition = conditionOf(options.if);
     const request = { ...about, ttlMs: checkTtl(options.ttlMs), condition };

@@ -1,8 +1,12 @@
-// Conditions and times to live as callers give them, checked before anything is sent. Pure.
+// Conditions, levels and times as callers give them, checked before anything is sent. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ttlMsMax } from '@ringwright/base/limits';
 import { parseStamp } from '@ringwright/base/stamp';
-import type { Condition } from '@ringwright/wire/coordination';
+import {
+  type Condition,
+  type ConsistencyLevel,
+  consistencyField,
+} from '@ringwright/wire/coordination';
 
 /** Throws USAGE for a text that is no stamp. */
 export function conditionOf(text: string | undefined): Condition | null {
@@ -13,6 +17,26 @@ export function conditionOf(text: string | undefined): Condition | null {
   throw new CodedError('USAGE', `condition ${JSON.stringify(text.slice(0, 64))}`, {
     hint: "use 'absent', 'present' or the stamp of a record",
   });
+}
+
+const levels: readonly string[] = consistencyField.options;
+
+/** Programs in JavaScript give anything. Throws CONSISTENCY_INVALID. */
+export function checkConsistency<Level extends ConsistencyLevel | undefined>(level: Level): Level {
+  if (level === undefined || levels.includes(level)) return level;
+  throw new CodedError('CONSISTENCY_INVALID', `'${String(level)}' is no consistency level`, {
+    hint: `use ${levels.join(', ')}`,
+  });
+}
+
+/** Of timers: longer ones end at once. */
+const TIMEOUT_MS_MAX = 2 ** 31 - 1;
+
+/** Throws VALUE_OUT_OF_RANGE. */
+export function checkTimeout(timeoutMs: number): number {
+  if (timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX) return timeoutMs;
+  const message = `timeoutMs is ${timeoutMs}, allowed are more than 0 and up to ${TIMEOUT_MS_MAX}`;
+  throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { timeoutMs } });
 }
 
 /** Throws VALUE_OUT_OF_RANGE. */

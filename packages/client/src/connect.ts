@@ -8,6 +8,7 @@ import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { parsePlace } from '@ringwright/ring/place';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { Client } from './client.ts';
+import { checkConsistency, checkTimeout } from './condition.ts';
 import { RingFollower } from './ring-follower.ts';
 
 export interface ConnectOptions {
@@ -50,21 +51,23 @@ export interface ConnectOptions {
  *     const record = await client.get('shopping');
  *
  * `addresses` are servers to ask first, in this order: `localhost`, `10.0.0.1:6201`, `[::1]:6200`;
- * without a port it is 6200. Throws USAGE for what is no address, PEER_UNREACHABLE when none
- * answers, PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those that
- * answer do not have the keyspace, WIRE_VERSION_UNKNOWN, NAME_INVALID, SESSION_INVALID,
- * TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
+ * without a port it is 6200. Throws USAGE for what is no address and no token, CONSISTENCY_INVALID,
+ * VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID, PEER_UNREACHABLE when none answers,
+ * PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those that answer do
+ * not have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
  */
 export async function connect(
   addresses: readonly string[],
   options: ConnectOptions,
 ): Promise<Client> {
-  const { consistency = 'quorum', timeoutMs = clientCallTimeoutMs, smearMs = 0 } = options;
+  const consistency = checkConsistency(options.consistency ?? 'quorum');
+  const timeoutMs = checkTimeout(options.timeoutMs ?? clientCallTimeoutMs);
+  const { smearMs = 0 } = options;
   const keyspace = checkKeyspaceName(options.keyspace);
   const seen = options.session ?? null;
   const session = seen === null ? null : parseSessionToken(seen);
   const seeds = addresses.map(serverAddress);
-  const [token, proof] = [options.token ?? null, proofOf(options)];
+  const [token, proof] = [tokenOf(options), proofOf(options)];
   const { identity = null } = options;
   const near = options.near === undefined ? null : parsePlace(options.near);
   const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof, near });
@@ -79,6 +82,15 @@ export async function connect(
   }
   follower.close();
   throw last;
+}
+
+/** A file that has it ends with a line feed. Of no other form it could not be sent. */
+function tokenOf({ token }: ConnectOptions): string | null {
+  if (token === undefined) return null;
+  const word = token.trim();
+  if (/^[!-~]+$/.test(word)) return word;
+  const hint = 'ring-builder access grant makes one, ID.SECRET';
+  throw new CodedError('USAGE', 'the token of connect() is none', { hint });
 }
 
 function proofOf({ ca, fingerprint, deviceKeys }: ConnectOptions): ServerProof | null {

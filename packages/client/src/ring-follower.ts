@@ -149,6 +149,7 @@ export class RingFollower {
 /** The ring as a client knows it: which servers hold a key. */
 interface KnownRing {
   readonly version: number;
+  readonly partitions: number;
   readonly partitioner: Partitioner;
   readonly reshape?: Ring['reshape'];
   readonly partitionOf: (key: Uint8Array) => number;
@@ -180,6 +181,7 @@ function knownRing(file: Uint8Array, near: Place | null): KnownRing {
     ids.sort((a, b) => (far[a] ?? 0) - (far[b] ?? 0)).flatMap((id) => addresses[id] ?? []);
   return {
     version: ring.version,
+    partitions: ring.partitions,
     partitioner: ring.partitioner,
     reshape: ring.reshape,
     partitionOf: partitionerOf(ring.partitioner),

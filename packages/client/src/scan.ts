@@ -86,10 +86,11 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #start: ScanPlace | null;
   #given: { readonly key: Uint8Array; readonly place: ScanPlace } | null = null;
 
-  /** Throws CURSOR_INVALID. */
+  /** Throws VALUE_OUT_OF_RANGE, CURSOR_INVALID. */
   constructor(ports: ScanPorts, settings: ScanSettings) {
     this.#ports = ports;
     this.#settings = settings;
+    checkPartition(settings, ports.follower.ring.partitions);
     this.#start = settings.cursor === null ? null : readCursor(settings.cursor, this.#use());
   }
 
@@ -157,6 +158,12 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   }
 }
 
+function checkPartition({ only, keyspace }: ScanSettings, partitions: number): void {
+  if (only === null || (Number.isInteger(only) && only >= 0 && only < partitions)) return;
+  const message = `partition ${only} of ${keyspace} is not in 0 to ${partitions - 1}`;
+  throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { partition: only } });
+}
+
 function askForPage(
   { follower, isClosed }: ScanPorts,
   { timeoutMs }: ScanSettings,
@@ -200,8 +207,8 @@ export function scanSettings(
   options: ScanOptions,
 ): Omit<ScanSettings, 'keyspace' | 'timeoutMs' | 'consistency'> {
   const { limit = Number.POSITIVE_INFINITY, reverse = false, values = true } = options;
-  if (!(limit >= 0)) {
-    const message = `a limit of ${limit} records is no number from 0 on`;
+  if (!(limit >= 0) || (limit !== Number.POSITIVE_INFINITY && !Number.isInteger(limit))) {
+    const message = `a limit of ${limit} records is no whole number from 0 on`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { limit } });
   }
   return {
