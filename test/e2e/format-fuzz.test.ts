@@ -7,7 +7,7 @@ import path from 'node:path';
 import { createContext, Script } from 'node:vm';
 import { decodeAccess, parseAccessFile } from '@ringwright/access/access-document';
 import { parseLine } from '@ringwright/access/audit-line';
-import { grantOfUri } from '@ringwright/access/grant-uri';
+import { grantOfUri } from '@ringwright/access/grant';
 import { openAccess } from '@ringwright/access/open-access';
 import { parseToken, tokenText } from '@ringwright/access/token';
 import { CodedError } from '@ringwright/base/coded-error';

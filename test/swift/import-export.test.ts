@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { frozenPartitions } from '@ringwright/builder/plan/frozen-partitions';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
-import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
+import type { ImportedRing } from '@ringwright/builder/state/import-json';
 import { parseState, serializeState } from '@ringwright/builder/state/state-json';
 import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';

@@ -7,7 +7,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { seededRandom } from '@ringwright/base/random';
 import { openStore } from '@ringwright/partition/open-store';
 import { folderBytes } from './measure/folder-bytes.ts';
-import { residentMb } from './measure/resident-memory.ts';
+import { residentMb } from './measure/process-cost.ts';
 
 const keyspace = 'bench';
 const partitions = 64;

@@ -2,15 +2,14 @@
 // Program: the storage beside its peers, on this machine, in one run: npm run bench:store -- --help
 import { runBenchmark } from './measure/benchmark.ts';
 import type { Comparison } from './measure/comparison.ts';
+import { partitionsSection, tlsSection } from './store/beside-cluster.ts';
 import { etcdSection, etcdValues } from './store/store-etcd.ts';
-import { partitionsSection } from './store/store-partitions.ts';
 import { recordsSection } from './store/store-records.ts';
 import { recoverySection } from './store/store-recovery.ts';
 import { redisSection, redisValues } from './store/store-redis.ts';
 import { scanSection } from './store/store-scan.ts';
 import type { StoreSection, StoreSize } from './store/store-section.ts';
 import { sqlSection } from './store/store-sql.ts';
-import { tlsSection } from './store/store-tls.ts';
 
 await runBenchmark<StoreSize>({
   name: 'store',

@@ -7,9 +7,9 @@ import { seededRandom } from '@ringwright/base/random';
 import type { Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
 import { waitFor } from '@ringwright/node/wait-for';
+import { readBack } from './all-records.ts';
 import { failure } from './failure.ts';
 import { newLedger } from './ledger.ts';
-import { readBack } from './read-back.ts';
 import type { SecureFigures } from './secure-figures.ts';
 import {
   addressesOf,

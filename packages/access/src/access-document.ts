@@ -10,6 +10,7 @@ import {
   accessVersionMax,
   tokenGrantsMax,
 } from '@ringwright/base/limits-access';
+import { parseJson } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { firstComplaint } from '@ringwright/ring/device-fields';
 import { signatureSchema } from '@ringwright/ring/file/ring-envelope';
@@ -72,14 +73,14 @@ export function parseAccessFile(bytes: Uint8Array): SignedDocument {
   if (bytes.length > accessDocumentBytesMax) {
     throw accessInvalid(`${bytes.length} bytes, at most ${accessDocumentBytesMax}`);
   }
-  const parsed = fileSchema.safeParse(parseJson(Buffer.from(bytes).toString('utf8')));
+  const parsed = fileSchema.safeParse(parseJson(Buffer.from(bytes).toString('utf8'), notJson));
   if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);
   return parsed.data;
 }
 
 /** Throws ACCESS_INVALID. Whether anybody signed it is for openAccess to see, before this. */
 export function decodeAccess(file: SignedDocument): AccessDocument {
-  const parsed = accessSchema.safeParse(parseJson(file.payload));
+  const parsed = accessSchema.safeParse(parseJson(file.payload, notJson));
   if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);
   const document = parsed.data;
   const spelled = Buffer.from(accessPayload(document).bytes);
@@ -91,12 +92,8 @@ export function decodeAccess(file: SignedDocument): AccessDocument {
   return document;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw accessInvalid('it is not JSON');
-  }
+function notJson(): CodedError {
+  return accessInvalid('it is not JSON');
 }
 
 export function accessInvalid(

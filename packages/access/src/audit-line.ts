@@ -2,7 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
-import { auditLineBytesMax } from '@ringwright/base/limits-audit';
+import { auditLineBytesMax } from '@ringwright/base/limits-access';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-// A grant: one role, and what it holds for. Pure.
+// A grant: one role, and what it holds for; as a word, and as a name in a certificate. Pure.
 import { grantPrefixBytesMax } from '@ringwright/base/limits-access';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
@@ -46,4 +46,36 @@ export function dataGrantOf(role: DataRole, place: string): DataGrant | null {
   const [keyspace, prefix] = at === -1 ? [place, ''] : [place.slice(0, at), place.slice(at + 1)];
   const parsed = grantSchema.safeParse({ role, keyspace, prefix });
   return parsed.success && 'keyspace' in parsed.data ? parsed.data : null;
+}
+
+const scheme = 'urn:ringwright:';
+
+export function grantUri(grant: Grant): string {
+  if (!('keyspace' in grant)) return `${scheme}${grant.role}`;
+  const { role, keyspace, prefix } = grant;
+  return `${scheme}${role}:${keyspace}${prefix === '' ? '' : `/${encodeURIComponent(prefix)}`}`;
+}
+
+/** Null: another name, or none that this release knows. */
+export function grantOfUri(uri: string): Grant | null {
+  if (!uri.startsWith(scheme)) return null;
+  const decoded = decoding(uri.slice(scheme.length));
+  return decoded === null ? null : grantOfWord(decoded);
+}
+
+/** Of `operator`, `read:notes` or `write:notes/user:`, as they are typed; null: no grant. */
+export function grantOfWord(word: string): Grant | null {
+  const cluster = clusterRoles.find((role) => role === word);
+  if (cluster !== undefined) return { role: cluster };
+  const at = word.indexOf(':');
+  const role = dataRoles.find((one) => one === word.slice(0, Math.max(at, 0)));
+  return role === undefined ? null : dataGrantOf(role, word.slice(at + 1));
+}
+
+function decoding(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,11 +1,11 @@
 import { messageKinds } from '@ringwright/wire/messages';
 import { expect, test } from 'vitest';
 import { granted, testToken } from '../../../test/support/access.ts';
-import { authenticate } from './authenticate.ts';
 import { withoutTokens, withToken } from './change-access.ts';
 import { dataGrantOf, type Grant, grantText } from './grant.ts';
 import { messageNeeds } from './message-needs.ts';
 import { anyToken, type Need, nothing, permits, role } from './need.ts';
+import { authenticate } from './open-access.ts';
 import { newToken, parseToken, tokenHash, tokenText } from './token.ts';
 
 const data = (word: 'read' | 'write', keyspace: string, key: string | null): Need => {

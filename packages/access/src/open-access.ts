@@ -1,5 +1,6 @@
 // Is this access document by those we trust, and may it follow the one in force? Signatures over
-// raw bytes, before it is parsed. Pure.
+// raw bytes, before it is parsed. And is a token one that it grants? Pure.
+import { timingSafeEqual } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { signersOf } from '@ringwright/ring/trust/dsse';
 import { payloadOf, type SignedDocument } from '@ringwright/ring/trust/signed-document';
@@ -13,6 +14,7 @@ import {
   type GrantedToken,
   parseAccessFile,
 } from './access-document.ts';
+import { type Token, tokenHash } from './token.ts';
 
 /** A document whose signatures hold, ready to be asked. */
 export interface Access {
@@ -100,5 +102,31 @@ export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | '
   throw new CodedError('ACCESS_FORK', message, {
     hint: 'grant again in the folder that is right: the next version is taken from it',
     details,
+  });
+}
+
+/** Compared with where no token of the id is granted: it takes as long, and equals no hash. */
+const noHash = Buffer.alloc(32);
+
+/** Null, in the same time, where it is unknown, revoked, expired, or the secret is not right. */
+export function authenticate(
+  { tokens }: Pick<Access, 'tokens'>,
+  token: Token,
+  nowMs: number,
+): GrantedToken | null {
+  const granted = tokens.get(token.id);
+  const stored = granted === undefined ? noHash : Buffer.from(granted.hash, 'hex');
+  const isRight = timingSafeEqual(stored, Buffer.from(tokenHash(token), 'hex'));
+  return granted === undefined || !isRight || hasExpired(granted, nowMs) ? null : granted;
+}
+
+export function hasExpired({ expiresMs }: Pick<GrantedToken, 'expiresMs'>, nowMs: number): boolean {
+  return expiresMs !== null && nowMs >= expiresMs;
+}
+
+/** One sentence for all reasons: a stranger learns none. */
+export function tokenRefused(): CodedError {
+  return new CodedError('TOKEN_REFUSED', 'the token is not granted here, or no longer', {
+    hint: 'ring-builder access list shows which are; access grant makes one',
   });
 }

@@ -1,4 +1,6 @@
-// Limits of whole partition files on their way: each with its unit, its value, its reason.
+// Limits of moves, and of whole partition files on their way: each with unit, value and reason.
+import { assert } from './assert.ts';
+import { socketMessageBytesMax } from './limits.ts';
 
 // --- how many at once ----------------------------------------------------------
 /** Partitions that one device takes: a small file waits for the disk for most of its time. */
@@ -188,3 +190,21 @@ export const childSyncBytes = 16 * 1024 * 1024;
 export const mergesAsideMax = 8;
 /** Children of one pass whose files are synced and put in place at once. */
 export const childrenPlacedAtOnce = 4;
+
+/** A sentence or two. */
+export const forceReasonCharactersMax = 256;
+/** A receipt with 32 merged devices and every number at its largest has about 2,500 bytes. */
+export const receiptBytesMax = 3_072;
+/** Receipts of one answer of a server. */
+export const receiptsPerAnswerMax = 1_024;
+/**
+ * A server answers a rollout that waits for its moves after this time at the latest: within it a
+ * dead connection is noticed, and asking again costs nothing.
+ */
+export const completeWaitMsMax = 10_000;
+/** A device that gets a partition back asks for what it missed, up to this share of the records. */
+export const catchUpMissedShareMax = 0.25;
+/** Missed records asked for at the same time: hides the round trip. */
+export const catchUpReadsAtOnce = 64;
+
+assert(receiptBytesMax * receiptsPerAnswerMax < socketMessageBytesMax, 'they fit a message');

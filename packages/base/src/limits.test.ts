@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import * as limits from './limits.ts';
 import * as copies from './limits-copies.ts';
-import * as moves from './limits-moves.ts';
 import * as rings from './limits-rings.ts';
 import * as store from './limits-store.ts';
 
 test('every limit is a positive finite number', () => {
-  for (const [name, value] of [limits, copies, moves, rings, store].flatMap(Object.entries)) {
+  for (const [name, value] of [limits, copies, rings, store].flatMap(Object.entries)) {
     expect(Number.isFinite(value) && value > 0, name).toBe(true);
   }
 });

@@ -7,7 +7,7 @@ export function shortened(text: string, charactersMax = errorCharactersMax): str
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1)}…`;
 }
 
-/** A text whose words have `charactersMax` characters at the most: names that somebody typed. */
-export function shortenedWords(text: string, charactersMax = wordCharactersMax): string {
-  return text.replaceAll(/\S+/g, (word) => shortened(word, charactersMax));
+/** A text whose words have wordCharactersMax characters at the most: names that somebody typed. */
+export function shortenedWords(text: string): string {
+  return text.replaceAll(/\S+/g, (word) => shortened(word, wordCharactersMax));
 }

@@ -3,6 +3,7 @@
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { z } from 'zod';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -77,13 +78,7 @@ function prefixOf({ sequence, transaction }: Pick<HeadRecord, 'sequence' | 'tran
 }
 
 function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
-  let value: unknown = null;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Said below, as of any other text that is none.
-  }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(jsonOrNull(text));
   if (parsed.success) return parsed.data;
   const reason = z.prettifyError(parsed.error).replaceAll('\n', ' ');
   throw new CodedError('HEAD_RECORD_INVALID', `${what} cannot be read: ${reason}`, {

@@ -13,13 +13,12 @@ import {
   stageDevices,
 } from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
-import { copyRing } from './copy-ring.ts';
 import { listRings } from './folder/list-rings.ts';
 import { readVersion } from './folder/read-version.ts';
 import { openRing } from './open-ring.ts';
 import { pruneVersions } from './prune-versions.ts';
 import { rebaseRing } from './rebase-ring.ts';
-import { restoreRing } from './restore-ring.ts';
+import { copyRing, restoreRing } from './restore-ring.ts';
 import { stage } from './stage-changes.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 

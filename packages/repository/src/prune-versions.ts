@@ -6,7 +6,7 @@ import { ringFileBytesMax } from '@ringwright/base/limits';
 import { addDurably, syncDirectory } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
-import { appendNote } from './append-note.ts';
+import { appendNote } from './append-log.ts';
 import { type RingFolder, versionFileName, versionOfFileName } from './folder/ring-folder.ts';
 import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 

@@ -1,16 +1,20 @@
-// A ring's folder made anew from the file of one version: the builder as it was, a log that begins.
+// A ring's folder made anew from the file of one version: the builder as it was, a log that begins;
+// or from another folder, with all its history.
+import { cp } from 'node:fs/promises';
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state/state-json';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
-import { requireSound } from '@ringwright/ring/audit/require-sound';
+import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { nameOf } from './approval.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
 import { type Placing, putInPlace } from './folder/put-in-place.ts';
-import { extendLog } from './folder/read-log.ts';
+import { extendLog, readRingLog } from './folder/read-log.ts';
+import { readVersion } from './folder/read-version.ts';
 import { ringFolder, versionPath } from './folder/ring-folder.ts';
 import { type RingsTrust, trustPath, writeTrust } from './folder/trust-file.ts';
 
@@ -94,4 +98,37 @@ function requireName({ keyspace }: Ring, wanted: string | undefined): void {
     hint: `ring-builder restore ${keyspace} --from …`,
     details: { found: keyspace, wanted },
   });
+}
+
+export interface HistoryToCopy extends Placing {
+  /** The other folder of rings. */
+  readonly from: string;
+  /** Whose signatures its head must carry. */
+  readonly trust: RingsTrust | null;
+}
+
+/**
+ * What is staged there is not taken. Throws RING_UNKNOWN, RING_EMPTY, RING_LOG_DAMAGED,
+ * RING_FILE_INVALID, and what authenticateRing and putInPlace throw.
+ */
+export async function copyRing(
+  { rings, ring }: { readonly rings: string; readonly ring: string },
+  history: HistoryToCopy,
+): Promise<Restored> {
+  const { from, trust, author } = history;
+  const source = ringFolder(from, ring);
+  const head = await readVersion(from, ring, 'head');
+  const signers = trust === null ? [] : signersOf(head.bytes, trust, author.time);
+  const kept = await putInPlace(ringFolder(rings, ring), history, async (made) => {
+    const log = await readRingLog(source);
+    await cp(source.versions, made.versions, { recursive: true });
+    if (await exists(source.receipts))
+      await cp(source.receipts, made.receipts, { recursive: true });
+    await replaceDurably(made.log, log.text);
+    const at = { version: head.ring.version, id: head.id };
+    const state = must(head.state, 'every committed version carries its builder');
+    const file = { head: at, log: log.hashes.at(-1) ?? null, state, staged: [] };
+    await replaceDurably(made.builder, printBuilderFile(file));
+  });
+  return { ring: head.ring, id: head.id, signed: head.signing !== null, signers, kept };
 }

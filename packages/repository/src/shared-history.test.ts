@@ -11,9 +11,9 @@ import { parseRecord } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { finalizeMoves } from '@ringwright/ring/advance-ring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { appendPush } from '../../../test/support/append-push.ts';
 import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
 import { advance, beginMoves, receiptsOf } from '../../../test/support/finalized-moves.ts';
+import { appendPush } from '../../../test/support/note-push.ts';
 import {
   type SharedRepository,
   sharedRepository,

@@ -5,7 +5,7 @@ import { replaceDurably } from '@ringwright/node/durable-files';
 import { withSignatures } from '@ringwright/ring/file/ring-container';
 import { signPayload } from '@ringwright/ring/trust/dsse';
 import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
-import { appendNote } from './append-note.ts';
+import { appendNote } from './append-log.ts';
 import { type Approval, approvalOf, nameOf } from './approval.ts';
 import { requireRingKey, ringPayload } from './encode-version.ts';
 import { readVersionFile } from './folder/read-version.ts';

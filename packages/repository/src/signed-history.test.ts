@@ -7,7 +7,7 @@ import { withSignatures } from '@ringwright/ring/file/ring-container';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { beforeAll, expect, test } from 'vitest';
-import { appendPush } from '../../../test/support/append-push.ts';
+import { appendPush } from '../../../test/support/note-push.ts';
 import { people, testKey, testRoot } from '../../../test/support/signing.ts';
 import {
   author,

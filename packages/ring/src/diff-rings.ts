@@ -4,7 +4,7 @@ import type { Device } from './device.ts';
 import { liveIds } from './partitioner/live-ids.ts';
 import { isIntervals } from './partitioner/partitioner.ts';
 import { partitionerSettings, samePartitioner } from './partitioner/partitioner-settings.ts';
-import { devicesOf } from './quorum-left.ts';
+import { devicesOf } from './quorum.ts';
 import { holderIn, type Ring, slotsAt } from './ring.ts';
 
 export interface DeviceChange {

@@ -4,35 +4,31 @@ import type { Move } from './move.ts';
 import type { Ring } from './ring.ts';
 import { holdersOf, movesOf } from './slots-of.ts';
 
-export type Duty =
-  /** The table names the device: it answers reads and writes. */
-  | { readonly kind: 'SERVE'; readonly pushTo: readonly number[] }
-  /** A move brings the partition here: it takes writes, and copies once the move is INITIALIZING. */
-  | { readonly kind: 'LOAD'; readonly move: Move; readonly pushTo: readonly number[] }
-  /** Nothing says it should hold the partition; a file it still has goes when `pushTo` have it all. */
-  | { readonly kind: 'UNLOAD'; readonly pushTo: readonly number[] };
+export interface Duty {
+  /**
+   * SERVE: the table names the device, and it answers reads and writes. LOAD: a move brings the
+   * partition here; it takes writes, and copies once the move is INITIALIZING. UNLOAD: nothing says
+   * it should hold the partition; a file it still has goes when `pushTo` have it all.
+   */
+  readonly kind: 'SERVE' | 'LOAD' | 'UNLOAD';
+  readonly pushTo: readonly number[];
+}
 
 /** `pushTo`: every other device that must have the partition's records, joiners included. */
 export function dutyOf(ring: Ring, partition: number, device: number): Duty {
   const pushTo = holdersOf(ring, partition).filter((holder) => holder !== device);
-  if (isServing(ring, partition, device)) return { kind: 'SERVE', pushTo };
-  const move = moveTo(ring, partition, device);
-  return move === undefined ? { kind: 'UNLOAD', pushTo } : { kind: 'LOAD', move, pushTo };
+  return { kind: dutyKindOf(ring, partition, device), pushTo };
 }
 
 /** The kind of dutyOf alone, for what is asked with every request. */
 export function dutyKindOf(ring: Ring, partition: number, device: number): Duty['kind'] {
   if (isServing(ring, partition, device)) return 'SERVE';
-  return moveTo(ring, partition, device) === undefined ? 'UNLOAD' : 'LOAD';
+  return movesOf(ring, partition).some(({ to }) => to === device) ? 'LOAD' : 'UNLOAD';
 }
 
 function isServing({ table }: Ring, partition: number, device: number): boolean {
   for (const row of table) if (row[partition] === device) return true;
   return false;
-}
-
-function moveTo(ring: Ring, partition: number, device: number): Move | undefined {
-  return movesOf(ring, partition).find(({ to }) => to === device);
 }
 
 /** Partitions a device serves (ascending) and the moves that bring it more. O(slots). */

@@ -7,7 +7,7 @@ import { asIntervals } from './partitioner/as-intervals.ts';
 import { liveIds } from './partitioner/live-ids.ts';
 import { type IntervalPartitioner, isIntervals, type Reshape } from './partitioner/partitioner.ts';
 import { listed, type Reshaping, reshaping } from './partitioner/reshape.ts';
-import { devicesOf } from './quorum-left.ts';
+import { devicesOf } from './quorum.ts';
 import { holderIn, nobodyIn, type Ring, type SlotRow } from './ring.ts';
 import { copyRow, copyTable, zeroRow } from './slot-rows.ts';
 

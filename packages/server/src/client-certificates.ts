@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { grantOfUri } from '@ringwright/access/grant-uri';
+import { grantOfUri } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';
 import { readRegularFile } from '@ringwright/node/read-regular-file';

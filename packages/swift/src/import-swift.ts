@@ -5,7 +5,7 @@ import { minPartHoursMax } from '@ringwright/base/limits';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import { createState } from '@ringwright/builder/state/create-state';
 import { firstVersion } from '@ringwright/builder/state/first-version';
-import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
+import type { ImportedRing } from '@ringwright/builder/state/import-json';
 import { HOURS_COUNTED_MAX, runsOfHours } from '@ringwright/builder/state/last-moves';
 import { increaseHint, powerIncrease } from '@ringwright/builder/state/steady-power';
 import type { LastMoves, SwiftReplicas, SwiftState } from '@ringwright/builder/state/swift-state';

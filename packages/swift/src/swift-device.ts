@@ -3,7 +3,9 @@ import type { Json } from '@ringwright/base/canonical-json';
 import { deviceCountMax } from '@ringwright/base/limits';
 import type { Device } from '@ringwright/ring/device';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import { asciiJson, asciiObject, floatJson } from './ascii-json.ts';
 import { swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
+import type { SwiftRing } from './swift-ring.ts';
 
 /** What a builder notes down beside the device itself; made anew on export. */
 const bookkeeping = ['parts', 'parts_wanted'];
@@ -72,4 +74,18 @@ export function swiftFieldsOf(device: Device): [name: string, value: Json][] {
   const addresses = { replication_ip, replication_port };
   const fields: [string, Json][] = Object.entries({ ...own, ...addresses, ...extra });
   return fields.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+export function devicesJson(devices: SwiftRing['devices']): string {
+  const texts = devices.map((device) => {
+    if (device === null) return 'null';
+    const fields = swiftFieldsOf(device);
+    return asciiObject(
+      fields.map(([name, value]) => [
+        name,
+        name === 'weight' ? floatJson(device.weight) : asciiJson(value),
+      ]),
+    );
+  });
+  return `[${texts.join(', ')}]`;
 }

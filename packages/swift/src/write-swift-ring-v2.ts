@@ -4,7 +4,7 @@ import { sha256 } from '@ringwright/base/sha256';
 import { bytesOfRows } from '@ringwright/ring/file/row-bytes';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import { asciiJson, asciiObject, floatJson } from './ascii-json.ts';
-import { devicesJson } from './swift-device-json.ts';
+import { devicesJson } from './swift-device.ts';
 import { deflatePiece, gzipHead, gzipTail } from './swift-gzip.ts';
 import { replicasOfTable, type SwiftRing } from './swift-ring.ts';
 

@@ -1,5 +1,5 @@
 // The audit log of the receiver: what happened there that somebody may ask about. Pure.
-import { auditAnswerLinesMax, auditLineBytesMax } from '@ringwright/base/limits-audit';
+import { auditAnswerLinesMax, auditLineBytesMax } from '@ringwright/base/limits-access';
 import { z } from 'zod';
 import { messageKind } from './message.ts';
 

@@ -1,5 +1,4 @@
 // Every message at the limits of its fields: the largest passes, one more is refused.
-
 import { placeBytesMax } from '@ringwright/base/key-bounds';
 import {
   beaconBytesMax,
@@ -17,16 +16,20 @@ import {
   ttlMsMax,
   valueBytesMax,
 } from '@ringwright/base/limits';
-import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
-import { auditAnswerLinesMax, auditLineBytesMax } from '@ringwright/base/limits-audit';
-import { copyRateMin, packedPartitionBytesMax, trashListMax } from '@ringwright/base/limits-copies';
+import {
+  accessDocumentBytesMax,
+  auditAnswerLinesMax,
+  auditLineBytesMax,
+} from '@ringwright/base/limits-access';
 import {
   completeWaitMsMax,
+  copyRateMin,
   forceReasonCharactersMax,
+  packedPartitionBytesMax,
   receiptBytesMax,
   receiptsPerAnswerMax,
-} from '@ringwright/base/limits-moves';
-
+  trashListMax,
+} from '@ringwright/base/limits-copies';
 import { batchedWritesBytesMax, batchedWritesMax } from '@ringwright/base/limits-wire';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';

@@ -5,7 +5,7 @@ import {
   forceReasonCharactersMax,
   receiptBytesMax,
   receiptsPerAnswerMax,
-} from '@ringwright/base/limits-moves';
+} from '@ringwright/base/limits-copies';
 import { z } from 'zod';
 import {
   assignmentField,

@@ -75,3 +75,9 @@ async function seconds(file: string, wanted: readonly number[]): Promise<number>
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return wanted.reduce((sum, field) => sum + Number(fields[field]), 0) / TICKS_PER_SECOND;
 }
+
+/** In MB; 0 where the system does not tell. */
+export async function residentMb(pid: number): Promise<number> {
+  const text = await fs.readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return (Number(/^VmRSS:\s*(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024) / 1e6;
+}

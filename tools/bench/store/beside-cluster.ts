@@ -1,9 +1,10 @@
 // The same load on a cluster of ours and on another one of ours; both take turns.
+import path from 'node:path';
 import { runLoad } from '../load/load-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { inTurn } from '../measure/in-turn.ts';
 import { median } from '../measure/median.ts';
-import type { RingCluster } from '../peers/ring-cluster.ts';
+import { keyspace, type RingCluster, startCluster } from '../peers/ring-cluster.ts';
 import type { StoreSection } from './store-section.ts';
 
 const inFlight = 64;
@@ -36,4 +37,38 @@ export async function besideCluster(
     rows.push(comparison({ ...given, aim: { atLeast: 0.8 } }));
   }
   return rows;
+}
+
+const [many, few] = [1_024, 64];
+
+export async function partitionsSection(settings: StoreSection): Promise<Comparison[]> {
+  const { folder, nodeArgs } = settings;
+  const start = (partitions: number): Promise<RingCluster> => {
+    const place = path.join(folder, `${partitions}`);
+    return startCluster({ folder: place, servers: 1, partitions, replicas: 1, nodeArgs });
+  };
+  await using measured = await start(many);
+  await using beside = await start(few);
+  return await besideCluster(settings, {
+    section: 'partitions',
+    what: (op) => `${op} with ${many} partitions`,
+    clusters: [measured, beside],
+    name: `with ${few}`,
+  });
+}
+
+export async function tlsSection(settings: StoreSection): Promise<Comparison[]> {
+  const { folder, nodeArgs } = settings;
+  const shape = { servers: 3, partitions: 64, replicas: 3, nodeArgs };
+  await using plain = await startCluster({ ...shape, folder: path.join(folder, 'plain') });
+  await using secure = await startCluster({ ...shape, folder: path.join(folder, 'tls') });
+  await secure.builder('set-device', keyspace, 'all', '--ask-key');
+  await secure.builder('commit', keyspace, '-m', 'keys');
+  await secure.builder('push', keyspace);
+  return await besideCluster(settings, {
+    section: 'tls',
+    what: (op) => `${op}s with TLS, 64 at once, 100 bytes`,
+    clusters: [secure, plain],
+    name: 'without TLS',
+  });
 }

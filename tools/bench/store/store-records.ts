@@ -4,7 +4,7 @@ import { keyBytes } from '../load/key-of.ts';
 import { type Load, runLoad } from '../load/load-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { folderBytes } from '../measure/folder-bytes.ts';
-import { residentMb } from '../measure/resident-memory.ts';
+import { residentMb } from '../measure/process-cost.ts';
 import { startCluster } from '../peers/ring-cluster.ts';
 import type { StoreSection } from './store-section.ts';
 

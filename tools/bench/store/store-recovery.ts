@@ -8,7 +8,7 @@ import { must } from '@ringwright/base/assert';
 import { runLoad } from '../load/load-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { outputOf } from '../measure/finished-program.ts';
-import { residentMb } from '../measure/resident-memory.ts';
+import { residentMb } from '../measure/process-cost.ts';
 import { startCluster } from '../peers/ring-cluster.ts';
 import type { StoreSection } from './store-section.ts';
 

@@ -17,7 +17,6 @@ const LAYERS: readonly (readonly string[])[] = [
   ['packages/head-store'],
   ['packages/repository', 'packages/partition'],
   ['packages/server', 'packages/client'],
-  ['packages/console'],
 ];
 
 const TOOLS_LAYER = LAYERS.length;

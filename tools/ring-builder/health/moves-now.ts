@@ -8,6 +8,7 @@ import { ratesBy, ratesText } from '../moves/copy-rates.ts';
 import { type MoveStage, moveRows } from '../moves/move-rows.ts';
 import { countStages } from '../moves/print-board.ts';
 import { adviceOn, type Plight } from '../servers/advice.ts';
+import { deviceNames } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { situationOf } from './situation-of.ts';
 
@@ -44,12 +45,10 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
     instead: advice?.command ?? (areAllPaused ? `moves ${ring.keyspace} resume all` : null),
     lines: [
       `moves now: ${countStages(rows)}${held === '' ? '' : `; copies go at ${held}`}`,
-      ...silent.map(({ address, devices }) => `${address} does not answer: ${named(devices)}`),
+      ...silent.map(
+        ({ address, devices }) => `${address} does not answer: ${deviceNames(devices)}`,
+      ),
       ...(advice === null ? [] : [advice.text]),
     ],
   };
-}
-
-function named(devices: readonly number[]): string {
-  return devices.map((id) => `d${id}`).join(' ');
 }

@@ -1,9 +1,8 @@
 // A head that somebody else moves is noticed; notes about the same head are not.
-
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
-import { appendPush } from '../../../test/support/append-push.ts';
+import { appendPush } from '../../../test/support/note-push.ts';
 import {
   author,
   nextVersion,

@@ -1,7 +1,7 @@
 // Hears from servers when the moves of a version have come to rest, so that who waits looks then.
 import { setTimeout } from 'node:timers/promises';
 import { orCoded } from '@ringwright/base/coded-error';
-import { completeWaitMsMax } from '@ringwright/base/limits-moves';
+import { completeWaitMsMax } from '@ringwright/base/limits-copies';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
 import { fanOut } from '../servers/fan-out.ts';

@@ -1,7 +1,7 @@
 // What was told to servers about moves, noted in the log: else nobody knew who paused them, and why
 // copies are slow.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
-import { noteVersion } from '@ringwright/repository/append-note';
+import { noteVersion } from '@ringwright/repository/append-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { authorOf } from '../versions/stage-verb.ts';

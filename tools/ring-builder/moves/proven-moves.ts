@@ -3,7 +3,7 @@
 import { must } from '@ringwright/base/assert';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
+import { receiptsPerAnswerMax } from '@ringwright/base/limits-copies';
 import { isOfMove } from '@ringwright/repository/shared/move-proof';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';

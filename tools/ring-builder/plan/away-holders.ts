@@ -1,6 +1,6 @@
 // What it means for the partitions of a ring that some devices do not answer, in numbers. Pure.
+import { availabilityOf } from '@ringwright/builder/ask/availability';
 import type { Ring } from '@ringwright/ring/ring';
-import { slotsOf } from '@ringwright/ring/slots-of';
 import type { Target } from '../servers/ring-targets.ts';
 
 export interface AwayHolders {
@@ -14,19 +14,11 @@ export interface AwayHolders {
   readonly none: number;
 }
 
-/** O(slots). */
 export function awayHolders(ring: Ring, away: ReadonlySet<number>): AwayHolders {
-  let [partitions, underQuorum, single, none] = [0, 0, 0, 0];
-  for (let partition = 0; partition < ring.partitions; partition += 1) {
-    const slots = slotsOf(ring, partition);
-    const left = slots.filter(({ device }) => !away.has(device)).length;
-    if (left === slots.length) continue;
-    partitions += 1;
-    if (left <= slots.length / 2) underQuorum += 1;
-    if (left === 1) single += 1;
-    if (left === 0) none += 1;
-  }
-  return { partitions, underQuorum, single, none };
+  const gone = Uint8Array.from(ring.devices, (_, id) => (away.has(id) ? 1 : 0));
+  const found = availabilityOf(ring, gone);
+  const { partitionsHit: partitions, belowReadQuorum: underQuorum, oneReplicaLeft: single } = found;
+  return { partitions, underQuorum, single, none: found.withoutReplica };
 }
 
 export type AwayServer = Pick<Target, 'address' | 'devices'>;

@@ -1,5 +1,4 @@
 // A plan becomes a version: judged, committed, signed and told. What commit and revert end in.
-
 import { counted } from '@ringwright/base/counted';
 import { replicaLoss } from '@ringwright/builder/ask/replica-loss';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
@@ -13,7 +12,7 @@ import {
   judgeVersion,
 } from '@ringwright/repository/judge-version';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
-import { requireSound } from '@ringwright/ring/audit/require-sound';
+import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
 import { lastPush } from '../versions/last-push.ts';

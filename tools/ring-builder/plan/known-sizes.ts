@@ -1,7 +1,9 @@
 // Bytes per partition and free space per device, asked of the servers of a ring.
-
-import { withChildren } from '@ringwright/builder/ask/child-sizes';
-import type { KnownDisk, KnownSizes } from '@ringwright/builder/ask/plan-traffic';
+import {
+  type KnownDisk,
+  type KnownSizes,
+  withChildren,
+} from '@ringwright/builder/ask/plan-traffic';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { fanOut } from '../servers/fan-out.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';

@@ -1,9 +1,14 @@
 // A device that gets more than its disk has room for: what is wrong, and what helps. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
-import { type DeviceTraffic, neverFits } from '@ringwright/builder/ask/plan-traffic';
+import { type DeviceTraffic, neverFits, planTraffic } from '@ringwright/builder/ask/plan-traffic';
+import { allMoves } from '@ringwright/builder/plan/later-waves';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
 import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
+import type { PlanToCommit } from './commit-plan.ts';
+import type { AskedSizes } from './known-sizes.ts';
 
 export interface LackingRoom {
   readonly device: DeviceTraffic;
@@ -52,4 +57,28 @@ function lackOf(ring: Pick<Ring, 'keyspace' | 'moves'>, device: DeviceTraffic): 
     'stay free; files are copied before old ones are dropped';
   const remedy = `ring-builder ${lower} with a lower weight, or free its disk`;
   return { device, message, command: lower, remedy, mayDo: true };
+}
+
+/**
+ * The devices that lack room, which a commit or a revert with a reason takes on. Throws
+ * DISK_TOO_SMALL without one. Servers that do not answer in time have room, as far as anybody
+ * knows.
+ */
+export function requireRoom(
+  { plan, head }: Pick<PlanToCommit, 'plan' | 'head'>,
+  sizes: AskedSizes | null,
+  reason: string | null,
+): readonly number[] {
+  const { ring } = plan;
+  const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
+  if (head === null || traffic === null) return [];
+  const lacking = lackingRoom(head.ring, traffic.devices);
+  const [first] = lacking;
+  if (first === undefined || reason !== null) return lacking.map(({ device }) => device.id);
+  const more = lacking.length === 1 ? '' : `, and ${counted(lacking.length - 1, 'more device')}`;
+  const force = lacking.every(({ mayDo }) => mayDo) ? '; or add --overfill REASON' : '';
+  throw new CodedError('DISK_TOO_SMALL', `${first.message}${more}`, {
+    hint: `${first.remedy}${force}`,
+    details: { ring, devices: lacking.map(({ device }) => device) },
+  });
 }

@@ -9,7 +9,7 @@ import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
-import { serializeState } from '@ringwright/builder/state/state-json';
+import { sameState } from '@ringwright/builder/state/state-json';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { stepRamps } from '@ringwright/builder/state/step-ramps';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
@@ -128,8 +128,4 @@ function movesFirst({ ring: { keyspace, version, moves } }: StoredVersion): Code
       details: { version, moves: moves.length },
     },
   );
-}
-
-function sameState(a: BuilderState, b: BuilderState): boolean {
-  return Buffer.compare(serializeState(a), serializeState(b)) === 0;
 }

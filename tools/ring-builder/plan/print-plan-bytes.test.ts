@@ -1,6 +1,6 @@
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
-import { printPlanBytes } from './print-plan-bytes.ts';
+import { printPlanBytes } from './print-plan-traffic.ts';
 
 const state = { ring: 'notes' } as BuilderState; // of which no other field is printed
 

@@ -1,5 +1,4 @@
 // What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
-
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
@@ -17,8 +16,12 @@ import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
 import { type LackingRoom, lackingRoom } from './lacking-room.ts';
 import { type PlanAway, planAway, planAwayLines } from './plan-away.ts';
-import { printPlanBytes } from './print-plan-bytes.ts';
-import { printFilled, printTraffic, type ToldTraffic } from './print-plan-traffic.ts';
+import {
+  printFilled,
+  printPlanBytes,
+  printTraffic,
+  type ToldTraffic,
+} from './print-plan-traffic.ts';
 
 const TIERS_SHOWN_MAX = 40;
 

@@ -1,6 +1,6 @@
 // Keys of periods: each begins what comes in its period, whatever is written behind the time.
 import { expect, test } from 'vitest';
-import { timeKeys } from './time-keys.ts';
+import { timeKeys } from '../commands/ask/splits-ahead.ts';
 
 const now = Date.UTC(2026, 10, 23, 21, 30);
 const hourMs = 3_600_000;

@@ -2,6 +2,7 @@
 // command goes on from there.
 import path from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
@@ -36,7 +37,7 @@ export async function readProgress(
   const file = progressPath(folder);
   const text = await readRegularText(file).catch(onlyMissing);
   if (text === null) return null;
-  const parsed = progressSchema.safeParse(jsonOf(text));
+  const parsed = progressSchema.safeParse(jsonOrNull(text));
   const found = parsed.success ? parsed.data : null;
   if (found?.ring === ring && found.partition === partition) return found;
   const what = found === null ? 'nobody knows what' : nameOf(found);
@@ -52,12 +53,4 @@ export async function readProgress(
 
 function nameOf({ ring, partition }: Pick<ArchiveProgress, 'ring' | 'partition'>): string {
   return partition === null ? ring : `partition ${partition} of ${ring}`;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -6,6 +6,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { archiveFrameBytesMax, archiveFrameRecordsMax } from '@ringwright/base/limits-commands';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { readRegularText, requireRegular } from '@ringwright/node/read-regular-file';
 import { packedWriteBytes, packWrites, unpackWrites } from '@ringwright/wire/packed-writes';
 import { type ArchiveManifest, manifestSchema } from './archive-manifest.ts';
@@ -102,7 +103,7 @@ export async function openArchive(folder: string): Promise<ArchiveManifest> {
     if (cause instanceof CodedError) throw cause;
     throw invalid(folder, 'it has no manifest.json', cause);
   });
-  const parsed = manifestSchema.safeParse(jsonOf(text));
+  const parsed = manifestSchema.safeParse(jsonOrNull(text));
   if (!parsed.success) throw invalid(folder, 'its manifest.json is none of format 1 or 2');
   const hash = createHash('sha256');
   try {
@@ -136,14 +137,6 @@ export async function* framesOf(folder: string): AsyncGenerator<readonly Archive
     }
   } finally {
     await file.close();
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

@@ -1,8 +1,9 @@
 // What servers say of themselves, each asked once, after a look at its own files.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { filesLook } from '@ringwright/wire/files';
 import { fanOut } from './fan-out.ts';
-import { type LookedAt, lookAtFiles } from './look-at-files.ts';
 import type { Target } from './ring-targets.ts';
+import { withServer } from './server-connection.ts';
 import { type ServerStatus, statusOrWhyNot } from './server-status.ts';
 
 /** By address: the status, or why there is none. */
@@ -46,4 +47,22 @@ function withLost(ring: Ring, lost: ReadonlyMap<number, string> = new Map()): Ri
   const known = ring.damaged.map(({ partition, reason }) => [partition, reason] as const);
   const all = new Map([...known, ...lost]);
   return { ...ring, damaged: [...all].map(([partition, reason]) => ({ partition, reason })) };
+}
+
+export interface LookedAt {
+  /** What happened to the files that take and give nothing, by partition. */
+  readonly damaged: ReadonlyMap<number, string>;
+  /** What happened to the commit log, if it had to begin anew. */
+  readonly log: string | null;
+}
+
+/** Of thousands of files on a busy disk. */
+const lookTimeoutMs = 10_000;
+
+/** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers with, as STORE_FAILED. */
+export async function lookAtFiles(address: string, keyspace: string): Promise<LookedAt> {
+  const { damaged, log } = await withServer(address, (server) =>
+    server.call(filesLook, { keyspace }, lookTimeoutMs),
+  );
+  return { damaged: new Map(damaged.map(({ partition, reason }) => [partition, reason])), log };
 }

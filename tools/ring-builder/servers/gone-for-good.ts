@@ -9,8 +9,10 @@ export function commandsWithout(
   devices: readonly number[],
 ): [first: string, ...string[]] {
   const joining = devices.filter((id) => moves.some(({ to }) => to === id));
-  const remove = `remove ${keyspace} ${named(devices)}`;
-  return joining.length === 0 ? [remove] : [`moves ${keyspace} cancel ${named(joining)}`, remove];
+  const remove = `remove ${keyspace} ${deviceNames(devices)}`;
+  return joining.length === 0
+    ? [remove]
+    : [`moves ${keyspace} cancel ${deviceNames(joining)}`, remove];
 }
 
 /** The same to its end: committed and carried out. */
@@ -39,6 +41,6 @@ export function asCommands(commands: readonly string[]): string {
   return commands.map((one) => `ring-builder ${one}`).join(' && ');
 }
 
-function named(devices: readonly number[]): string {
+export function deviceNames(devices: readonly number[]): string {
   return devices.map((id) => `d${id}`).join(' ');
 }

@@ -1,6 +1,7 @@
 // What a server says of itself: GET /v1/status, checked.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { getHttp } from '@ringwright/node/link/get-http';
 import { loadStages } from '@ringwright/wire/moves';
@@ -130,7 +131,7 @@ export async function serverStatus(
     token: shownToken(),
     identity: shownIdentity(),
   });
-  const document = documentOf(answer.body);
+  const document = jsonOrNull(answer.body);
   if (answer.status !== 200 && isCoded(document)) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);
   if (parsed.success) {
@@ -147,14 +148,6 @@ export async function serverStatus(
 /** Other programs than servers give none. */
 function isCoded(document: unknown): boolean {
   return typeof document === 'object' && document !== null && 'code' in document;
-}
-
-function documentOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The server's word on one ring, or why there is none. */

@@ -1,7 +1,10 @@
 // Which version somebody means: `7`, `v7`, `head`, `@`, `@~2`, or the start of a ring id. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
-import { headOf } from '@ringwright/repository/folder/read-log';
+import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type Arguments, optionalText, text } from '../cli/arguments.ts';
+import type { Context } from '../cli/verb.ts';
 
 const ID_CHARACTERS_MIN = 6;
 
@@ -27,4 +30,19 @@ export function versionOf(ring: string, entries: readonly LogEntry[], reference 
     hint: `ring-builder log ${ring}; there are versions 1 to ${head.version}`,
     details: { ring, version: reference, head: head.version },
   });
+}
+
+export const versionPositional = {
+  version: { describe: '7, @~1 or the start of an id; default: the head' },
+};
+
+/** With the log it was found in. Throws RING_EMPTY, and what readVersion throws. */
+export async function askedVersion(
+  args: Arguments,
+  { rings }: Pick<Context, 'rings'>,
+): Promise<StoredVersion & { readonly entries: readonly LogEntry[] }> {
+  const ring = text(args, 'ring');
+  const entries = await readLog(rings, ring);
+  const version = versionOf(ring, entries, optionalText(args, 'version'));
+  return { ...(await readVersion(rings, ring, version)), entries };
 }

@@ -6,8 +6,7 @@ import { timesIntervals } from '@ringwright/ring/partitioner/partition-power';
 import type { HashIntervalsPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { expect, test } from 'vitest';
 import type { BuilderState } from '../state/builder-state.ts';
-import { withChildren } from './child-sizes.ts';
-import { planTraffic } from './plan-traffic.ts';
+import { planTraffic, withChildren } from './plan-traffic.ts';
 
 const before: HashIntervalsPartitioner = { kind: 'hash-intervals', hash: 'md5', partitions: 2 };
 const bytes = [60, 40];

@@ -4,7 +4,7 @@ import type {
 } from '@ringwright/ring/partitioner/partitioner';
 import { splitInterval } from '@ringwright/ring/partitioner/reshape';
 import { expect, test } from 'vitest';
-import { cutsAhead } from './cuts-ahead.ts';
+import { cutsAhead } from './propose-splits.ts';
 
 const start: RangesPartitioner = { kind: 'ranges', partitions: 2, starts: ['2026-12'] };
 const keys = ['2026-11-24', '2026-12', '2026-12-01', '2026-11-25', '2026-11-24'];

@@ -1,6 +1,11 @@
 // Partitions that are large or busy enough for a split, and so small that two may be one. Pure.
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
-import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import { keyText } from '@ringwright/ring/partitioner/key-text';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import type {
+  IntervalPartitioner,
+  RangesPartitioner,
+} from '@ringwright/ring/partitioner/partitioner';
 
 export interface SplitLimits {
   /** A partition with more bytes is split. */
@@ -82,4 +87,25 @@ export function proposeSplits(
   }
   merges.sort((a, b) => a.bytes - b.bytes);
   return [...large, ...hot, ...merges].slice(0, most);
+}
+
+export interface CutsAhead {
+  readonly partition: number;
+  /** Keys with which its later parts begin. */
+  readonly at: readonly string[];
+}
+
+/** The cuts that are not there yet, by the partition that they cut. */
+export function cutsAhead(partitioner: RangesPartitioner, keys: readonly string[]): CutsAhead[] {
+  const partitionOf = partitionerOf(partitioner);
+  const there = new Set(partitioner.starts);
+  const cuts = new Map<number, string[]>();
+  for (const key of new Set(keys)) {
+    const bytes = Buffer.from(key);
+    const start = keyText(bytes);
+    if (there.has(start)) continue;
+    const partition = partitionOf(bytes);
+    cuts.set(partition, [...(cuts.get(partition) ?? []), start]);
+  }
+  return [...cuts].map(([partition, at]) => ({ partition, at }));
 }

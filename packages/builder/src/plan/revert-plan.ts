@@ -4,15 +4,16 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { bySlot } from '@ringwright/ring/advance-ring';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
+import { positionText } from '@ringwright/ring/partitioner/hash-ends';
+import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
-import { listed } from '@ringwright/ring/partitioner/reshape';
+import { entriesOf, idAt, listed } from '@ringwright/ring/partitioner/reshape';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { denseHead } from './dense-head.ts';
 import { filledPlan } from './filled-plan.ts';
-import { intervalChanges } from './interval-changes.ts';
 import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
 import type { NextRingFrom } from './next-ring.ts';
@@ -179,4 +180,30 @@ export function revertState(state: BuilderState, old: BuilderState): BuilderStat
     overload,
     devices,
   };
+}
+
+/**
+ * Each is right for the intervals as they are now: after one of them ids are others. The borders
+ * come back so, the ids never.
+ */
+export function intervalChanges(
+  ring: string,
+  { is, wanted }: { readonly is: IntervalPartitioner; readonly wanted: IntervalPartitioner },
+): string[] {
+  const [now, then] = [entriesOf(is), entriesOf(wanted)];
+  const there = new Set(now.map(({ border }) => border));
+  const kept = new Set(then.map(({ border }) => border));
+  const isRange = is.kind === 'ranges';
+  const merges = now.flatMap(({ id, border }, index) => {
+    const beside = isRange ? now[index - 1] : now[(index + 1) % now.length];
+    if (kept.has(border) || beside === undefined) return [];
+    const pair = isRange ? [beside.id, id] : [id, beside.id];
+    return [`ring-builder merge ${ring} ${pair.join(' ')}`];
+  });
+  const splits = then.flatMap(({ border }) => {
+    if (there.has(border)) return [];
+    const at = typeof border === 'number' ? positionText(border) : border;
+    return [`ring-builder split ${ring} ${idAt(is, border)} --at ${at}`];
+  });
+  return [...merges, ...splits];
 }

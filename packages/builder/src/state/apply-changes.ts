@@ -1,9 +1,10 @@
 // Applies staged changes to a builder state, all or none. Pure.
 import { unreachable } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { deviceCountMax } from '@ringwright/base/limits';
-import { formatDevice } from '@ringwright/ring/device';
-import type { BuilderDevice, BuilderState, Pin } from './builder-state.ts';
+import { deviceCountMax, deviceWeightMax } from '@ringwright/base/limits';
+import { type Device, formatDevice } from '@ringwright/ring/device';
+import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import type { BuilderDevice, BuilderState, Pin, WeightRamp } from './builder-state.ts';
 import type { Change } from './change.ts';
 import {
   addressesOf,
@@ -11,7 +12,6 @@ import {
   claimAddress,
   releaseAddress,
 } from './claimed-addresses.ts';
-import { checkDeviceFields, checkRamp, checkWeight } from './device-fields.ts';
 import { checkPin, withPin } from './pins.ts';
 import { type ReshapeChange, reshapedBy } from './reshaped-by.ts';
 import {
@@ -211,5 +211,39 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
     hint:
       ids.length === 0 ? 'the ring has no devices' : `there are ${someOf(known, IDS_SHOWN_MAX)}`,
     details: { id, devices: ids },
+  });
+}
+
+/** Refuses a weight that is not a number in 0 … deviceWeightMax: VALUE_OUT_OF_RANGE. */
+export function checkWeight(weight: number, name: string): void {
+  if (Number.isFinite(weight) && weight >= 0 && weight <= deviceWeightMax) return;
+  throw new CodedError(
+    'VALUE_OUT_OF_RANGE',
+    `weight ${weight} of ${name} is not within 0 and ${deviceWeightMax}`,
+    { hint: 'weight 0 drains a device', details: { weight: String(weight), max: deviceWeightMax } },
+  );
+}
+
+/** Refuses a ramp that would not move or not end: VALUE_OUT_OF_RANGE. */
+export function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number): void {
+  checkWeight(target, `d${id}`);
+  const hours = Number.isInteger(fromHour) && Number.isInteger(untilHour) && fromHour >= 0;
+  if (step > 0 && step <= deviceWeightMax && hours && untilHour > fromHour) return;
+  throw new CodedError(
+    'VALUE_OUT_OF_RANGE',
+    `the ramp of d${id} has step ${step} and hours ${fromHour} to ${untilHour}`,
+    { details: { id, step: String(step), fromHour, untilHour } },
+  );
+}
+
+const fieldsSchema = deviceSchema.omit({ id: true, weight: true });
+
+/** Refuses fields no server could have: DEVICE_INVALID, naming the field at fault. */
+export function checkDeviceFields(device: Omit<Device, 'id' | 'weight'>): void {
+  const parsed = fieldsSchema.safeParse(device, { reportInput: true });
+  if (parsed.success) return;
+  throw new CodedError('DEVICE_INVALID', `the device has a wrong ${firstComplaint(parsed.error)}`, {
+    hint: 'write it as r1z2-10.0.0.1:6200/sdb',
+    details: { device },
   });
 }

@@ -1,16 +1,16 @@
 // A ring in plain JSON, such as a converter of another system writes, as a first version. Pure.
 // The form is documented in DESIGN.md beside this; `ring-builder table RING --json` has it too.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
-import { rowLengths, type SlotRow } from '@ringwright/ring/ring';
+import { type Ring, rowLengths, type SlotRow } from '@ringwright/ring/ring';
 import { zeroRow } from '@ringwright/ring/slot-rows';
 import { z } from 'zod';
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 import { createState } from './create-state.ts';
 import { firstVersion } from './first-version.ts';
-import type { ImportedRing } from './imported-ring.ts';
 import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
 import { checkPartitioner } from './setting-ranges.ts';
 
@@ -144,4 +144,11 @@ function invalid(complaint: string): CodedError {
     hint: 'the form: ring-builder import --help; an example: ring-builder table RING --json',
     details: { complaint },
   });
+}
+
+export interface ImportedRing {
+  /** Null when the source has devices but has never placed a partition. */
+  readonly ring: Ring | null;
+  readonly state: BuilderState;
+  readonly warnings: readonly Finding[];
 }

@@ -84,6 +84,10 @@ export function serializeState(
   return new TextEncoder().encode(canonicalJson({ ...state, partitioner } as unknown as Json));
 }
 
+export function sameState(one: BuilderState, other: BuilderState): boolean {
+  return Buffer.compare(serializeState(one), serializeState(other)) === 0;
+}
+
 /** The state of `serializeState`'s bytes. Errors: RING_FILE_INVALID with the field at fault. */
 export function parseState(bytes: Uint8Array): BuilderState {
   const value = parseJson(

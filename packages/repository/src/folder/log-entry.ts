@@ -73,3 +73,20 @@ export function parseLogLine(line: string): LogEntry | string {
   if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
   return logLine(parsed.data) === line ? parsed.data : 'is not in the one spelling of a log line';
 }
+
+export interface Pruning {
+  readonly from: number;
+  readonly through: number;
+  /** Folder the files were copied to before, as it was named then; null when they were not. */
+  readonly archive: string | null;
+}
+
+export function pruningOf(entries: readonly LogEntry[], version: number): Pruning | null {
+  for (const { kind, details } of entries) {
+    if (kind !== 'prune') continue;
+    const [from, through] = [Number(details['from']), Number(details['through'])];
+    const archive = typeof details['archive'] === 'string' ? details['archive'] : null;
+    if (from <= version && version <= through) return { from, through, archive };
+  }
+  return null;
+}

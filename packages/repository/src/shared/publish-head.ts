@@ -17,16 +17,20 @@ import {
   type TransactionFile,
 } from '@ringwright/head-store/head-record';
 import type { StoredHead } from '@ringwright/head-store/head-store';
-import { discard, hold, sweep, type Transaction } from '@ringwright/head-store/ring-store';
-import { readSharedFile } from '@ringwright/head-store/stored-content';
+import {
+  discard,
+  hold,
+  readSharedFile,
+  sweep,
+  type Transaction,
+} from '@ringwright/head-store/ring-store';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
-import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
-import { pruningOf } from '../folder/pruned-versions.ts';
+import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
 import { headOf, type RingLog } from '../folder/read-log.ts';
 import { type RingFolder, receiptsPath, versionPath, workingPath } from '../folder/ring-folder.ts';
 import { proofOf } from './move-proof.ts';
-import { type SharedHead } from './shared-head.ts';
+import type { SharedHead } from './shared-head.ts';
 
 export type PublishStep = 'stored' | 'swapped';
 

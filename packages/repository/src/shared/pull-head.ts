@@ -4,7 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state/state-json';
-import { readSharedFile } from '@ringwright/head-store/stored-content';
+import { readSharedFile } from '@ringwright/head-store/ring-store';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/file/ring-file';

@@ -8,7 +8,7 @@ import {
 } from '@ringwright/head-store/head-record';
 import type { HeadStore } from '@ringwright/head-store/head-store';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
-import { readContent, requireContent } from '@ringwright/head-store/stored-content';
+import { readContent, requireContent } from '@ringwright/head-store/ring-store';
 import { readStoreFile } from './store-file.ts';
 
 export interface SharedHead {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { seededRandom } from '@ringwright/base/random';
 import type { Staged } from '@ringwright/builder/state/change';
 import { beforeAll, expect, test } from 'vitest';
-import { appendPush } from '../../../../test/support/append-push.ts';
+import { appendPush } from '../../../../test/support/note-push.ts';
 import { people, testRoot } from '../../../../test/support/signing.ts';
 import {
   author,

@@ -1,4 +1,6 @@
 // Every invariant of one ring: what `verify` prints, what servers ask of a pushed ring. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import type { Ring } from '../ring.ts';
 import { deviceChecks } from './audit-devices.ts';
@@ -24,4 +26,17 @@ export function auditRing(ring: Ring): Finding[] {
     if (findings.length > 0) return findings;
   }
   return [];
+}
+
+/** Throws RING_AUDIT_FAILED with all findings, and what the caller knows besides. */
+export function requireSound(
+  ring: Ring,
+  hint: string,
+  known: Readonly<Record<string, unknown>> = {},
+): void {
+  const findings = auditRing(ring);
+  const [first] = findings;
+  if (first === undefined) return;
+  const message = `${counted(findings.length, 'finding')}: ${first.message}`;
+  throw new CodedError('RING_AUDIT_FAILED', message, { hint, details: { ...known, findings } });
 }

@@ -11,7 +11,7 @@
 // a quorum of slots that stay. Replicas that end are no moves, and gone all the same: none may end
 // where one would be left, or less than a quorum of those there were.
 import { counted } from '@ringwright/base/counted';
-import { countThinned, countUnderQuorum, devicesOf } from '../quorum-left.ts';
+import { countThinned, countUnderQuorum, devicesOf } from '../quorum.ts';
 import { isRetired, parentsIn } from '../reshape-ring.ts';
 import type { Ring, SlotRow } from '../ring.ts';
 import { copyTable } from '../slot-rows.ts';

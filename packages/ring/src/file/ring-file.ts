@@ -32,11 +32,12 @@ import {
   decodeAssignments,
   decodeDevices,
   decodeMoves,
+  decodeRuns,
   encodeAssignments,
   encodeDevices,
   encodeMoves,
+  encodeRuns,
 } from './ring-sections.ts';
-import { decodeRuns, encodeRuns } from './run-lengths.ts';
 
 const ownSections = [
   ...['devices', 'assignments', 'moves', 'minVersions'],

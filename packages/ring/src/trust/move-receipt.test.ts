@@ -1,6 +1,6 @@
 // Receipts: one spelling, and no byte of a signed one can be changed.
 import { generateKeyPairSync } from 'node:crypto';
-import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-moves';
+import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
 import { describe, expect, test } from 'vitest';
 import { type MoveReceipt, openReceipt, printReceipt } from './move-receipt.ts';

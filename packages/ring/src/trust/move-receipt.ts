@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
-import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-moves';
+import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-copies';
 import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';

@@ -2,11 +2,15 @@
 // server without one, which no operator has asked for one, is open, as on a laptop.
 import type { Socket } from 'node:net';
 import type { GrantedToken } from '@ringwright/access/access-document';
-import { authenticate, hasExpired, tokenRefused } from '@ringwright/access/authenticate';
 import type { Grant } from '@ringwright/access/grant';
 import type { NeedsOf } from '@ringwright/access/message-needs';
 import { type Need, needText, permits } from '@ringwright/access/need';
-import type { Access } from '@ringwright/access/open-access';
+import {
+  type Access,
+  authenticate,
+  hasExpired,
+  tokenRefused,
+} from '@ringwright/access/open-access';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessTokensMax } from '@ringwright/base/limits-access';
 import { splitAddress } from '@ringwright/base/server-address';

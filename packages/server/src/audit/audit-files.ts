@@ -8,7 +8,7 @@ import {
   auditFilesMax,
   auditLineBytesMax,
   auditWaitingMax,
-} from '@ringwright/base/limits-audit';
+} from '@ringwright/base/limits-access';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 

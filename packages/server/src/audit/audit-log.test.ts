@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { checkChain, parseLine } from '@ringwright/access/audit-line';
-import { auditFilesMax, auditWaitingMax } from '@ringwright/base/limits-audit';
+import { auditFilesMax, auditWaitingMax } from '@ringwright/base/limits-access';
 import { expect, onTestFinished, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { auditFolder, checkAuditLog, listAuditFiles } from './audit-files.ts';

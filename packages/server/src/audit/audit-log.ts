@@ -14,7 +14,7 @@ import {
   auditFileBytesMax,
   auditFlushMs,
   auditWaitingMax,
-} from '@ringwright/base/limits-audit';
+} from '@ringwright/base/limits-access';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import {
   auditFile,

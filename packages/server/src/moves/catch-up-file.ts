@@ -1,7 +1,7 @@
 // A device that gets back a partition whose old file is still here: only what it missed travels.
 import { inWaves } from '@ringwright/base/in-waves';
 import { listKeysMax } from '@ringwright/base/limits';
-import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limits-moves';
+import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limits-copies';
 import { compareStamps } from '@ringwright/base/stamp';
 import { keysAfter } from '@ringwright/wire/listing';
 import { recordRead } from '@ringwright/wire/records';

@@ -5,8 +5,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringFilePollMs } from '@ringwright/base/limits';
 import { parseRecord } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
+import { readSharedFile, requireContent } from '@ringwright/head-store/ring-store';
 import type { StoreAccess } from '@ringwright/head-store/store-access';
-import { readSharedFile, requireContent } from '@ringwright/head-store/stored-content';
 
 interface HeadPorts {
   readonly adopt: (bytes: Uint8Array) => Promise<unknown>;

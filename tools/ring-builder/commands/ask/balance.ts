@@ -1,5 +1,4 @@
 // ring-builder balance: shares against slots held, per tier and device.
-
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
@@ -7,8 +6,8 @@ import { handoffFigures } from '@ringwright/builder/place/handoff-spread';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
+import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
 const ROWS_SHOWN_MAX = 60;
 

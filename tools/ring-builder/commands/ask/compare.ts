@@ -1,6 +1,7 @@
 // ring-builder compare: schemes of placement side by side, as a table and as a picture.
 import fs from 'node:fs/promises';
 import { operatorFileBytesMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { printTable } from '@ringwright/base/print-table';
 import {
   type Comparison,
@@ -85,12 +86,9 @@ export const verb: Verb = {
 };
 
 function scenarioOf(content: Buffer, path: string): Comparison {
-  let value: unknown;
-  try {
-    value = JSON.parse(content.toString('utf8'));
-  } catch (error) {
-    throw usage(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const value = parseJson(content.toString('utf8'), (error) =>
+    usage(`${path} is not JSON: ${String(error instanceof Error ? error.message : error)}`),
+  );
   const parsed = scenarioSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -1,5 +1,4 @@
 // ring-builder dispersion: how the replicas of partitions lie in regions, zones and servers.
-
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { type DomainSpread, domainSpreads } from '@ringwright/builder/ask/domain-spread';
@@ -10,8 +9,8 @@ import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { text } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
+import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
 const ROWS_SHOWN_MAX = 60;
 

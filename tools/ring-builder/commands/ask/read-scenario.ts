@@ -1,5 +1,6 @@
 // Scenarios for simulate, in the two forms of SCENARIOS.md. Pure.
 
+import { parseJson } from '@ringwright/base/parse-json';
 import type { SimulationStep } from '@ringwright/builder/ask/simulate';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
@@ -60,7 +61,10 @@ type Operation = z.infer<typeof operationSchema>;
 
 /** Throws USAGE with the place at fault; VALUE_OUT_OF_RANGE for settings. */
 export function readScenario(content: string, path: string): Scenario {
-  const { min_part_hours: minPartHours, ...data } = scenarioOf(parseJson(content, path), path);
+  const document = parseJson(content, (cause) =>
+    usage(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`),
+  );
+  const { min_part_hours: minPartHours, ...data } = scenarioOf(document, path);
   const { name, part_power: power, replicas, overload, devices } = data;
   const state = createState({
     ring: 'simulated',
@@ -99,14 +103,6 @@ function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSch
   const wrong = issue === undefined ? 'wrong' : issueSentence(issue);
   const message = `${path}: ${place === '' ? '' : `${place}: `}${wrong}`;
   throw usage(message, 'the form is in ring-builder simulate --help and in SCENARIOS.md');
-}
-
-function parseJson(content: string, path: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch (cause) {
-    throw usage(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
 }
 
 /** Ids of the file stand for the next free ones here, in the order in which devices are added. */

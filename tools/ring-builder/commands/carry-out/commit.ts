@@ -18,10 +18,10 @@ import {
   reviewedPlanOptions,
 } from '../../plan/commit-rules.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
+import { requireRoom } from '../../plan/lacking-room.ts';
 import { type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
-import { requireRoom } from '../../plan/require-room.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 

@@ -2,8 +2,8 @@
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import { lookAtFiles } from '../../servers/ask-servers.ts';
 import { fanOut } from '../../servers/fan-out.ts';
-import { lookAtFiles } from '../../servers/look-at-files.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
 import { serverStatus } from '../../servers/server-status.ts';

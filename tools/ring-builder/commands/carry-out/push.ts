@@ -2,7 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
-import { noteVersion } from '@ringwright/repository/append-note';
+import { noteVersion } from '@ringwright/repository/append-log';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { chosen, flag, optionalNumber, texts } from '../../cli/arguments.ts';
@@ -17,10 +17,10 @@ import { deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
-import { askedVersion } from '../../versions/asked-version.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
+import { askedVersion } from '../../versions/version-reference.ts';
 import { type PushOutcome, type PushWith, plightsOf, pushRing, skipped } from './push-ring.ts';
 import { isEnough, type WaitRule, waitRules } from './wait-rule.ts';
 

@@ -3,6 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
+import { deviceNames } from '../../servers/gone-for-good.ts';
 
 /** A partition file as its device tells of it. */
 export interface DiskFile {
@@ -206,7 +207,7 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
   const [rest, start] =
     away.length === 0
       ? [lossText(lost, ready), 'put back a file or its trash']
-      : [`${names(away)} ${away.length === 1 ? 'does' : 'do'} not answer`, 'start that'];
+      : [`${deviceNames(away)} ${away.length === 1 ? 'does' : 'do'} not answer`, 'start that'];
   const why =
     `it cannot refill: ${ready} of the ${needed} complete files needed are there, and ${rest}; ` +
     `${start}, or force the refill with what there is, which gives up the rest`;
@@ -217,11 +218,7 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
 function lossText(lost: readonly number[], ready: number): string {
   if (ready === 0) return 'no other device has one';
   const copies = lost.length === 1 ? 'its copy' : 'their copies';
-  return `${names(lost)} lost ${copies} too: a write that only lost copies had may be gone`;
-}
-
-function names(devices: readonly number[]): string {
-  return devices.map((id) => `d${id}`).join(' ');
+  return `${deviceNames(lost)} lost ${copies} too: a write that only lost copies had may be gone`;
 }
 
 function noCopy({ keyspace }: Ring, partition: number, here: readonly DiskFinding[]): DiskFinding {

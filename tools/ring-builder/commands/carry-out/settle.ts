@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { noteVersion } from '@ringwright/repository/append-note';
+import { noteVersion } from '@ringwright/repository/append-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';

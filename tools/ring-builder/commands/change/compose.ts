@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { composePlan } from '@ringwright/builder/plan/compose-plan';
 import { type ComponentHead, compose } from '@ringwright/builder/state/composition';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
-import { serializeState } from '@ringwright/builder/state/state-json';
+import { sameState } from '@ringwright/builder/state/state-json';
 import { createRing } from '@ringwright/repository/add-ring';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
@@ -16,7 +16,7 @@ import { textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { commitPlan, type PlanToCommit } from '../../plan/commit-plan.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
-import { requireRoom } from '../../plan/require-room.ts';
+import { requireRoom } from '../../plan/lacking-room.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 
@@ -42,8 +42,7 @@ where servers have it, in moves, which rollout carries out. Nothing else changes
     }
     const given = await prepare(context, ring, names);
     const { plan, opened, state, head } = given;
-    const isSame = Buffer.compare(serializeState(state), serializeState(opened.state)) === 0;
-    if (head !== null && plan.moves.length === 0 && isSame) {
+    if (head !== null && plan.moves.length === 0 && sameState(state, opened.state)) {
       return {
         json: { ring, version: head.ring.version, moved: 0, changed: false },
         lines: [`${ring}: nothing to do; it has the newest versions of ${names.join(' and ')}`],

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { parseJson } from '@ringwright/base/parse-json';
 import { type Address, isWholeAddress, splitAddress } from '@ringwright/base/server-address';
 import { shortened } from '@ringwright/base/shortened';
 import type { Device } from '@ringwright/ring/device';
@@ -74,12 +75,9 @@ interface Row {
 }
 
 function rowsOfJson(content: string, name: string): Row[] {
-  let rows: unknown;
-  try {
-    rows = JSON.parse(content);
-  } catch (cause) {
-    throw invalid(name, `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
+  const rows = parseJson(content, (cause) =>
+    invalid(name, `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`),
+  );
   // The text begins with [, so what was parsed is an array.
   return (rows as unknown[]).map((value, at) => ({ where: `${name}, element ${at + 1}`, value }));
 }

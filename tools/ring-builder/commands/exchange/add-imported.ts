@@ -1,8 +1,8 @@
 // What every import does with what it read: audit, add the ring folder, say what is there now.
 import { counted } from '@ringwright/base/counted';
-import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
+import type { ImportedRing } from '@ringwright/builder/state/import-json';
 import { addRing } from '@ringwright/repository/add-ring';
-import { requireSound } from '@ringwright/ring/audit/require-sound';
+import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { slotCount } from '@ringwright/ring/ring';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';

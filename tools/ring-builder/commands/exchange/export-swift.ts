@@ -20,7 +20,7 @@ import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
+import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
 export const verb: Verb = {
   positionals: {

@@ -4,7 +4,7 @@ import type { Plan } from '@ringwright/builder/plan/plan';
 import { revertPlan, revertState } from '@ringwright/builder/plan/revert-plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
-import { serializeState } from '@ringwright/builder/state/state-json';
+import { sameState } from '@ringwright/builder/state/state-json';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
@@ -51,8 +51,7 @@ export async function prepareRevert(
     direct,
   });
   const plan = { ...planned, warnings: [...planned.warnings, ...notNotedFindings(planned)] };
-  const sameState = Buffer.compare(serializeState(state), serializeState(opened.state)) === 0;
-  const changed = cancelled !== null || plan.moves.length > 0 || !sameState;
+  const changed = cancelled !== null || plan.moves.length > 0 || !sameState(state, opened.state);
   return { opened, head, old, cancelled, state, plan, direct, changed };
 }
 

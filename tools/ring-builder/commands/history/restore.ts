@@ -2,9 +2,8 @@
 // that another folder of rings or the store has.
 import { counted } from '@ringwright/base/counted';
 import { quoteWord } from '@ringwright/base/quote-command';
-import { copyRing } from '@ringwright/repository/copy-ring';
 import { openRing } from '@ringwright/repository/open-ring';
-import { type Restored, restoreRing } from '@ringwright/repository/restore-ring';
+import { copyRing, type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { takeStored } from '@ringwright/repository/shared/pull-head';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';

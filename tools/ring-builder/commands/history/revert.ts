@@ -17,8 +17,8 @@ import {
 } from '../../plan/commit-plan.ts';
 import { requireDigest, reviewedPlanOptions } from '../../plan/commit-rules.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
+import { requireRoom } from '../../plan/lacking-room.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
-import { requireRoom } from '../../plan/require-room.ts';
 import { reviewedPlan } from '../../plan/reviewed-plan.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
 import { stateOf } from '../../versions/state-of-version.ts';

@@ -3,6 +3,7 @@
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
+import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
@@ -10,8 +11,8 @@ import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-se
 import { slotCount } from '@ringwright/ring/ring';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
+import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
 
 export const verb: Verb = {
@@ -28,12 +29,10 @@ export const verb: Verb = {
     const entry = entries.find((one) => makesVersion(one) && one.version === version);
     const { cluster, parent, partitioner, replicas, moves } = ring;
     const partitions = liveCountOf(partitioner);
-    const counts = new Map<number, number>();
-    for (const row of ring.table)
-      for (const held of row) counts.set(held, (counts.get(held) ?? 0) + 1);
+    const counts = slotsPerDevice(ring.table, ring.devices.length);
     const devices = ring.devices
       .filter((device) => device !== null)
-      .map((device) => ({ ...device, slots: counts.get(device.id) ?? 0 }));
+      .map((device) => ({ ...device, slots: counts[device.id] ?? 0 }));
     const slots = slotCount(partitions, replicas);
     const figures = state === null ? null : ringFigures(ring, state);
     const staged = stagedChangesOf(extraSections);

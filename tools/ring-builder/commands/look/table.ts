@@ -5,7 +5,7 @@ import { isRetired } from '@ringwright/ring/reshape-ring';
 import { holderIn } from '@ringwright/ring/ring';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
+import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
 export const verb: Verb = {
   positionals: versionPositional,

@@ -1,9 +1,8 @@
 // ring-builder access log: what the audit logs of all servers say, in the order of time.
-
 import { type AuditLine, checkChain, parseLine } from '@ringwright/access/audit-line';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { auditAnswerLinesMax } from '@ringwright/base/limits-audit';
+import { auditAnswerLinesMax } from '@ringwright/base/limits-access';
 import { printTable } from '@ringwright/base/print-table';
 import { auditRead } from '@ringwright/wire/audit';
 import type { Answer, Context } from '../../cli/verb.ts';

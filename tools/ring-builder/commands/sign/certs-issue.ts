@@ -1,6 +1,6 @@
 // ring-builder certs init and issue: an authority, and bundles for the addresses of servers.
 import { isIP } from 'node:net';
-import { grantOfWord, grantUri } from '@ringwright/access/grant-uri';
+import { grantOfWord, grantUri } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
 import { certificateLifeDays } from '@ringwright/base/limits-commands';
 import { issueCertificate, type Names } from '../../certs/certificate.ts';

@@ -1,5 +1,4 @@
 // ring-builder sign: a further signature on a version that waits for it, or after a rotation.
-
 import { requireRingKey } from '@ringwright/repository/encode-version';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
@@ -9,10 +8,9 @@ import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { signVersion } from '@ringwright/repository/sign-version';
 import { optionalText, text } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
-import { versionPositional } from '../../versions/asked-version.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
-import { versionOf } from '../../versions/version-reference.ts';
+import { versionOf, versionPositional } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
 
 export const verb: Verb = {

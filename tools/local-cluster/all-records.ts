@@ -1,0 +1,57 @@
+// Every record of the story: loaded at the start, read back at the end and compared with what was
+// acknowledged.
+import { inWaves } from '@ringwright/base/in-waves';
+import type { Client } from '@ringwright/client/client';
+import type { Entry } from './cities.ts';
+import type { Ledger } from './ledger.ts';
+import { progressBar } from './progress-bar.ts';
+import { describe, judgeRecord } from './traffic.ts';
+import { tryUntil } from './try-until.ts';
+
+export interface ReadBack {
+  readonly seconds: number;
+  /** One sentence for each record that is not what it has to be. */
+  readonly wrong: readonly string[];
+}
+
+export async function readBack(client: Client, ledger: Ledger): Promise<ReadBack> {
+  const wrong: string[] = [];
+  const seconds = await overAll('comparing', ledger, async (index, { key }) => {
+    const { answer: record } = await tryUntil(() => client.get(key));
+    const verdict = judgeRecord(ledger, index, { record });
+    if (verdict !== 'right') wrong.push(describe(ledger, index, verdict));
+  });
+  return { seconds, wrong };
+}
+
+/** Resolves with the seconds it took, when every record has been acknowledged. */
+export function loadRecords(client: Client, ledger: Ledger): Promise<number> {
+  return overAll('loading  ', ledger, async (index, { key, value }) => {
+    const { isUnsure } = await tryUntil(() => client.put(key, value));
+    if (isUnsure) ledger.unsure[index] = 1;
+  });
+}
+
+/** The client sends together what is asked for in one turn. */
+const RECORDS_AT_ONCE = 512;
+
+/** `work` gets each record with its number. Resolves with the seconds that all took. */
+async function overAll(
+  label: string,
+  { entries }: Ledger,
+  work: (index: number, entry: Entry) => Promise<void>,
+): Promise<number> {
+  const started = performance.now();
+  const bar = progressBar(label, entries.length);
+  let done = 0;
+  try {
+    await inWaves([...entries.entries()], RECORDS_AT_ONCE, async ([index, entry]) => {
+      await work(index, entry);
+      done += 1;
+      bar.show(done);
+    });
+  } finally {
+    bar.end();
+  }
+  return (performance.now() - started) / 1000;
+}
