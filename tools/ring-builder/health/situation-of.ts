@@ -17,7 +17,7 @@ export async function situationOf(context: Context, version: StoredVersion): Pro
 /** For who has read the log. */
 export async function standingOf(
   context: Context,
-  { signing }: Pick<StoredVersion, 'signing'>,
+  { signing, state }: Pick<StoredVersion, 'signing' | 'state'>,
   entries: readonly LogEntry[],
 ): Promise<Omit<Situation, 'ring'>> {
   const isSigning = (await trustOf(context)) !== null;
@@ -26,6 +26,8 @@ export async function standingOf(
   const isToAll = push !== null && push.accepted !== null && push.accepted === push.servers;
   return {
     head: head?.version ?? 0,
+    removed:
+      state?.devices.flatMap((device) => (device?.state === 'removed' ? [device.id] : [])) ?? [],
     pushed: push !== null,
     takenByAll: isToAll && push.version === head?.version,
     signing: isSigning ? (signing === null ? 'missing' : 'on') : 'off',

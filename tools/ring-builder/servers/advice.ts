@@ -17,6 +17,8 @@ export interface Situation {
   readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves'>;
   /** The highest version of the folder. */
   readonly head?: number;
+  /** Devices that were taken out and are still named, until no move needs them. */
+  readonly removed?: readonly number[];
   /** Whether any server was ever given the ring. */
   readonly pushed: boolean;
   /** The log says that all servers took this very version. */
@@ -38,7 +40,7 @@ type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) =>
 const ADDRESSES_NAMED_MAX = 3;
 const DEVICES_NAMED_MAX = 8;
 
-const absent: Advise = ({ ring, pushed }, plights) => {
+const absent: Advise = ({ ring, pushed, removed = [] }, plights) => {
   const { keyspace } = ring;
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
@@ -55,11 +57,14 @@ const absent: Advise = ({ ring, pushed }, plights) => {
   if (joining.length > 0 && isSome) {
     const [command] = commandsWithout(ring, joining);
     const waits = `${start}, which waits for it: moves go there`;
-    return { command, text: `${waits}${withoutForGood(ring, joining)}` };
+    return { command, text: `${waits}${withoutForGood(ring, joining, removed)}` };
   }
   if (ring.moves.length === 0 && isSome) {
     const text = `start ${named(plights)}: it takes the newest ring from the others within seconds`;
-    return { command: `servers ${keyspace}`, text: `${text}${withoutForGood(ring, gone)}` };
+    return {
+      command: `servers ${keyspace}`,
+      text: `${text}${withoutForGood(ring, gone, removed)}`,
+    };
   }
   const without = `rollout ${keyspace} --skip-down`;
   const goOn = `${start}; to go on without: ring-builder ${without}`;
@@ -68,16 +73,18 @@ const absent: Advise = ({ ring, pushed }, plights) => {
     from === 0 ? '' : `, where other holders fill ${counted(from, 'slot')}: nothing comes from it`;
   return {
     command: ring.moves.length > 0 ? without : again,
-    text: `${goOn}${source}${withoutForGood(ring, gone)}`,
+    text: `${goOn}${source}${withoutForGood(ring, gone, removed)}`,
   };
 };
 
 /** The end of a sentence: `; if it will not come back: …`. */
 export function withoutForGood(
   ring: Pick<Ring, 'keyspace' | 'devices' | 'moves'>,
-  gone: readonly number[],
+  away: readonly number[],
+  removed: readonly number[] = [],
 ): string {
-  const others = ring.devices.some((device) => device !== null && !gone.includes(device.id));
+  const gone = away.filter((id) => !removed.includes(id));
+  const others = ring.devices.some((device) => device !== null && !away.includes(device.id));
   // Nobody wants to be told to remove every device there is.
   if (gone.length === 0 || !others) return '';
   if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';

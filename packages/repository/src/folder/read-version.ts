@@ -108,7 +108,28 @@ export async function readVersionFile(
       details: { ring: folder.ring, version, path },
     });
   }
-  const { builder, ...decoded } = decodeRing(bytes);
-  const state = builder === null ? null : parseState(builder);
-  return { ...decoded, bytes, state };
+  try {
+    const { builder, ...decoded } = decodeRing(bytes);
+    const state = builder === null ? null : parseState(builder);
+    return { ...decoded, bytes, state };
+  } catch (error) {
+    throw damaged(error, { ring: folder.ring, version, path });
+  }
+}
+
+/** The same, said of the file: by its name a person finds it. */
+function damaged(
+  error: unknown,
+  at: { readonly ring: string; readonly version: number; readonly path: string },
+): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const { code, message, details } = error;
+  const hint =
+    `get it back from git; or take what a server has, and keep this folder aside: ` +
+    `ring-builder restore ${at.ring} --from IP:PORT --replace`;
+  return new CodedError(code, `${at.path}: ${message}`, {
+    hint,
+    details: { ...details, ...at },
+    cause: error,
+  });
 }

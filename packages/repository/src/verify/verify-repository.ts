@@ -31,6 +31,8 @@ export interface Verification {
   /** Signatures the head lacks before it may be pushed: no fault, but somebody must act. */
   readonly waiting: number;
   readonly versions: number;
+  /** Of them, those that are in no archive which is here: the log alone tells of them. */
+  readonly pruned: number;
   readonly entries: number;
   /** What was proved of the moves that versions finalized. */
   readonly receipts: ReceiptTotals;
@@ -74,6 +76,7 @@ export async function verifyRepository(
     signed: trust !== null,
     waiting: approval?.missing ?? 0,
     versions: log.entries.filter(makesVersion).length,
+    pruned: versions.pruned,
     entries: log.entries.length,
     receipts: receipts.totals,
     digested: typeof builder === 'string' || isDigested(text),

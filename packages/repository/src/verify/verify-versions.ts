@@ -13,6 +13,8 @@ import type { ReceiptChecks } from './verify-receipts.ts';
 
 export interface VerifiedVersions {
   readonly findings: readonly Finding[];
+  /** Versions that were pruned, and are in no archive that is here: nothing of them was read. */
+  readonly pruned: number;
   /** The newest version that could be read, when it is the last one of the log. */
   readonly head: StoredVersion | null;
 }
@@ -32,9 +34,11 @@ export async function verifyVersions(
   const made = entries.filter(makesVersion);
   const findings = await strayFiles(folder, made);
   let previous: StoredVersion | null = null;
+  let pruned = 0;
   for (const entry of made) {
     const path = await versionPlace(folder, entry.version, pruningOf(entries, entry.version));
     if (path === null) {
+      pruned += 1;
       previous = null;
       continue;
     }
@@ -51,7 +55,7 @@ export async function verifyVersions(
     }
     previous = read;
   }
-  return { findings, head: previous };
+  return { findings, pruned, head: previous };
 }
 
 async function readOrReport(

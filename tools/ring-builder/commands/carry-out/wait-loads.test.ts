@@ -52,6 +52,19 @@ test('one that fails again and again is told of, the other is available', async 
   expect(asked).toBeLessThan(10);
 });
 
+test('copies that come whole and fail, again and again, are progress three times', async () => {
+  const copy = ['reserving', 'copying', 'verifying', 'failed'] as const;
+  const trying = Array.from({ length: 80 }, (_, turn) => [
+    available,
+    { stage: copy[turn % 4]!, bytes: 3 * (turn % 4), reason: 'too few holders' },
+  ]);
+  const { stall, asked } = await waitWith(trying);
+  expect(stall).toMatchObject({ code: 'ROLLOUT_STALLED', details: { available: 1, moves: 2 } });
+  expect(stall?.hint).toContain('ring-builder moves cities force PARTITION --reason');
+  expect(asked).toBeGreaterThan(12);
+  expect(asked).toBeLessThan(24);
+});
+
 test('bytes that come are progress; nothing stalls when all are available', async () => {
   const copying = [1, 2, 3, 4, 5, 6, 7].map((bytes) => [
     available,

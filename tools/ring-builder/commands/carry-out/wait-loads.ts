@@ -43,6 +43,7 @@ export async function waitForLoads(
   const { head, moves, watch, stallMs } = wanted;
   const headMoved = headWatch(context.rings, head);
   const open = new Set(moves.map(({ assignment }) => assignment));
+  const progressOf = progressReader();
   const ours = ({ rows }: Look) =>
     rows.filter(({ assignment }) => assignment !== null && open.has(assignment));
   const { answer, done } = await waitUntil({
@@ -53,7 +54,7 @@ export async function waitForLoads(
     isDone: (look) =>
       look.headMoved ||
       ours(look).every(({ stage }) => stage === 'available' || stage === 'paused'),
-    progressOf: (look) => ours(look).map(progressOf).join(),
+    progressOf: (look) => progressOf(ours(look)),
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
@@ -73,10 +74,34 @@ export async function waitForLoads(
   return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, copied };
 }
 
-/** A load that fails, waits and asks again, over and over, makes none. */
-function progressOf({ stage, bytes, rows }: MoveRow): string {
-  const isTrying = stage === 'queued' || stage === 'reserving' || stage === 'failed';
-  return `${isTrying ? '' : stage} ${bytes} ${rows}`;
+/** Copies of one load that count as progress: another one would come and fail as these did. */
+const COPIES_MAX = 3;
+
+interface Tries {
+  /** Copies that began. */
+  readonly copies: number;
+  readonly bytes: number;
+  readonly isCopying: boolean;
+}
+
+/**
+ * To be given each look in turn. A load that fails, waits and asks again, over and over, makes no
+ * progress, nor does one whose copies come whole and fail then.
+ */
+function progressReader(): (rows: readonly MoveRow[]) => string {
+  const tries = new Map<number | null, Tries>();
+  return (rows) =>
+    rows
+      .map(({ assignment, stage, bytes, rows: taken }) => {
+        const before = tries.get(assignment) ?? { copies: 0, bytes: 0, isCopying: false };
+        const isCopying = stage !== 'queued' && stage !== 'reserving' && stage !== 'failed';
+        const begins = isCopying && (!before.isCopying || bytes < before.bytes);
+        const copies = before.copies + (begins ? 1 : 0);
+        tries.set(assignment, { copies, bytes, isCopying });
+        if (stage === 'available') return stage;
+        return copies > COPIES_MAX ? '' : `${isCopying ? stage : ''} ${bytes} ${taken}`;
+      })
+      .join();
 }
 
 function copiedOf({ said }: Look, moves: readonly Move[]): Copied {
@@ -116,7 +141,7 @@ function stalled(
       hint:
         silent.size > 0
           ? `start ${names}, and type the command again: it goes on from there; ${ifGoneForGood(ring, [...silent])}`
-          : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${ring.keyspace} list); then type the command again: it goes on where it was`,
+          : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${ring.keyspace} list), or, where those that had its records are gone for good, ring-builder moves ${ring.keyspace} force PARTITION --reason TEXT; then type the command again: it goes on where it was`,
       details: { available, moves, failed: reasons },
     },
   );

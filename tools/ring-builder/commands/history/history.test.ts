@@ -148,7 +148,22 @@ test.concurrent(
     await rm(old, { recursive: true });
     const gone = await first.run('show cities 2 --json');
     expect(JSON.parse(gone.stderr)).toMatchObject({ code: 'RING_VERSION_PRUNED' });
-    expect(await first.json('verify cities')).toMatchObject({ ok: true, versions: 3 });
+    expect(await first.json('verify cities')).toMatchObject({ ok: true, versions: 3, pruned: 2 });
+    const { stdout } = await first.run('verify cities');
+    expect(stdout).toContain('2 pruned versions: the log alone tells of them\n');
+    expect(stdout).toMatch(/^1 version, .* are sound$/m);
+    const newest = join(first.folder, 'rings', 'cities', 'versions', '0000003.ring');
+    const whole = await readFile(newest);
+    await writeFile(newest, whole.subarray(0, 100));
+    const cut = await first.run('show cities 3 --json');
+    expect(JSON.parse(cut.stderr)).toMatchObject({
+      code: 'RING_FILE_INVALID',
+      message: expect.stringContaining('rings/cities/versions/0000003.ring: '),
+      hint: expect.stringContaining('ring-builder restore cities --from IP:PORT --replace'),
+    });
+    const found = await first.run('verify cities');
+    expect(found.stdout).toContain('Next: ring-builder restore cities --from IP:PORT --replace');
+    await writeFile(newest, whole);
     const log = join(first.folder, 'rings', 'cities', 'log.jsonl');
     await writeFile(log, (await readFile(log, 'utf8')).replace('"through":2', '"through":3'));
     expect((await first.run('verify cities')).exit).toBe(1);

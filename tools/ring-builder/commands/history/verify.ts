@@ -32,10 +32,10 @@ export const verb: Verb = {
     }
     const pin = optionalText(args, 'trust') ?? null;
     const found = await verifyRepository(context.rings, ring, { pin });
-    const { versions, entries, findings, signed, waiting } = found;
+    const { versions, pruned, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
     const logged = counted(entries, 'log entry', 'log entries');
-    const parts = `${counted(versions, 'version')}, ${logged} and builder.json of ${ring}`;
+    const parts = `${counted(versions - pruned, 'version')}, ${logged} and builder.json of ${ring}`;
     const checked = signed ? `${parts}, and trust.json` : parts;
     return {
       json: { ...found, ok: sound },
@@ -46,11 +46,21 @@ export const verb: Verb = {
         ...(found.digested
           ? []
           : ['builder.json has no digest yet: an edit of what is staged would not show']),
+        ...(pruned > 0
+          ? [`${counted(pruned, 'pruned version')}: the log alone tells of them`]
+          : []),
         ...found.outside.map((name) => `${name} is outside of what can be verified`),
         ...(waiting > 0 ? [`the head waits for ${counted(waiting, 'more signature')}`] : []),
         sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
+        ...(sound
+          ? []
+          : [
+              'who changed what: git log -p, where the folder is in git; what a server has comes back by restore, which keeps this folder aside',
+            ]),
       ],
-      next: sound ? context.next(`status ${ring}`) : `git log -p ${context.rings}/${ring}`,
+      next: sound
+        ? context.next(`status ${ring}`)
+        : context.next(`restore ${ring} --from IP:PORT --replace`),
       exit: sound ? 0 : 1,
     };
   },
