@@ -65,8 +65,8 @@ export interface VersionToCommit {
 
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
- * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE and what encodeVersion throws; then
- * the head is the one that it was.
+ * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE, TRUST_UNKNOWN and what
+ * encodeVersion throws; then the head is the one that it was.
  */
 export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<Head> {
   const { ring, state, entry, expected } = toCommit;
@@ -84,6 +84,7 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
     const toJudge = { ring, state, entry, later, override };
     const previous = await readHead(writable);
     const before = { entries: log.entries, state: file.state, head: previous?.ring ?? null };
+    if (trust === null && previous !== null) requireUnsigned(rings, previous);
     const verdict = judgeVersion(before, toJudge, trust);
     const logHead = log.hashes.at(-1) ?? null;
     const commits = entry.kind === 'commit';
@@ -168,6 +169,19 @@ async function writeVersionFile(
   throw new CodedError('HEAD_MOVED', `version ${version} of ${folder.ring} was just written`, {
     hint: `ring-builder status ${folder.ring}`,
     details: { ring: folder.ring, version },
+  });
+}
+
+/** Servers that were given a root take no unsigned version, and the history would show it. */
+function requireUnsigned(rings: string, { ring, signing }: StoredVersion): void {
+  if (signing === null) return;
+  const { keyspace, version } = ring;
+  const message = `version ${version} of ${keyspace} is signed, and ${rings} has no trust.json`;
+  throw new CodedError('TRUST_UNKNOWN', message, {
+    hint:
+      'get it back from git, a copy, or what servers are started with (--trust); ' +
+      'ring-builder key generate makes a new root, which every server has to be given',
+    details: { keyspace, version },
   });
 }
 

@@ -18,12 +18,15 @@ import {
 } from '../../../test/support/small-repository.ts';
 import { approvalOf, requireApproved } from './approval.ts';
 import { commitVersion, type VersionToCommit } from './commit-version.ts';
+import { makesVersion } from './folder/log-entry.ts';
 import { readVersion } from './folder/read-version.ts';
 import { readTrust } from './folder/trust-file.ts';
 import { beginTrust, rotateTrust, waitingRoot } from './rotate-trust.ts';
 import { signVersion } from './sign-version.ts';
 import { generateKey, listKeys, loadKey, protectKey } from './signing-key.ts';
+import { verifyLog } from './verify/verify-log.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
+import { signatureChecks } from './verify/verify-signatures.ts';
 
 const [ada, bob] = people.ring.map(({ privateKey }) => privateKey);
 const roots = people.root.map(({ privateKey }) => privateKey);
@@ -135,9 +138,17 @@ test('an unsigned history may be signed from a version on, and then never again 
   const whole = await readFile(trustFile);
   await rm(trustFile);
   expect(await codesOf(folder)).toEqual(['VERSION_ROOT_UNKNOWN']);
-  await commitVersion(folder, await nextVersion(folder));
+  const unsigned = commitVersion(folder, await nextVersion(folder));
+  await expect(unsigned).rejects.toEqual(coded('TRUST_UNKNOWN'));
   await writeFile(trustFile, whole);
-  expect(await codesOf(folder)).toEqual(['VERSION_UNSIGNED']);
+  expect(await codesOf(folder)).toEqual([]);
+  // Whoever writes one into the folder all the same is found.
+  const log = verifyLog(await readFile(join(folder, 'cities', 'log.jsonl'), 'utf8'));
+  const check = signatureChecks(await readTrust(folder), log);
+  const second = await readVersion(folder, 'cities', 'head');
+  const [one, two] = log.entries.filter(makesVersion);
+  const found = [...check(one!, first), ...check(two!, second), ...check(one!, first)];
+  expect(found.map(({ code }) => code)).toEqual(['VERSION_UNSIGNED']);
 });
 
 test('change guard: unsigned it stops, signed it waits for the second of two people', async () => {

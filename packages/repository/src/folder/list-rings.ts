@@ -7,13 +7,17 @@ import { ringFolder } from './ring-folder.ts';
 
 /**
  * Names of the ring folders in `rings`, sorted; none where that folder is not there. One that may
- * not be read is listed: who opens it is told why.
+ * not be read, or has lost its builder.json, is listed: who opens it is told why.
  */
 export async function listRings(rings: string): Promise<string[]> {
   const names = (await readdir(rings).catch(onlyMissing)) ?? [];
   const candidates = names.filter((name) => keyspaceNamePattern.test(name));
+  const isThere = (path: string): Promise<boolean> => stat(path).then(() => true, mayBeThere);
   const found = await Promise.all(
-    candidates.map((name) => stat(ringFolder(rings, name).builder).then(() => true, mayBeThere)),
+    candidates.map(async (name) => {
+      const { builder, log } = ringFolder(rings, name);
+      return (await isThere(builder)) || isThere(log);
+    }),
   );
   return candidates.filter((_, at) => found[at]).sort();
 }

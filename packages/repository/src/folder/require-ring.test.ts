@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { listRings } from './list-rings.ts';
 import { nearNames, requireRing } from './require-ring.ts';
 
 test.each<[string, readonly string[]]>([
@@ -42,6 +43,13 @@ test('near names come first, then restore; create only where nothing is near', a
   expect(typo).toMatchObject({ code: 'RING_UNKNOWN', exit: 2, details: { near: ['cities'] } });
   expect(typo.hint).toMatch(/^did you mean cities\? .*restore citeis --from/);
   expect(typo.hint).not.toContain('create');
+
+  await writeFile(join(folder.path, 'objects', 'log.jsonl'), '');
+  await rm(join(folder.path, 'objects', 'builder.json'));
+  expect(await listRings(folder.path)).toEqual(['cities', 'objects']);
+  const half = await refusal('objects');
+  expect(half).toMatchObject({ code: 'RING_LOG_DAMAGED' });
+  expect(half.hint).toContain('ring-builder restore objects --from IP:PORT --replace');
 
   await rm(join(folder.path, 'objects'), { recursive: true });
   const lost = await refusal('objects');

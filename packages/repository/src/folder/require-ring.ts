@@ -6,11 +6,12 @@ import { type RingFolder, ringFolder } from './ring-folder.ts';
 
 const NEAR_MAX = 3;
 
-/** Throws NAME_INVALID, and RING_UNKNOWN when there is no such ring. */
+/** Throws NAME_INVALID, RING_UNKNOWN without such a ring, RING_LOG_DAMAGED without its builder. */
 export async function requireRing(rings: string, ring: string): Promise<RingFolder> {
   const folder = ringFolder(rings, ring);
   const { builder: path } = folder;
   if (await exists(path)) return folder;
+  if (await exists(folder.log)) throw builderLost(folder);
   const near = nearNames(ring, await listRings(rings).catch(() => []));
   const lost = `if it was lost: ring-builder restore ${ring} --from FILE.ring, or --from IP:PORT`;
   const hint =
@@ -21,6 +22,16 @@ export async function requireRing(rings: string, ring: string): Promise<RingFold
   throw new CodedError('RING_UNKNOWN', `no ring "${ring}": ${path} is not there`, {
     hint,
     details: { ring, path, near },
+  });
+}
+
+function builderLost({ ring, builder, versions }: RingFolder): CodedError {
+  const message = `${builder} is not there, though the log and the versions of ${ring} are`;
+  return new CodedError('RING_LOG_DAMAGED', message, {
+    hint:
+      'get it back from git or a copy; or take what a server has, and keep this folder aside: ' +
+      `ring-builder restore ${ring} --from IP:PORT --replace, or --from a file in ${versions}`,
+    details: { ring, path: builder },
   });
 }
 
