@@ -48,9 +48,9 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Ju
     if (head === null) return { ...unasked, version: null, id: null };
     const stored = await readVersion(context.rings, name, 'head');
     const { ring, id, state } = stored;
-    const { keyspace, version, devices, moves } = ring;
+    const { keyspace, version, devices, moves, replicas } = ring;
     const { time } = must(lastVersionEntry(entries), 'a head has its entry');
-    const judged = { keyspace, version, devices, moves };
+    const judged = { keyspace, version, devices, moves, replicas };
     const standing = await standingOf(context, stored, entries);
     return { ring: judged, id, state, committedMs: Date.parse(time), ...standing };
   } catch (error) {

@@ -8,7 +8,7 @@ import { adviceOn, isFinal, type Plight, type Situation, worstOf } from './advic
 const at = (device: number, code: ErrorCode): Plight => {
   return { address: `127.0.0.1:620${device}`, devices: [device], code };
 };
-const still: Situation = { ring: servedRing(), pushed: true, signing: 'off' };
+const still: Situation = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
 // The first slot of partition 2 goes from d2 to d1.
 const [, ring] = moveVersions(servedRing({ replicas: 2 }), [
   { partition: 2, replica: 0, from: 2, to: 1 },
@@ -75,11 +75,22 @@ test('the worst is answered, with the names of those it is about', () => {
   );
 });
 
+test('nobody is told to remove what is removed, or what is needed', () => {
+  const gone = [at(1, 'PEER_UNREACHABLE')];
+  const removed = adviceOn({ ...still, removed: [1] }, gone)?.text;
+  expect(removed).toMatch(/^start 127.0.0.1:6201: .* within seconds$/);
+  const full = adviceOn({ ...still, ring: servedRing({ replicas: 4 }) }, gone)?.text;
+  expect(full).toMatch(
+    /; if it will not come back, a new one takes .*: ring-builder replace cities d1 NEW$/,
+  );
+});
+
 test('nobody is told to remove every device of a ring, nor a list of hundreds', () => {
   const all = still.ring.devices.map((device) => at(device!.id, 'PEER_UNREACHABLE'));
   expect(adviceOn(still, all)?.text).not.toContain('remove');
   expect(adviceOn(still, all)?.text).toMatch(/ and 1 more, then/);
-  expect(adviceOn(still, all.slice(1))?.text).toContain('remove cities d1 d2 d3 ');
+  const single = { ...still, ring: servedRing({ replicas: 1 }) };
+  expect(adviceOn(single, all.slice(1))?.text).toContain('remove cities d1 d2 d3 ');
 });
 
 test('every refusal of a safety rule is final, and nothing that waiting can change', () => {

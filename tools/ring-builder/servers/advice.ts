@@ -4,7 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import { quoteWord } from '@ringwright/base/quote-command';
 import type { Ring } from '@ringwright/ring/ring';
-import { commandsWithout, ifGoneForGood } from './gone-for-good.ts';
+import { commandsWithout, ifGoneForGood, ifReplaced } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -14,7 +14,7 @@ export interface Plight {
 }
 
 export interface Situation {
-  readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves'>;
+  readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves' | 'replicas'>;
   /** The highest version of the folder. */
   readonly head?: number;
   /** Devices that were taken out and are still named, until no move needs them. */
@@ -79,16 +79,17 @@ const absent: Advise = ({ ring, pushed, removed = [] }, plights) => {
 
 /** The end of a sentence: `; if it will not come back: …`. */
 export function withoutForGood(
-  ring: Pick<Ring, 'keyspace' | 'devices' | 'moves'>,
+  ring: Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'replicas'>,
   away: readonly number[],
   removed: readonly number[] = [],
 ): string {
   const gone = away.filter((id) => !removed.includes(id));
-  const others = ring.devices.some((device) => device !== null && !away.includes(device.id));
+  const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
   // Nobody wants to be told to remove every device there is.
-  if (gone.length === 0 || !others) return '';
+  if (gone.length === 0 || others.length === 0) return '';
   if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
-  return `; ${ifGoneForGood(ring, gone)}`;
+  const left = others.filter((device) => device !== null && device.weight > 0).length;
+  return `; ${left < ring.replicas ? ifReplaced(ring, gone) : ifGoneForGood(ring, gone)}`;
 }
 
 /** What a folder is told whose history is not the one that counts. */

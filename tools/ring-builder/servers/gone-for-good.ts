@@ -37,6 +37,12 @@ export function ifGoneForGood(ring: MovingRing, devices: readonly number[]): str
   );
 }
 
+/** Where too few others are left for a remove. `devices`: one at least. */
+export function ifReplaced({ keyspace }: MovingRing, [first, ...rest]: readonly number[]): string {
+  const old = rest.length === 0 ? `d${first}` : 'OLD';
+  return `if it will not come back, a new one takes its place: ${asCommands([`replace ${keyspace} ${old} NEW`])}`;
+}
+
 export function asCommands(commands: readonly string[]): string {
   return commands.map((one) => `ring-builder ${one}`).join(' && ');
 }
