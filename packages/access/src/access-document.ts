@@ -101,7 +101,7 @@ export function accessInvalid(
   details: Readonly<Record<string, unknown>> = {},
 ): CodedError {
   return new CodedError('ACCESS_INVALID', `access document: ${sentence}`, {
-    hint: 'ring-builder access list shows the one of the rings folder; access push sends it',
+    hint: 'get it back from git, or as trust/access.json of the data directory of a server',
     details,
   });
 }

@@ -59,7 +59,10 @@ export async function requireAccess(rings: string): Promise<RingsAccess> {
   const { trust } = await requireTrust(rings);
   const found = await readAccess(rings, trust);
   if (found !== null) return found;
-  throw new CodedError('ACCESS_UNKNOWN', `${accessPath(rings)} is not there: all may do all`, {
-    hint: 'ring-builder access grant NAME --operator --out FILE makes the first token',
+  throw new CodedError('ACCESS_UNKNOWN', `${accessPath(rings)} is not there`, {
+    hint:
+      'where nobody was granted anything yet, all may do all: ring-builder access grant NAME ' +
+      '--operator --out FILE makes the first token; else get it back first, from git, or as ' +
+      'trust/access.json of the data directory of a server',
   });
 }

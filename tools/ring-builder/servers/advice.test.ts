@@ -23,6 +23,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['RING_FORK_SETTLED', still, 'restore cities --from 127.0.0.1:6201 --replace', 'settled for'],
   ['RING_OLDER', still, 'restore cities --from 127.0.0.1:6201 --replace', 'git pull'],
   ['RING_OLDER', { ...still, head: version + 1 }, 'push cities', `revert cities ${version} makes`],
+  ['ACCESS_OLDER', still, 'access list', 'trust/access.json'],
   ['RING_FOREIGN', still, 'show cities', 'another ring'],
   ['RING_AUDIT_FAILED', still, 'verify cities', 'breaks a rule'],
   ['SIGNATURES_MISSING', still, 'key list', 'copy trust.json'],

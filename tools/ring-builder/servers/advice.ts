@@ -127,6 +127,13 @@ const older: Advise = ({ ring: { keyspace, version }, head = version }, [{ addre
   };
 };
 
+const olderAccess: Advise = () => ({
+  command: 'access list',
+  text:
+    'those servers hold a newer access document: work in the folder that made it (git pull), or ' +
+    'take theirs, which lies as trust/access.json in the data directory of each, for the one here',
+});
+
 const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
   const commit = `commit ${keyspace} -m ${quoteWord('signed from here on')}`;
   if (signing === 'missing') {
@@ -218,7 +225,7 @@ const table = new Map<ErrorCode, Advise>([
   ['TOKEN_MISSING', token],
   ['TOKEN_REFUSED', token],
   ['PERMISSION_MISSING', token],
-  ['ACCESS_OLDER', older],
+  ['ACCESS_OLDER', olderAccess],
   [
     'RING_FORMAT_UNKNOWN',
     says(
