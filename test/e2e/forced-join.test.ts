@@ -23,7 +23,8 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   for (const server of gone) await server.kill();
   const stuck = ring.moves.filter(({ from }) => from === 0 || from === 1);
   const partitions = stuck.map(({ partition }) => String(partition));
-  const args = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '3'];
+  // Long enough for the processes that audit to start on a busy machine.
+  const args = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '8'];
   const stalled = await builder.run(args);
   expect(stalled.exit).toBe(4);
   expect(stalled.stderr).toContain('ROLLOUT_STALLED');

@@ -63,8 +63,9 @@ test('in a burst the young generation grows for who is hindered by collecting it
   const { before, held, grown } = JSON.parse(
     execFileSync(process.execPath, args, { encoding: 'utf8' }),
   );
-  expect(held).toBeLessThanOrEqual(before);
-  expect(grown).toBeGreaterThan(before);
+  // To grow is to double; a page more may be there when it is looked at.
+  expect(held).toBeLessThan(2 * before);
+  expect(grown).toBeGreaterThanOrEqual(2 * before);
 });
 
 test('where garbage is left alone nothing is collected on request', () => {
