@@ -1,5 +1,4 @@
 // The servers of a keyspace and its ring, which newer answers make this client fetch again.
-
 import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';

@@ -1,5 +1,4 @@
 // A scan: the records of a keyspace in order, as an async iterable with a place to go on from.
-
 import { CodedError } from '@ringwright/base/coded-error';
 import { boundsFrom, type KeyBounds, placeBehind, withinPrefix } from '@ringwright/base/key-bounds';
 import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';

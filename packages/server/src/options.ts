@@ -1,6 +1,5 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it
 // (option-flags.ts). Numbers and sizes come as texts, as they are typed.
-
 import {
   copyRateMin,
   trashHoursAllowedMax,

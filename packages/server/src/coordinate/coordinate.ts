@@ -1,5 +1,4 @@
 // This device as a coordinator: any server takes any request, and asks the devices of its slots.
-
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { andThen, type MaybePromise, promised, type Told } from '@ringwright/base/maybe-promise';

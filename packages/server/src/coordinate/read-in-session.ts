@@ -1,5 +1,4 @@
 // Reads that are never behind what their session has seen, whichever server coordinates them.
-
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatSessionToken, type SessionToken } from '@ringwright/base/session-token';
 import { compareStamps } from '@ringwright/base/stamp';

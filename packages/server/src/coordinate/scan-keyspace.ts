@@ -1,5 +1,4 @@
 // Reads a keyspace in order, partition by partition: the next records behind a place.
-
 import { setImmediate } from 'node:timers/promises';
 import { type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';

@@ -1,6 +1,5 @@
 // Many gets, puts and deletes in one request: POST /v1/_batch/KEYSPACE, with an answer per item.
 // No keyspace name begins with `_`, so the path can never be a key's.
-
 import type { Need } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';

@@ -1,5 +1,4 @@
 // What a request for records says in its URL, and in the header of its session. Pure.
-
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';

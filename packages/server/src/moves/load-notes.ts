@@ -1,5 +1,4 @@
 // What the queue of loads knows of one keyspace, in this life of the process. Plain data.
-
 import type { LoadStage } from '@ringwright/wire/moves';
 import type { ActiveRing } from '../rings/active-ring.ts';
 

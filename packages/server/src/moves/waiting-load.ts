@@ -1,5 +1,4 @@
 // A load that waits for its turn: what earlier attempts of it found, and what the status shows.
-
 import type { CodedError } from '@ringwright/base/coded-error';
 import { localityOf } from '../copies/locality.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';

@@ -1,5 +1,4 @@
 // A command of the Redis protocol: its form, what it does to which words, and what it is given.
-
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import type { Credential } from '../access/credential.ts';

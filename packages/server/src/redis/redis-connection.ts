@@ -1,5 +1,4 @@
 // One connection of the Redis protocol: requests start as they are read, answers leave in order.
-
 import type { Socket } from 'node:net';
 import { byteText } from '@ringwright/base/as-buffer';
 import { must } from '@ringwright/base/assert';

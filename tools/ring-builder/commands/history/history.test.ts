@@ -162,7 +162,9 @@ test.concurrent(
       hint: expect.stringContaining('ring-builder restore cities --from IP:PORT --replace'),
     });
     const found = await first.run('verify cities');
-    expect(found.stdout).toContain('Next: ring-builder restore cities --from IP:PORT --replace');
+    expect(found.stdout).toContain(
+      'ring-builder restore cities --from IP:PORT --replace takes what',
+    );
     await writeFile(newest, whole);
     const log = join(first.folder, 'rings', 'cities', 'log.jsonl');
     await writeFile(log, (await readFile(log, 'utf8')).replace('"through":2', '"through":3'));

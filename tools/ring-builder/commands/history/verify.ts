@@ -52,19 +52,19 @@ export const verb: Verb = {
         ...found.outside.map((name) => `${name} is outside of what can be verified`),
         ...(waiting > 0 ? [`the head waits for ${counted(waiting, 'more signature')}`] : []),
         sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
-        ...(sound
-          ? []
-          : [
-              'who changed what: git log -p, where the folder is in git; what a server has comes back by restore, which keeps this folder aside',
-            ]),
+        ...(sound ? [] : [wayBack(ring)]),
       ],
-      next: sound
-        ? context.next(`status ${ring}`)
-        : context.next(`restore ${ring} --from IP:PORT --replace`),
+      next: context.next(sound ? `status ${ring}` : `log ${ring}`),
       exit: sound ? 0 : 1,
     };
   },
 };
+
+/** Who changed a file says git, where the folder is in it. */
+function wayBack(ring: string): string {
+  const command = `ring-builder restore ${ring} --from IP:PORT --replace`;
+  return `git log -p shows what was changed, where the folder is in git; ${command} takes what a server has, and keeps this folder aside`;
+}
 
 function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): string[] {
   if (moves === 0) return [];
