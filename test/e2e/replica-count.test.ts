@@ -22,3 +22,23 @@ test('two replicas become three, then two again, under live writes', async () =>
   expect(await traffic.verdict()).toEqual([]);
   expect(await cluster.head()).toMatchObject({ replicas: 2, moves: [] });
 });
+
+test('a ring with a split behind it takes a third replica, and gives it up', async () => {
+  const partitioner = ['--partitioner', 'ranges'];
+  const cluster = await clusterForTest({ servers: 3, replicas: 2, partitioner });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 29 });
+  const landed = async (verb: string, ...change: string[]) => {
+    await cluster.commit(verb, ...change);
+    await cluster.builder.json(['rollout', keyspace]);
+    await traffic.goesOn();
+    await cluster.replicasEqual();
+  };
+  await traffic.goesOn();
+  await landed('split', '0', '--at', 'key/4');
+  await landed('set', '--replicas', '3');
+  const { table, replicas } = await cluster.head();
+  expect([replicas, table.length]).toEqual([3, 3]);
+  await landed('set', '--replicas', '2');
+  expect(await traffic.verdict()).toEqual([]);
+  expect(await cluster.builder.json(['verify', keyspace])).toMatchObject({ ok: true });
+});

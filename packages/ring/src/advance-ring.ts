@@ -4,10 +4,11 @@ import { assert } from '@ringwright/base/assert';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Device } from './device.ts';
 import type { Move } from './move.ts';
+import { withNewSlots } from './new-slots.ts';
 import type { IntervalPartitioner } from './partitioner/partitioner.ts';
 import { beginReshape, cancelReshape, finishReshape } from './reshape-ring.ts';
-import { type Ring, rowLengths, type SlotRow, slotCount, type Table } from './ring.ts';
-import { copyTable, deviceIdBytes, zeroTable } from './slot-rows.ts';
+import { type Ring, rowLengths, sameHolders, type Table } from './ring.ts';
+import { copyTable, deviceIdBytes } from './slot-rows.ts';
 import { holdersOf } from './slots-of.ts';
 
 /** A slot that shall change its device. */
@@ -96,6 +97,7 @@ export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number
     assert(row?.[move.partition] === move.from, `assignment ${move.assignment} starts elsewhere`);
     row[move.partition] = move.to;
   }
+  assertAllNewOrNone(ring, done);
   const grown = withNewSlots(ring, table, done);
   return follow(ring, id, { ...grown, moves: without(ring.moves, done), touched: done });
 }
@@ -151,38 +153,13 @@ export function directRing(
   return follow(ring, id, { devices, replicas, table, touched });
 }
 
-/** Partitions with another device, or another number of them, in some row. */
 function changedPartitions(before: Table, after: Table): { readonly partition: number }[] {
   if (before === after) return [];
   const touched: { partition: number }[] = [];
   for (let partition = 0; partition < (after[0]?.length ?? 0); partition += 1) {
-    const rows = before.length > after.length ? before : after;
-    if (rows.some((_, replica) => before[replica]?.[partition] !== after[replica]?.[partition])) {
-      touched.push({ partition });
-    }
+    if (!sameHolders(before, after, partition)) touched.push({ partition });
   }
   return touched;
-}
-
-/** The table with the slots of moves from nowhere behind its last one. */
-function withNewSlots(
-  ring: Ring,
-  table: SlotRow[],
-  done: readonly Move[],
-): Pick<Ring, 'replicas' | 'table'> {
-  assertAllNewOrNone(ring, done);
-  const fresh = done.filter(({ from }) => from === null);
-  if (fresh.length === 0) return { replicas: ring.replicas, table };
-  const slots = slotCount(ring.partitions, ring.replicas) + fresh.length;
-  const replicas = slots / ring.partitions;
-  const grown = zeroTable(ring.partitions, replicas, ring.devices.length);
-  for (const [replica, row] of table.entries()) grown[replica]?.set(row);
-  for (const { partition, replica, to } of fresh) {
-    const row = grown[replica];
-    assert(row !== undefined && partition < row.length, `no new slot (${partition}, ${replica})`);
-    row[partition] = to;
-  }
-  return { replicas, table: grown };
 }
 
 function assertAllNewOrNone(ring: Ring, some: readonly Move[]): void {

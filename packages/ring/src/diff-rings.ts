@@ -1,11 +1,10 @@
 // What differs between two versions of a ring: devices, settings, slots. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import type { Device } from './device.ts';
-import { liveIds } from './partitioner/live-ids.ts';
 import { isIntervals } from './partitioner/partitioner.ts';
 import { partitionerSettings, samePartitioner } from './partitioner/partitioner-settings.ts';
 import { devicesOf } from './quorum.ts';
-import { holderIn, type Ring, slotsAt } from './ring.ts';
+import { holderIn, type Ring, slotsAt, slotTotal } from './ring.ts';
 
 export interface DeviceChange {
   readonly id: number;
@@ -107,11 +106,6 @@ function movedOfFewer(before: Ring, after: Ring, partition: number): MovedSlot[]
     const [from = -1] = left.splice(Math.max(0, own), 1);
     return [{ partition, replica, from, to }];
   });
-}
-
-function slotTotal({ table, partitioner }: Ring): number {
-  const retired = liveIds(partitioner)?.reduce((sum, live) => sum + 1 - live, 0) ?? 0;
-  return table.reduce((sum, row) => sum + row.length - retired, 0);
 }
 
 function deviceDiff(

@@ -2,7 +2,13 @@
 import { seededRandom } from '@ringwright/base/random';
 import { describe, expect, test } from 'vitest';
 import { sampleDevice } from '../test/support/sample-ring.ts';
-import { cancelMoves, finalizeMoves, initializeMoves, reshapeRing } from './advance-ring.ts';
+import {
+  cancelMoves,
+  finalizeMoves,
+  initializeMoves,
+  proposeMoves,
+  reshapeRing,
+} from './advance-ring.ts';
 import { auditRing } from './audit/audit-ring.ts';
 import { auditTransition } from './audit/audit-transition.ts';
 import { changeSize, whyLarge } from './audit/large-change.ts';
@@ -189,6 +195,24 @@ test('a version that does it wrong is found', () => {
   expect(auditTransition({ ...at, next: elsewhere }).map(({ code }) => code)).toContain(
     'NEXT_OF_ANOTHER_RING',
   );
+});
+
+test('new slots behind a split are those of all partitions that take keys, and of no others', () => {
+  const ring = ringOf({ kind: 'ranges', partitions: 2, starts: ['m'] });
+  const wanted = splitInterval(partitionerIn(ring), 0, ['c']);
+  const split = reshapeRing(ring, idOf(ring), { partitioner: wanted, direct: true });
+  const to = (...partitions: number[]) =>
+    partitions.map((partition) => ({ partition, replica: 3, from: null, to: 4 }));
+  const grows = (moves: ReturnType<typeof to>): Ring => proposeMoves(split, idOf(split), { moves });
+  const begun = published(split, grows(to(1, 2, 3)));
+  const ready = published(begun, initializeMoves(begun, idOf(begun)));
+  const grown = published(ready, finalizeMoves(ready, idOf(ready)));
+  expect([grown.replicas, grown.table[3]]).toEqual([4, Uint16Array.of(0xffff, 4, 4, 4)]);
+  const found = (next: Ring): string[] => auditRing(next).map(({ code }) => code);
+  expect(found(grows(to(1, 2)))).toContain('MOVE_SLOT_NOT_NEXT');
+  expect(found(grows(to(0, 2, 3)))).toContain('MOVE_SLOT_NOT_NEXT');
+  const table = grown.table.map((row, replica) => (replica === 3 ? row.slice(0, 2) : row));
+  expect(found({ ...grown, replicas: 3.5, table })).toEqual(['RING_REPLICAS_INVALID']);
 });
 
 function initialized(ring: Ring): Ring {

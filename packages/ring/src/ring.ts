@@ -1,7 +1,7 @@
 // The ring: an immutable, numbered map of partitions to devices for one keyspace. Pure data.
 import type { Device } from './device.ts';
 import type { Move } from './move.ts';
-import type { Partitioner, Reshape } from './partitioner/partitioner.ts';
+import { liveCountOf, type Partitioner, type Reshape } from './partitioner/partitioner.ts';
 
 /** Device ids of one replica index, by partition. Two-byte ids while every id is below 65,535. */
 export type SlotRow = Uint16Array | Uint32Array;
@@ -41,6 +41,14 @@ export function slotCount(partitions: number, replicas: number): number {
   return Math.round(partitions * replicas);
 }
 
+/** Slots of the partitions that take keys: columns that a split or merge left behind have none. */
+export function slotTotal({
+  partitioner,
+  replicas,
+}: Pick<Ring, 'partitioner' | 'replicas'>): number {
+  return slotCount(liveCountOf(partitioner), replicas);
+}
+
 export function slotsAt({ table }: Pick<Ring, 'table'>, partition: number): number {
   let slots = 0;
   for (const row of table) if (holderIn(row, partition) !== undefined) slots += 1;
@@ -56,6 +64,15 @@ export function nobodyIn(row: SlotRow): number {
 export function holderIn(row: SlotRow, partition: number): number | undefined {
   const device = row[partition];
   return device === undefined || device === nobodyIn(row) ? undefined : device;
+}
+
+/** Whether two tables, of ids of any width, have the same devices in each slot of a partition. */
+export function sameHolders(before: Table, after: Table, partition: number): boolean {
+  const rows = before.length > after.length ? before : after;
+  return rows.every((_, replica) => {
+    const [was, is] = [before[replica], after[replica]];
+    return (was && holderIn(was, partition)) === (is && holderIn(is, partition));
+  });
 }
 
 /** Lengths of the rows of a table: full rows, then the remainder. */

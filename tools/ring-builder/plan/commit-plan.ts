@@ -13,7 +13,7 @@ import {
 } from '@ringwright/repository/judge-version';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
 import { requireSound } from '@ringwright/ring/audit/audit-ring';
-import { type Ring, slotCount } from '@ringwright/ring/ring';
+import { type Ring, slotTotal } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
@@ -154,8 +154,7 @@ export function isReached({ warnings }: Pick<Plan, 'warnings'>): boolean {
 }
 
 function howOf(wanted: PlanToCommit, next: Ring): string {
-  if (wanted.head === null)
-    return `${counted(slotCount(next.partitions, next.replicas), 'slot')} placed`;
+  if (wanted.head === null) return `${counted(slotTotal(next), 'slot')} placed`;
   const ended = endedSlots(wanted, next);
   const moves = wanted.plan.moves.length;
   const before = next.moves.length - moves;

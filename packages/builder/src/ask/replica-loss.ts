@@ -1,5 +1,6 @@
 // What fewer replicas mean: slots that end, and what one failure does from then on. Pure.
 
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { quorumOf } from '@ringwright/ring/quorum';
 import { type Ring, rowLengths, slotCount } from '@ringwright/ring/ring';
 
@@ -16,9 +17,10 @@ export interface ReplicaLoss {
 
 /** Null when no slot ends. */
 export function replicaLoss(
-  { partitions, replicas: before }: Pick<Ring, 'partitions' | 'replicas'>,
+  { partitioner, replicas: before }: Pick<Ring, 'partitioner' | 'replicas'>,
   after: number,
 ): ReplicaLoss | null {
+  const partitions = liveCountOf(partitioner);
   const slots = slotCount(partitions, before) - slotCount(partitions, after);
   if (slots <= 0) return null;
   const lengths = rowLengths(partitions, after);

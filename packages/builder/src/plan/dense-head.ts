@@ -15,17 +15,16 @@ export interface DenseHead {
   readonly ids: readonly number[];
 }
 
-/** Null where every column has a partition. Throws RESHAPE_UNFIT for another number of replicas. */
+/** Null where every column has a partition. Throws RESHAPE_UNFIT for a fraction of a replica. */
 export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
   const live = liveIds(head.partitioner);
   if (live === null || !isIntervals(head.partitioner)) return null;
-  if (state.replicas !== head.replicas) {
-    const { replicas: before } = head;
-    const { ring, replicas: after } = state;
-    const why = `${ring} has partitions that were split or merged: its ${before} replicas stay`;
-    throw new CodedError('RESHAPE_UNFIT', `${why}, ${after} are wanted`, {
-      hint: `ring-builder unstage ${ring}; a new ring may have ${after}, and its clients write there`,
-      details: { before, after },
+  if (!Number.isInteger(state.replicas)) {
+    const { ring, replicas } = state;
+    const what = `${ring} has partition ids that splits or merges left behind`;
+    throw new CodedError('RESHAPE_UNFIT', `${what}: ${replicas} replicas are no whole number`, {
+      hint: `ring-builder unstage ${ring}; then ring-builder set ${ring} --replicas N`,
+      details: { before: head.replicas, after: replicas },
     });
   }
   const ids = [...live.keys()].filter((id) => live[id] === 1);
@@ -78,7 +77,9 @@ export function sparsePlan(
     moves.map((move) => ({ ...move, partition: ids[move.partition] ?? -1 }));
   const [moves, later]: [PlannedMove[], LaterWaves] = [sparse(plan.moves), plan.later.map(sparse)];
   const digest = planDigest(plan.parent, state, [moves, ...later]);
-  return { ...plan, moves, later, target: sparseTable(plan.target, head.partitions, ids), digest };
+  const target = sparseTable(plan.target, head.partitions, ids);
+  const cut = plan.cut && { ...plan.cut, table: sparseTable(plan.cut.table, head.partitions, ids) };
+  return { ...plan, moves, later, target, cut, digest };
 }
 
 function sparseTable(table: Table, partitions: number, ids: readonly number[]): Table {

@@ -8,6 +8,7 @@ import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
 import { entriesOf, idAt, listed } from '@ringwright/ring/partitioner/reshape';
+import { devicesOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import { placementProblem } from '../place/placement-problem.ts';
@@ -95,8 +96,8 @@ function revertMoves({ head, state, old }: RevertInput): Return {
   const mayHold = (id: number): boolean => state.devices[id]?.state === 'active';
   const partitions = Math.min(head.partitions, old.partitions);
   for (let partition = 0; partition < partitions; partition += 1) {
-    const now = column(head, partition);
-    const then = column(old, partition);
+    const now = devicesOf(head.table, partition);
+    const then = devicesOf(old.table, partition);
     const missing = then.filter((id) => !now.includes(id));
     if (missing.length === 0) continue;
     const back = missing.filter(mayHold);
@@ -127,10 +128,6 @@ function pairUp({
     const replica = own.includes(id) ? then.indexOf(id) : rows.shift();
     return replica === undefined ? [] : [[replica, id]];
   });
-}
-
-function column({ table }: Ring, partition: number): number[] {
-  return table.flatMap((row) => row[partition] ?? []);
 }
 
 function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number): Finding[] {

@@ -1,8 +1,10 @@
 // Audit of a ring's moves in flight, linear in their number. Pure.
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Move } from '../move.ts';
-import { parentsIn, partedParents } from '../reshape-ring.ts';
-import { holderIn, type Ring } from '../ring.ts';
+import { grownReplicas } from '../new-slots.ts';
+import { liveCountOf } from '../partitioner/partitioner.ts';
+import { isRetired, parentsIn, partedParents } from '../reshape-ring.ts';
+import { holderIn, type Ring, slotCount } from '../ring.ts';
 import type { Broken, Check } from './finding-list.ts';
 
 export const moveChecks: readonly Check<Ring>[] = [
@@ -48,13 +50,21 @@ function* slotUnknown({ moves, table }: Ring): Generator<Broken> {
 }
 
 /** New slots follow the last one of the table without a gap, so that rows stay filled in order. */
-function* slotNotNext({ moves, table, partitions, reshape }: Ring): Generator<Broken> {
+function* slotNotNext(ring: Ring): Generator<Broken> {
+  const { moves, table, partitions, reshape } = ring;
   if (reshape?.kind === 'to') return;
   const slots = table.reduce((sum, row) => sum + row.length, 0);
   const fresh = moves.filter(({ from }) => from === null);
+  const replicas = grownReplicas(ring, fresh.length);
+  if (liveCountOf(ring.partitioner) !== partitions && !Number.isInteger(replicas)) {
+    const message = `${fresh.length} new slots make ${replicas} replicas, wanted a whole number`;
+    yield { message: `${message}: partitions were split or merged` };
+  }
+  const after = slotCount(partitions, replicas);
+  const isGone = isRetired(ring);
   for (const move of fresh) {
     const place = move.replica * partitions + move.partition;
-    if (place >= slots && place < slots + fresh.length) continue;
+    if (place >= slots && place < after && !isGone(move.partition)) continue;
     yield {
       message:
         `${named(move)} is of the new slot ${slotOf(move)}, ` +

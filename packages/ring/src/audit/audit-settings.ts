@@ -2,7 +2,7 @@
 import { partitionCountMax, partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
 import { keyspaceNamePattern } from '../keyspace-name.ts';
 import { intervalFaults } from '../partitioner/interval-faults.ts';
-import { isIntervals, partitionCountOf } from '../partitioner/partitioner.ts';
+import { isIntervals, liveCountOf, partitionCountOf } from '../partitioner/partitioner.ts';
 import { settingsText } from '../partitioner/partitioner-settings.ts';
 import { mayFollow } from '../partitioner/reshape.ts';
 import { type Ring, rowLengths } from '../ring.ts';
@@ -82,7 +82,7 @@ function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> 
 }
 
 /** Both partitioners are of one domain and give an id the same interval. */
-function* reshapeInvalid({ partitioner, reshape, partitions, replicas }: Ring): Generator<Broken> {
+function* reshapeInvalid({ partitioner, reshape, partitions }: Ring): Generator<Broken> {
   if (reshape === undefined) return;
   const { kind, partitioner: other } = reshape;
   for (const { message } of intervalFaults(other)) yield { message: `reshape ${kind}: ${message}` };
@@ -94,13 +94,14 @@ function* reshapeInvalid({ partitioner, reshape, partitions, replicas }: Ring): 
     const texts = [before, after].map(settingsText);
     yield { message: `reshape ${kind}: ${texts[1]} cannot follow ${texts[0]}` };
   }
-  if (Number.isInteger(replicas)) return;
-  yield { message: `${replicas} replicas with partitions split or merged, wanted a whole number` };
 }
 
-function* replicasInvalid({ replicas }: Ring): Generator<Broken> {
-  if (replicas >= 1 && replicas <= replicaCountMax) return;
-  yield { message: `${replicas} replicas, wanted 1 to ${replicaCountMax}` };
+function* replicasInvalid({ partitioner, partitions, replicas }: Ring): Generator<Broken> {
+  if (!(replicas >= 1 && replicas <= replicaCountMax)) {
+    yield { message: `${replicas} replicas, wanted 1 to ${replicaCountMax}` };
+  }
+  if (liveCountOf(partitioner) === partitions || Number.isInteger(replicas)) return;
+  yield { message: `${replicas} replicas with partitions split or merged, wanted a whole number` };
 }
 
 function* rowLengthsWrong({ table, partitions, replicas }: Ring): Generator<Broken> {

@@ -4,12 +4,13 @@ import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
 import { settingChanges } from '../diff-rings.ts';
 import type { Move } from '../move.ts';
+import { grownReplicas } from '../new-slots.ts';
 import { asIntervals } from '../partitioner/as-intervals.ts';
 import { isIntervals } from '../partitioner/partitioner.ts';
 import { samePartitioner } from '../partitioner/partitioner-settings.ts';
 import { listed, mayFollow } from '../partitioner/reshape.ts';
 import { isRetired, parentsIn } from '../reshape-ring.ts';
-import { nobodyIn, type Ring, slotCount } from '../ring.ts';
+import { nobodyIn, type Ring, sameHolders } from '../ring.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 
 /** Two versions of a ring, the older with its ring id. */
@@ -80,9 +81,8 @@ function isReplicasStep(previous: Ring, next: Ring): boolean {
   if (previous.moves.length === 0)
     return next.moves.length === 0 || next.replicas < previous.replicas;
   const fresh = previous.moves.filter(({ from }) => from === null).length;
-  const slots = slotCount(previous.partitions, previous.replicas) + fresh;
   const left = next.moves.some(({ from }) => from === null);
-  return fresh > 0 && !left && slotCount(next.partitions, next.replicas) === slots;
+  return fresh > 0 && !left && next.replicas === grownReplicas(previous, fresh);
 }
 
 function* versionWrong({ previous, next }: Transition): Generator<Broken> {
@@ -201,15 +201,9 @@ function* minVersionWrong({ previous, next }: Transition): Generator<Broken> {
 /** 1 for each partition of which reads or writes go elsewhere in `next`. */
 function touchedPartitions(previous: Ring, next: Ring): Uint8Array {
   const touched = new Uint8Array(next.partitions);
-  for (
-    let replica = 0;
-    replica < Math.max(next.table.length, previous.table.length);
-    replica += 1
-  ) {
-    const [was, is] = [previous.table[replica], next.table[replica]];
-    for (let partition = 0; partition < next.partitions; partition += 1) {
-      if (is?.[partition] !== was?.[partition]) touched[partition] = 1;
-    }
+  for (let partition = 0; partition < next.partitions; partition += 1) {
+    const isNew = partition >= previous.partitions;
+    if (isNew || !sameHolders(previous.table, next.table, partition)) touched[partition] = 1;
   }
   // From the first version on, so that whoever knows an older one leaves the parents in peace.
   const inReshape = [previous, next].filter(({ reshape }) => reshape?.kind === 'to');

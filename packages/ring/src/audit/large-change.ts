@@ -13,7 +13,7 @@
 import { counted } from '@ringwright/base/counted';
 import { countThinned, countUnderQuorum, devicesOf } from '../quorum.ts';
 import { isRetired, parentsIn } from '../reshape-ring.ts';
-import type { Ring, SlotRow } from '../ring.ts';
+import { type Ring, type SlotRow, slotTotal } from '../ring.ts';
 import { copyTable } from '../slot-rows.ts';
 
 export interface ChangeSize {
@@ -53,7 +53,7 @@ export function changeSize(
   const incoming = outside.filter(({ from, to }) => isIn(joiner, to) && !isIn(joiner, from));
   const explained = Math.min(incoming.length, joiner?.count ?? 0);
   return {
-    slots: previous.table.reduce((sum, row) => sum + row.length, 0),
+    slots: slotTotal(previous),
     moved: moves.length,
     unexplained: outside.length - explained,
     given: moves.length - outside.length,

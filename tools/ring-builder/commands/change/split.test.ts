@@ -1,7 +1,12 @@
 // split and merge as commands: staged, planned, committed where no server has the ring; bad ones
 // are refused with both values, and change nothing.
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
+import { devicesOf } from '@ringwright/ring/quorum';
 import { expect, test } from 'vitest';
+import { advance, receiptsOf } from '../../../../test/support/finalized-moves.ts';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { filesOf } from '../../../../test/support/small-repository.ts';
@@ -102,7 +107,7 @@ test('what is retired is at risk, and so is what a split leaves of it', async ()
   expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
 });
 
-test('a ring with a split keeps its replicas, and goes back across none', async () => {
+test('no revert goes back across a split, and no replica is a fraction behind one', async () => {
   const tool = await withRing('--partitioner ranges');
   await tool.json('split cities 0 --at m');
   await tool.json('commit cities -m split');
@@ -110,8 +115,39 @@ test('a ring with a split keeps its replicas, and goes back across none', async 
     code: 'RESHAPE_UNFIT',
     details: { changes: ['ring-builder merge cities 1 2'] },
   });
-  await tool.json('set cities --replicas 3');
-  await expect(tool.json('plan cities')).rejects.toMatchObject({ code: 'RESHAPE_UNFIT' });
+  await tool.json('set cities --replicas 2.5');
+  await expect(tool.json('plan cities')).rejects.toMatchObject({
+    code: 'RESHAPE_UNFIT',
+    details: { before: 2, after: 2.5 },
+  });
+});
+
+test('behind splits and one given up, replicas go up and down, and back', async () => {
+  const tool = await withRing('--partitioner ranges --boundaries g,n', 4);
+  const rings = join(tool.folder, 'rings');
+  await notePush(tool.folder);
+  const land = async (...changes: string[]) => {
+    for (const change of changes) await tool.json(change);
+    await tool.json('commit cities -m change');
+    await advance(rings, initializeMoves);
+    await advance(rings, finalizeMoves, receiptsOf);
+  };
+  const replicasIn = async () => {
+    const { ring } = await readVersion(rings, 'cities', 'head');
+    const ids = Array.from({ length: ring.partitions }, (_, id) => id);
+    return ids.map((id) => devicesOf(ring.table, id).length);
+  };
+  await land('split cities 1 --at j');
+  await tool.json('split cities 0 --at c');
+  await tool.json('commit cities -m given-up');
+  await tool.json('moves cities cancel all');
+  await land('set cities --replicas 3');
+  expect(await replicasIn()).toEqual([3, 0, 3, 3, 3, 0, 0]);
+  await land('set cities --replicas 2');
+  expect(await replicasIn()).toEqual([2, 0, 2, 2, 2, 0, 0]);
+  expect(await tool.json('diff cities 9 10')).toMatchObject({ slotsRemoved: 4 });
+  expect(await tool.json('verify cities')).toMatchObject({ ok: true, findings: [] });
+  expect(await tool.json('verify cities --optimal')).toMatchObject({ ok: true });
 });
 
 test('all partitions are split, merged, and brought together where they lie apart', async () => {

@@ -3,7 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import type { ImportedRing } from '@ringwright/builder/state/import-json';
 import { addRing } from '@ringwright/repository/add-ring';
 import { requireSound } from '@ringwright/ring/audit/audit-ring';
-import { slotCount } from '@ringwright/ring/ring';
+import { slotTotal } from '@ringwright/ring/ring';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
@@ -30,7 +30,7 @@ export async function addImported(
       details: { source: source.kind },
     },
   });
-  const slots = ring === null ? 0 : slotCount(ring.partitions, ring.replicas);
+  const slots = ring === null ? 0 : slotTotal(ring);
   return {
     json: {
       ring: name,

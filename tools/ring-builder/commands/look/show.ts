@@ -8,7 +8,7 @@ import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
-import { slotCount } from '@ringwright/ring/ring';
+import { slotTotal } from '@ringwright/ring/ring';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
@@ -33,7 +33,7 @@ export const verb: Verb = {
     const devices = ring.devices
       .filter((device) => device !== null)
       .map((device) => ({ ...device, slots: counts[device.id] ?? 0 }));
-    const slots = slotCount(partitions, replicas);
+    const slots = slotTotal(ring);
     const figures = state === null ? null : ringFigures(ring, state);
     const staged = stagedChangesOf(extraSections);
     const settings =
