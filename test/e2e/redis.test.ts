@@ -1,6 +1,6 @@
 // The Redis protocol of real servers: over a bare socket, ioredis, redis-cli and redis-benchmark.
 import path from 'node:path';
-import { redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
+import { peerQueueBytesMax, redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -102,6 +102,19 @@ describe('by hand', () => {
     expect((await slow.rest()).length).toBe(count * bulk(value).length);
     const { bytes } = await askServer(cluster.ports()[0]!, { path: '/metrics' });
     expect(bytes.toString()).toContain('ringwright_redis_protocol_errors_total 4');
+  });
+
+  test('more long values asked for at once than wait for a peer: each of them comes', async () => {
+    const { ports } = await redisCluster({ servers: 4, replicas: 2 });
+    const client = ioredisTo(ports[0]!);
+    const value = Buffer.alloc(valueBytesMax, 'v');
+    for (let key = 0; key < 20; key += 1) await client.set(`long${key}`, value);
+    const pipeline = client.pipeline();
+    const count = (12 * peerQueueBytesMax) / valueBytesMax;
+    for (let key = 0; key < count; key += 1) pipeline.getBuffer(`long${key % 20}`);
+    const answers = (await pipeline.exec()) ?? [];
+    const wrong = answers.filter(([, found]) => !(found instanceof Buffer && found.equals(value)));
+    expect([answers.length, wrong]).toEqual([count, []]);
   });
 
   test('random commands with random words: answers to the end, no failure', async () => {

@@ -144,6 +144,8 @@ export const transferChunkBytesMax = 256 * KIB;
 export const socketMessageBytesMax = 4 * MIB;
 /** Unsent bytes to one peer; beyond it requests to that peer fail at once instead of queueing. */
 export const peerQueueBytesMax = 16 * MIB;
+/** A request is tried again for so long while that queue is full: a disk takes it in a fifth. */
+export const crowdedMsMax = 2_000;
 /**
  * A call to a peer without an answer by then counts as failed: above any fsync of a working disk.
  */

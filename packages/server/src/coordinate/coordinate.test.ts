@@ -206,6 +206,8 @@ describe('what is said of a write that failed', () => {
     ['STORE_CLOSED', undefined, 'rejected'],
     ['NOT_RESPONSIBLE', undefined, 'rejected'],
     ['DISK_FULL', undefined, 'rejected'],
+    // The server left the ring.
+    ['CALLER_UNPROVEN', undefined, 'rejected'],
     ['PEER_BUSY', 'rejected', 'rejected'],
     // The record may be there: its answer had no room, or it does not count yet.
     ['PEER_BUSY', 'unknown', 'unknown'],
@@ -224,6 +226,7 @@ describe('what is said of a write that failed', () => {
     await expect(work).rejects.toMatchObject({
       code: 'NOT_ENOUGH_REPLICAS',
       details: { outcome: wanted },
+      hint: expect.stringContaining(code === 'CALLER_UNPROVEN' ? 'a server that it names' : 'GET'),
     });
   });
 

@@ -205,6 +205,9 @@ export function tooFewSlots(
   const devices = Object.fromEntries([...said].map(([id, what]) => [`d${id}`, what]));
   const details = { needed, slots, acked, devices, ...(outcome && { outcome }) };
   const message = `${acked} of ${slots} slots answered, ${needed} are needed`;
-  const hint = 'GET /v1/status of the servers named in details says what is wrong with them';
+  const isUnnamed = [...said.values()].includes('CALLER_UNPROVEN');
+  const hint = isUnnamed
+    ? 'the ring does not name this server, or another key of it: ask a server that it names'
+    : 'GET /v1/status of the servers named in details says what is wrong with them';
   return new CodedError('NOT_ENOUGH_REPLICAS', message, { details, hint });
 }

@@ -1,7 +1,8 @@
 // What a coordinator works with, and how it follows rings that change under a request.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
-import { ringRetriesMax } from '@ringwright/base/limits';
+import { crowdedMsMax, ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
 import { type MaybePromise, promised, type Told, tryCall } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
@@ -28,9 +29,10 @@ export interface CoordinatorPorts {
 }
 
 /**
- * Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old
- * ring, and again for a moment after a ring was activated, while joiners may not count yet. An
- * attempt may have stored something when it is run again: it must store the same.
+ * Runs an attempt with the active ring, and again: with a newer one as long as devices refuse for
+ * an old ring; for a moment after a ring was activated, while joiners may not count yet; and for a
+ * moment while too many bytes wait for a device. An attempt may have stored something when it is
+ * run again: it must store the same.
  */
 export function withNewestRing<T>(
   ports: CoordinatorPorts,
@@ -84,6 +86,7 @@ async function follow<T>(
   const { keyspace } = firstRing.ring;
   let begun: Promise<T> | null = first;
   let waits = 0;
+  const begunMs = ports.clock.machineMs();
   for (let tries = 1; ; ) {
     const active: ActiveRing = begun === null ? ports.rings.get(keyspace) : firstRing;
     const madeWith = { keyspace, ringVersion: active.ring.version };
@@ -93,7 +96,7 @@ async function follow<T>(
       begun = null;
       return await result;
     } catch (error) {
-      if (isTakingOver(ports, active, error)) {
+      if (isTakingOver(ports, active, error) || isCrowded(ports, begunMs, error)) {
         waits += 1;
         await ports.backOff(waits);
         continue;
@@ -116,9 +119,21 @@ function isTakingOver(
   { activatedMs }: ActiveRing,
   error: unknown,
 ): boolean {
+  return hasSaid(error, 'PARTITION_FILLING') && clock.machineMs() - activatedMs < takeoverMsMax;
+}
+
+/**
+ * Whether too many bytes wait on the way to or from a device. They leave: a client that asks for
+ * hundreds of long values at once gets each of them, one that outruns a device is told so.
+ */
+function isCrowded({ clock }: CoordinatorPorts, begunMs: number, error: unknown): boolean {
+  return hasSaid(error, 'PEER_BUSY') && clock.machineMs() - begunMs < crowdedMsMax;
+}
+
+/** Whether one of the devices that did not count failed with this code. */
+function hasSaid(error: unknown, code: ErrorCode): boolean {
   if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return false;
-  const said = Object.values(error.details['devices'] ?? {});
-  return said.includes('PARTITION_FILLING') && clock.machineMs() - activatedMs < takeoverMsMax;
+  return Object.values(error.details['devices'] ?? {}).includes(code);
 }
 
 /** Fetches the newer ring, unless it came another way meanwhile. */
