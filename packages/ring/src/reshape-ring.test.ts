@@ -197,7 +197,7 @@ test('a version that does it wrong is found', () => {
   );
 });
 
-test('new slots behind a split are those of all partitions that take keys, and of no others', () => {
+test('new slots behind a split are of all partitions that take keys, and of no others', () => {
   const ring = ringOf({ kind: 'ranges', partitions: 2, starts: ['m'] });
   const wanted = splitInterval(partitionerIn(ring), 0, ['c']);
   const split = reshapeRing(ring, idOf(ring), { partitioner: wanted, direct: true });
