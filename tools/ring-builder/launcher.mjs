@@ -2,7 +2,8 @@
 //bin/sh -c :; bin="$(dirname "$(readlink -f "$0")")/../../node_modules/.bin"
 //bin/sh -c :; exec env PATH="$bin:$PATH" node "$0" "$@"
 // Program: ring-builder, from its second start on as Node has compiled it before.
+import { bundleOf } from '@ringwright/node/bundle';
 import { prepareNode } from '@ringwright/node/prepare-node';
 
 prepareNode('ring-builder');
-await import('./main.ts');
+await import(bundleOf('ring-builder') ?? './main.ts');

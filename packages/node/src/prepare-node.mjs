@@ -6,7 +6,7 @@
 // commands that start it: the Node that was brought along, if there is one. It takes the place of
 // the shell, so that signals and exit codes are its own.
 import module from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { checkout } from './bundle.mjs';
 
 // What follows must also be understood by the Node that is too old.
 const NODE_MAJOR_NEEDED = 24;
@@ -23,12 +23,11 @@ export function prepareNode(program) {
 }
 
 function refuse(program) {
-  const root = fileURLToPath(import.meta.url).replace(/packages\/[^/]+\/src\/[^/]+$/, '');
   process.stderr.write(
     `${program}: Node ${NODE_MAJOR_NEEDED} or newer is needed, ` +
       `this is ${process.version} [USAGE]\n` +
-      `node ${root}tools/house/bootstrap.mjs brings one along, and\n` +
-      `${root}node_modules/.bin/${program}, started without naming a Node, takes it\n`,
+      `node ${checkout}tools/house/bootstrap.mjs brings one along, and\n` +
+      `${checkout}node_modules/.bin/${program}, started without naming a Node, takes it\n`,
   );
   process.exit(2);
 }
