@@ -6,7 +6,7 @@ import { packageOfSpecifier, type Workspace } from '../workspace.ts';
 
 /** Programs are started, not imported. */
 const PROGRAM =
-  /^(tools\/([^/]+\/(main\.ts|launcher\.mjs)|bench\/[^/]+\.ts|house\/(check|bootstrap|bundle|vitest\.config|test-folder)\.m?[jt]s)|test\/upgrade\/write-data\.ts)$/;
+  /^(tools\/([^/]+\/(main\.ts|launcher\.mjs)|bench\/[^/]+\.ts|house\/(check|bootstrap|bundle|pack-client|vitest\.config|test-folder)\.m?[jt]s)|test\/upgrade\/write-data\.ts)$/;
 
 /** What applications outside this repository import. */
 const PUBLIC = new Set(['packages/client/src/connect.ts']);

@@ -1,0 +1,120 @@
+// Program: npm run pack:client -- FOLDER, the client as a package for programs outside of this
+// checkout: one file of JavaScript, and the types that its callers see.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { programVersion } from '@ringwright/base/program-version';
+import { rolldown } from 'rolldown';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** What the package gives: its calls, what they take and give, and the errors they throw. */
+const VALUES = `export { connect } from '@ringwright/client/connect';
+export { CodedError } from '@ringwright/base/coded-error';
+`;
+const TYPES = `${VALUES}export type { ConnectOptions } from '@ringwright/client/connect';
+export type * from '@ringwright/client/client';
+export type { ScannedRecord, ScanOptions } from '@ringwright/client/scan';
+export type { ConsistencyLevel } from '@ringwright/wire/coordination';
+export type { ErrorCode } from '@ringwright/base/errors';
+`;
+
+/** Packages whose types the client's are made of. */
+const TYPED = ['base', 'client', 'node', 'ring', 'wire'];
+
+/** Its code and its types name it: the application installs it. */
+const OUTSIDE = 'zod';
+
+async function bundleCode(stage: string): Promise<void> {
+  const entry = path.join(root, 'packages/client/src/the-entry.ts');
+  const build = await rolldown({
+    ...{ input: entry, platform: 'node', external: [OUTSIDE], logLevel: 'warn' },
+    plugins: [
+      { name: 'entry', resolveId: own(entry), load: (id) => (id === entry ? VALUES : null) },
+    ],
+  });
+  await build.write({ file: path.join(stage, 'client.mjs'), format: 'esm', codeSplitting: false });
+  await build.close();
+}
+
+const own = (entry: string) => (id: string) => (id === entry ? id : null);
+
+/** A file of types for each source; those that the client's need are kept, by path. */
+function copyTypes(stage: string, made: string): void {
+  const sources = TYPED.map((name) => path.join(root, 'packages', name, 'src'));
+  const compilerOptions = {
+    ...{ noEmit: false, allowJs: false, declaration: true, emitDeclarationOnly: true },
+    ...{ rootDir: root, outDir: made, typeRoots: [path.join(root, 'node_modules/@types')] },
+  };
+  const config = path.join(made, 'tsconfig.json');
+  const exclude = [path.join(root, 'packages/**/*.test.ts')];
+  const told = { extends: path.join(root, 'tsconfig.json'), compilerOptions };
+  fs.writeFileSync(config, JSON.stringify({ ...told, include: sources, exclude }));
+  execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', config], { stdio: 'inherit' });
+  const entry = path.join(made, 'client.d.mts');
+  fs.writeFileSync(entry, TYPES);
+  const left = [entry];
+  const known = new Set(left);
+  for (const file of left) {
+    const text = fs.readFileSync(file, 'utf8');
+    const rewritten = text.replace(
+      /(['"])(@ringwright\/[^'"]+|\.[^'"]+\.ts)\1/g,
+      (_, quote, name) => {
+        const found = typesOf(String(name), file, made);
+        if (!known.has(found)) left.push(found);
+        known.add(found);
+        const relative = path.relative(path.dirname(file), found).replace(/\.d\.ts$/, '.js');
+        return `${quote}${relative.startsWith('.') ? relative : `./${relative}`}${quote}`;
+      },
+    );
+    const copy = path.join(stage, path.relative(made, file));
+    fs.mkdirSync(path.dirname(copy), { recursive: true });
+    fs.writeFileSync(copy, rewritten);
+  }
+}
+
+function typesOf(name: string, from: string, made: string): string {
+  const [, scope, rest = ''] = /^@ringwright\/([^/]+)\/(.+)$/.exec(name) ?? [];
+  if (scope !== undefined) return path.join(made, 'packages', scope, 'src', `${rest}.d.ts`);
+  return path.resolve(path.dirname(from), name.replace(/\.ts$/, '.d.ts'));
+}
+
+function describe(stage: string): void {
+  const { dependencies } = JSON.parse(
+    fs.readFileSync(path.join(root, 'packages/wire/package.json'), 'utf8'),
+  ) as { dependencies: Record<string, string> };
+  const place = { types: './client.d.mts', default: './client.mjs' };
+  const text = {
+    ...{ name: '@ringwright/client', version: programVersion, license: 'Apache-2.0' },
+    ...{ description: 'Reads and writes of Ringwright storage servers', type: 'module' },
+    exports: { '.': place, './connect': place },
+    engines: { node: '>=24' },
+    dependencies: { [OUTSIDE]: dependencies[OUTSIDE] },
+  };
+  fs.writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify(text, null, 2)}\n`);
+  fs.copyFileSync(path.join(root, 'LICENSE'), path.join(stage, 'LICENSE'));
+}
+
+const [to] = process.argv.slice(2);
+if (to === undefined) {
+  process.stderr.write('into which folder? npm run pack:client -- FOLDER\n');
+  process.exit(2);
+}
+// npm runs its scripts in the checkout, wherever it was typed.
+const folder = path.resolve(process.env['INIT_CWD'] ?? '.', to);
+const made = fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-client-'));
+const stage = path.join(made, 'package');
+try {
+  fs.mkdirSync(stage);
+  fs.mkdirSync(folder, { recursive: true });
+  await bundleCode(stage);
+  copyTypes(stage, made);
+  describe(stage);
+  const args = ['pack', stage, '--pack-destination', folder, '--silent'];
+  const name = execFileSync('npm', args, { encoding: 'utf8' }).trim();
+  const file = path.join(folder, name);
+  process.stdout.write(`${file}\n\nNext, where your program is: npm install ${file}\n`);
+} finally {
+  fs.rmSync(made, { recursive: true });
+}
