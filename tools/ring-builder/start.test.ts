@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '../..');
-const program = path.join(import.meta.dirname, 'main.ts');
+const launcher = path.join(import.meta.dirname, 'launcher.mjs');
 /** Prints each module that is loaded, with a mark of its own among what the tool prints. */
 const tellModules = `data:text/javascript,${encodeURIComponent(
   `import module from 'node:module';
@@ -17,7 +17,7 @@ const tellModules = `data:text/javascript,${encodeURIComponent(
 test('help loads nothing that reads rings', async () => {
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
-    ['--import', tellModules, program, '--help'],
+    ['--import', tellModules, launcher, '--help'],
     { cwd: root },
   );
   expect(stdout).toContain('rollout');

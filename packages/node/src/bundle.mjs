@@ -42,8 +42,13 @@ export function publishBundles(root, folder, sources) {
   fs.renameSync(aside, file);
 }
 
-/** What a launcher imports: the bundle of its program; null where its sources are to be taken. */
+/**
+ * What a launcher imports: the bundle of its program; null where its sources are to be taken. Where
+ * Node was told to load something first (--import), that may watch modules, or put faults into
+ * them: then there have to be modules.
+ */
 export function bundleOf(program, root = checkout) {
+  if (process.execArgv.some((word) => word.startsWith('--import'))) return null;
   const folder = freshBundles(root);
   const file = `${folder}/${program}.mjs`;
   return folder !== null && fs.existsSync(file) ? pathToFileURL(file).href : null;
