@@ -159,6 +159,7 @@ function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
   const { signed, signers, needed, missing } = signing;
   if (!signed) return ['made before signing was turned on: it cannot be pushed'];
+  if (needed === 0) return ['signed; the trust.json that names the keys is not here any more'];
   const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
   return [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`];
 }

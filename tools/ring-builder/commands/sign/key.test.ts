@@ -1,5 +1,5 @@
 // With keys: one command turns signing on, and what it refuses.
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -48,6 +48,8 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   expect(await tool.json(`commit cities -m again ${ada}`)).toMatchObject({ changed: false });
   expect(await tool.json(`verify cities --trust ${made.root}`)).toMatchObject({ signed: true });
   expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
+  await rm(join(tool.folder, 'rings/trust.json'));
+  expect((await tool.run('status cities')).stdout).toContain('signed; the trust.json that names');
 });
 
 test('the first ring of a folder is signed from the start, unless told otherwise', async () => {
