@@ -1,4 +1,4 @@
-// The package of the client, in a program that has nothing of this checkout but that and zod.
+// The package of the client, in a program that has nothing of this checkout but that.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,9 @@ test('a program elsewhere installs the client, passes tsc, and reads what it wro
   const place = path.join(app, 'node_modules/@ringwright/client');
   await mkdir(place, { recursive: true });
   await run('tar', ['-xzf', file, '--strip-components=1', '-C', place]);
-  await symlink(path.join(root, 'node_modules/zod'), path.join(app, 'node_modules/zod'));
+  for (const name of ['msgpackr', 'ws', 'zod']) {
+    await symlink(path.join(root, 'node_modules', name), path.join(app, 'node_modules', name));
+  }
   await writeFile(path.join(app, 'package.json'), '{ "type": "module" }');
   await writeFile(path.join(app, 'app.ts'), program);
   const strict = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'esnext'];

@@ -3,13 +3,8 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import {
-  bundlesFolder,
-  freshBundles,
-  publishBundles,
-  checkout as root,
-  stampOf,
-} from '@ringwright/node/bundle';
+import { bundlesFolder, freshBundles, checkout as root, stampOf } from '@ringwright/node/bundle';
+import { renameDurably, replaceDurably, syncFile } from '@ringwright/node/durable-files';
 
 const bundles = bundlesFolder(root);
 
@@ -22,63 +17,76 @@ const PROGRAMS = {
   'side-program': 'packages/partition/src/side/side-program.ts',
 };
 
-/** Folders of bundles that stay: a program that runs loads parts of its own later. */
-const FOLDERS_KEPT = 4;
-
-/** A program that another one starts lies beside it in the bundle, as JavaScript. */
-const besideIt = {
-  name: 'programs beside the bundle',
-  transform: (code, id) =>
-    id.startsWith(path.join(root, 'packages')) && code.includes('import.meta.url')
-      ? code.replace(/new URL\('\.\/([a-z-]+)\.ts', import\.meta\.url\)/g, (all, name) =>
-          name in PROGRAMS ? `new URL('./${name}.mjs', import.meta.url)` : all,
-        )
-      : null,
-};
+/**
+ * Folders of bundles that stay, 5 MB each: a server loads parts of its own later, and starts
+ * programs beside it. So many upgrades may go by under one that runs.
+ */
+const FOLDERS_KEPT = 16;
 
 async function bundle() {
   process.stderr.write('ringwright: bundling the programs (once after a change, about 2 s) …\n');
-  const begunMs = Date.now();
   const { rolldown } = await import('rolldown');
-  const made = path.join(bundles, `making-${process.pid}`);
-  const input = Object.fromEntries(
-    Object.entries(PROGRAMS).map(([name, file]) => [name, path.join(root, file)]),
-  );
+  const sources = new Map();
+  const entries = Object.entries(PROGRAMS).map(([name, file]) => [name, root + file]);
   const build = await rolldown({
-    ...{ input, platform: 'node', logLevel: 'warn' },
+    ...{ input: Object.fromEntries(entries), platform: 'node', logLevel: 'warn' },
     // With its native part it stays where npm has put it.
     external: ['better-sqlite3'],
-    plugins: [besideIt],
+    plugins: [{ name: 'sources', load: (id) => loadSource(id, sources) }],
   });
-  const names = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' };
-  const { output } = await build.write({ dir: made, format: 'esm', ...names });
-  await build.close();
-  const lost = output.find(({ code = '' }) => /new URL\([^)]*\.ts\b/.test(code));
-  if (lost !== undefined) throw new Error(`${lost.fileName} starts a program that PROGRAMS lacks`);
-  const sources = sourcesOf(output.flatMap(({ moduleIds = [] }) => moduleIds));
-  // A source that was saved meanwhile may be in there as it was before.
-  if (sources.some(({ ms }) => ms >= begunMs && ms <= Date.now())) {
-    fs.rmSync(made, { recursive: true });
-    return;
+  const made = path.join(bundles, `making-${process.pid}`);
+  try {
+    const names = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' };
+    const { output } = await build.write({ dir: made, format: 'esm', ...names });
+    requirePrograms(output);
+    // After a power failure a file may be there and empty, which is a program that does nothing.
+    await Promise.all(output.map(({ fileName }) => syncFile(path.join(made, fileName))));
+    await publish(made, stampsOf(sources));
+  } finally {
+    await build.close();
+    fs.rmSync(made, { recursive: true, force: true });
   }
-  const folder = createHash('sha256').update(JSON.stringify(sources)).digest('hex').slice(0, 16);
-  const place = path.join(bundles, folder);
-  if (fs.existsSync(place)) fs.rmSync(made, { recursive: true });
-  else fs.renameSync(made, place);
-  publishBundles(root, folder, sources);
-  removeOld(folder);
 }
 
-/** Packages from elsewhere change only with node_modules, and then the bundles go too. */
-function sourcesOf(modules) {
-  const own = modules.map((id) => path.relative(root, id));
+/**
+ * A source of ours, stamped before it is read: one that is saved meanwhile counts as changed. A
+ * program that another one starts lies beside it in the bundle, as JavaScript.
+ */
+function loadSource(id, sources) {
+  const file = path.relative(root, id);
+  if (!/^(packages|tools)\/.*\.ts$/.test(file)) return null;
+  sources.set(file, stampOf(root, file));
+  return fs
+    .readFileSync(id, 'utf8')
+    .replace(/new URL\('\.\/([a-z-]+)\.ts', import\.meta\.url\)/g, (all, name) =>
+      name in PROGRAMS ? `new URL('./${name}.mjs', import.meta.url)` : all,
+    );
+}
+
+function requirePrograms(output) {
+  const lost = output.find(({ code = '' }) => /new URL\([^)]*\.ts\b/.test(code));
+  if (lost !== undefined) throw new Error(`${lost.fileName} starts a program that PROGRAMS lacks`);
+}
+
+/** Besides the sources: what says where packages lie, and which of others are here. */
+function stampsOf(sources) {
   const packages = ['packages', 'tools'].flatMap((folder) =>
-    fs.readdirSync(path.join(root, folder)).map((name) => `${folder}/${name}/package.json`),
+    fs.readdirSync(root + folder).map((name) => `${folder}/${name}/package.json`),
   );
-  return [...own.filter((file) => /^(packages|tools)\//.test(file)), ...packages]
-    .sort((a, b) => (a < b ? -1 : 1))
-    .map((file) => stampOf(root, file))
-    .filter((stamp) => stamp !== null);
+  const others = ['package-lock.json', 'tools/house/bundle.mjs', ...packages];
+  return [...sources.values(), ...others.map((file) => stampOf(root, file))]
+    .filter((stamp) => stamp !== null)
+    .sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+async function publish(made, sources) {
+  const folder = createHash('sha256').update(JSON.stringify(sources)).digest('hex').slice(0, 16);
+  await renameDurably(made, path.join(bundles, folder)).catch((error) => {
+    // Another one was faster.
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+  await replaceDurably(path.join(bundles, 'newest.json'), JSON.stringify({ folder, sources }));
+  removeOld(folder);
 }
 
 function removeOld(newest) {

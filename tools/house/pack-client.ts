@@ -23,13 +23,13 @@ export type { ErrorCode } from '@ringwright/base/errors';
 /** Packages whose types the client's are made of. */
 const TYPED = ['base', 'client', 'node', 'ring', 'wire'];
 
-/** Its code and its types name it: the application installs it. */
-const OUTSIDE = 'zod';
+/** What the client needs of others: the application installs it. */
+const OUTSIDE = ['msgpackr', 'ws', 'zod'];
 
 async function bundleCode(stage: string): Promise<void> {
   const entry = path.join(root, 'packages/client/src/the-entry.ts');
   const build = await rolldown({
-    ...{ input: entry, platform: 'node', external: [OUTSIDE], logLevel: 'warn' },
+    ...{ input: entry, platform: 'node', external: OUTSIDE, logLevel: 'warn' },
     plugins: [
       { name: 'entry', resolveId: own(entry), load: (id) => (id === entry ? VALUES : null) },
     ],
@@ -81,19 +81,22 @@ function typesOf(name: string, from: string, made: string): string {
 }
 
 function describe(stage: string): void {
-  const { dependencies } = JSON.parse(
-    fs.readFileSync(path.join(root, 'packages/wire/package.json'), 'utf8'),
-  ) as { dependencies: Record<string, string> };
   const place = { types: './client.d.mts', default: './client.mjs' };
   const text = {
     ...{ name: '@ringwright/client', version: programVersion, license: 'Apache-2.0' },
     ...{ description: 'Reads and writes of Ringwright storage servers', type: 'module' },
     exports: { '.': place, './connect': place },
     engines: { node: '>=24' },
-    dependencies: { [OUTSIDE]: dependencies[OUTSIDE] },
+    dependencies: Object.fromEntries(OUTSIDE.map((name) => [name, versionOf(name)])),
   };
   fs.writeFileSync(path.join(stage, 'package.json'), `${JSON.stringify(text, null, 2)}\n`);
   fs.copyFileSync(path.join(root, 'LICENSE'), path.join(stage, 'LICENSE'));
+}
+
+/** The one that is here, and was tested with it. */
+function versionOf(name: string): string {
+  const text = fs.readFileSync(path.join(root, 'node_modules', name, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 const [to] = process.argv.slice(2);

@@ -142,9 +142,9 @@ export const stampsReservedMs = 4_000;
 export const transferChunkBytesMax = 256 * KIB;
 /** One WebSocket message: a batch of records or one chunk, with its envelope. */
 export const socketMessageBytesMax = 4 * MIB;
-/** Unsent bytes to one peer; beyond it requests to that peer fail at once instead of queueing. */
+/** Unsent bytes to one peer; beyond it calls of that peer, and to it, are refused at once. */
 export const peerQueueBytesMax = 16 * MIB;
-/** A request is tried again for so long while that queue is full: a disk takes it in a fifth. */
+/** A read is tried again for so long while that queue is full: a slow network empties it in a fifth. */
 export const crowdedMsMax = 2_000;
 /**
  * A call to a peer without an answer by then counts as failed: above any fsync of a working disk.

@@ -8,12 +8,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** Of the checkout, with a slash at its end. */
 export const checkout = fileURLToPath(import.meta.url).replace(/packages\/[^/]+\/src\/[^/]+$/, '');
 
-/** Where bundles lie: with node_modules they go, and what they hold of it. */
+/** Not in node_modules, which npm empties: servers that run start programs of their bundle later. */
 export function bundlesFolder(root) {
-  return `${root}node_modules/.cache/ringwright/bundles`;
+  return `${root}.bundles`;
 }
 
-/** What says that a source is as it was, as git asks: when it was changed, and its size. */
+/** What says that a file is as it was: when it was changed, and its size. */
 export function stampOf(root, file) {
   const found = fs.statSync(root + file, { throwIfNoEntry: false });
   return found === undefined ? null : { file, ms: found.mtimeMs, bytes: found.size };
@@ -32,14 +32,6 @@ export function freshBundles(root) {
     return now !== null && now.ms === ms && now.bytes === bytes;
   };
   return list.sources.every(isAsItWas) ? `${bundlesFolder(root)}/${list.folder}` : null;
-}
-
-/** From now on they are the newest: in one step, so a reader sees a whole list. */
-export function publishBundles(root, folder, sources) {
-  const file = `${bundlesFolder(root)}/newest.json`;
-  const aside = `${file}.${process.pid}`;
-  fs.writeFileSync(aside, JSON.stringify({ folder, sources }));
-  fs.renameSync(aside, file);
 }
 
 /**

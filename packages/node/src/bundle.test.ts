@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { bundleOf, bundlesFolder, freshBundles, publishBundles, stampOf } from './bundle.mjs';
+import { bundleOf, bundlesFolder, freshBundles, stampOf } from './bundle.mjs';
 
 /** A checkout with two sources and the bundle that was made of them. */
 async function checkoutWithBundle() {
@@ -15,11 +15,9 @@ async function checkoutWithBundle() {
   await mkdir(folder, { recursive: true });
   const program = join(folder, 'tool.mjs');
   await writeFile(program, '');
-  publishBundles(
-    root,
-    'one',
-    files.map((file) => stampOf(root, file)),
-  );
+  const sources = files.map((file) => stampOf(root, file));
+  const list = JSON.stringify({ folder: 'one', sources });
+  await writeFile(join(bundlesFolder(root), 'newest.json'), list);
   return { root, program };
 }
 

@@ -23,7 +23,9 @@ export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
     const { ring, replicas } = state;
     const what = `${ring} has partition ids that splits or merges left behind`;
     throw new CodedError('RESHAPE_UNFIT', `${what}: ${replicas} replicas are no whole number`, {
-      hint: `ring-builder unstage ${ring}; then ring-builder set ${ring} --replicas N`,
+      hint:
+        `ring-builder set ${ring} --replicas N, a whole number; where one more is too many slots ` +
+        'for a version, commit --direct when no server has the ring',
       details: { before: head.replicas, after: replicas },
     });
   }

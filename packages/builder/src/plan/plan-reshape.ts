@@ -104,7 +104,7 @@ function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner
   }
   if (state.replicas !== head.replicas) {
     throw unfit(state, `${head.replicas} replicas are to become ${state.replicas}`, {
-      hint: `one after the other: ring-builder unstage ${keyspace}`,
+      hint: `one after the other: ring-builder set ${keyspace} --replicas ${head.replicas} keeps them`,
       details: { before: head.replicas, after: state.replicas },
     });
   }

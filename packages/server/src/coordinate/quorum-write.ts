@@ -205,7 +205,8 @@ export function tooFewSlots(
   const devices = Object.fromEntries([...said].map(([id, what]) => [`d${id}`, what]));
   const details = { needed, slots, acked, devices, ...(outcome && { outcome }) };
   const message = `${acked} of ${slots} slots answered, ${needed} are needed`;
-  const isUnnamed = [...said.values()].includes('CALLER_UNPROVEN');
+  const codes = [...said.values()];
+  const isUnnamed = codes.length > 0 && codes.every((code) => code === 'CALLER_UNPROVEN');
   const hint = isUnnamed
     ? 'the ring does not name this server, or another key of it: ask a server that it names'
     : 'GET /v1/status of the servers named in details says what is wrong with them';

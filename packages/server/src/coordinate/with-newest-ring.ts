@@ -30,9 +30,9 @@ export interface CoordinatorPorts {
 
 /**
  * Runs an attempt with the active ring, and again: with a newer one as long as devices refuse for
- * an old ring; for a moment after a ring was activated, while joiners may not count yet; and for a
- * moment while too many bytes wait for a device. An attempt may have stored something when it is
- * run again: it must store the same.
+ * an old ring; for a moment after a ring was activated, while joiners may not count yet; and a read
+ * for a moment while too many bytes wait for a device. An attempt may have stored something when it
+ * is run again: it must store the same.
  */
 export function withNewestRing<T>(
   ports: CoordinatorPorts,
@@ -123,11 +123,14 @@ function isTakingOver(
 }
 
 /**
- * Whether too many bytes wait on the way to or from a device. They leave: a client that asks for
- * hundreds of long values at once gets each of them, one that outruns a device is told so.
+ * Whether a read failed because too many bytes wait on the way from a device. They leave: a client
+ * that asks for hundreds of long values at once gets each of them. A write (it has an outcome) is
+ * not sent again: each time every device that has it would log it once more.
  */
 function isCrowded({ clock }: CoordinatorPorts, begunMs: number, error: unknown): boolean {
-  return hasSaid(error, 'PEER_BUSY') && clock.machineMs() - begunMs < crowdedMsMax;
+  const isWrite = error instanceof CodedError && error.details['outcome'] !== undefined;
+  const isInTime = clock.machineMs() - begunMs < crowdedMsMax;
+  return !isWrite && isInTime && hasSaid(error, 'PEER_BUSY');
 }
 
 /** Whether one of the devices that did not count failed with this code. */
