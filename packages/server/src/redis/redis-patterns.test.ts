@@ -30,7 +30,7 @@ function run(...texts: readonly string[]): unknown {
   pagesAsked = 0;
   const request = texts.map((text) => Buffer.from(text));
   const rings = { get: () => active, list: () => [active] };
-  const clock = { nowMs: () => 0 };
+  const clock = { nowMs: () => 0, machineMs: () => 0 };
   const coordinator = { rings, devices, clock, requests: new RingRequests() };
   const ports = { coordinator, cursors: new ScanCursors(1), about: { keyspace: 'cities' } };
   const call = { ports, client: {}, args: request.slice(1), keyspace: null, consistency: 'one' };
