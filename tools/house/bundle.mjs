@@ -8,19 +8,10 @@ import { renameDurably, replaceDurably, syncFile } from '@ringwright/node/durabl
 
 const bundles = bundlesFolder(root);
 
-/** What a person starts, and what those programs start: by the name of the file that is made. */
-const PROGRAMS = {
-  'ring-builder': 'tools/ring-builder/main.ts',
-  'ring-server': 'tools/ring-server/main.ts',
-  'ring-worker': 'packages/server/src/rings/ring-worker.ts',
-  'copy-program': 'packages/partition/src/carry/copy-program.ts',
-  'side-program': 'packages/partition/src/side/side-program.ts',
-};
+/** By the name of the file that is made. Servers run their sources: RESULTS.md has why. */
+const PROGRAMS = { 'ring-builder': 'tools/ring-builder/main.ts' };
 
-/**
- * Folders of bundles that stay, 5 MB each: a server loads parts of its own later, and starts
- * programs beside it. So many upgrades may go by under one that runs.
- */
+/** Folders of bundles that stay, 4 MB each: a command that runs loads parts of its own later. */
 const FOLDERS_KEPT = 16;
 
 async function bundle() {
@@ -32,7 +23,7 @@ async function bundle() {
     ...{ input: Object.fromEntries(entries), platform: 'node', logLevel: 'warn' },
     // With its native part it stays where npm has put it.
     external: ['better-sqlite3'],
-    plugins: [{ name: 'sources', load: (id) => loadSource(id, sources) }],
+    plugins: [{ name: 'sources', load: (id) => noteSource(id, sources) }],
   });
   const made = path.join(bundles, `making-${process.pid}`);
   try {
@@ -48,21 +39,14 @@ async function bundle() {
   }
 }
 
-/**
- * A source of ours, stamped before it is read: one that is saved meanwhile counts as changed. A
- * program that another one starts lies beside it in the bundle, as JavaScript.
- */
-function loadSource(id, sources) {
+/** Stamped before it is read: a source that is saved meanwhile counts as changed. */
+function noteSource(id, sources) {
   const file = path.relative(root, id);
-  if (!/^(packages|tools)\/.*\.ts$/.test(file)) return null;
-  sources.set(file, stampOf(root, file));
-  return fs
-    .readFileSync(id, 'utf8')
-    .replace(/new URL\('\.\/([a-z-]+)\.ts', import\.meta\.url\)/g, (all, name) =>
-      name in PROGRAMS ? `new URL('./${name}.mjs', import.meta.url)` : all,
-    );
+  if (/^(packages|tools)\/.*\.ts$/.test(file)) sources.set(file, stampOf(root, file));
+  return null;
 }
 
+/** A thread or a program beside it would have to be bundled too. */
 function requirePrograms(output) {
   const lost = output.find(({ code = '' }) => /new URL\([^)]*\.ts\b/.test(code));
   if (lost !== undefined) throw new Error(`${lost.fileName} starts a program that PROGRAMS lacks`);
