@@ -1,5 +1,5 @@
-// Makes the bundles of the programs anew where a source has changed (packages/node/src/bundle.mjs).
-// Without them everything works, and starts slower.
+// Makes the bundle of ring-builder anew where a source has changed (packages/node/src/bundle.mjs).
+// Without it everything works, and starts slower.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const PROGRAMS = { 'ring-builder': 'tools/ring-builder/main.ts' };
 const FOLDERS_KEPT = 16;
 
 async function bundle() {
-  process.stderr.write('ringwright: bundling the programs (once after a change, about 2 s) …\n');
+  process.stderr.write('ringwright: bundling ring-builder (once after a change, about 2 s) …\n');
   const { rolldown } = await import('rolldown');
   const sources = new Map();
   const entries = Object.entries(PROGRAMS).map(([name, file]) => [name, root + file]);
@@ -88,6 +88,8 @@ if (freshBundles(root) === null) {
   await bundle().catch((error) => {
     // A checkout that cannot be written is run as it is.
     if (error.code === 'EACCES' || error.code === 'EROFS') return;
-    process.stderr.write(`ringwright: programs start slower, no bundle: ${error.message}\n`);
+    process.stderr.write(
+      `ringwright: ring-builder starts slower, without a bundle: ${error.message}\n`,
+    );
   });
 }
