@@ -39,8 +39,8 @@ export const requestCountEveryMs = 5_000;
 
 /** Of the machine's memory, for the open files of one device: 4,096 partitions with 20 GiB. */
 export const openFilesMemoryShare = 1 / 24;
-/** Pages of a file that is used much, where there are not too many of them. */
-export const fileCacheBytesMax = 1 * MIB;
+/** Cached pages of one file, where few are open: some 200,000 rows of 100 bytes and their index. */
+export const fileCacheBytesMax = 64 * MIB;
 /** With fewer pages the way to a row (three of the index, three of the table) is read each time. */
 export const fileCacheBytesMin = 64 * KIB;
 /** Of the machine's memory, for the cached pages of one device: 1 MiB for 1,024 files with 24 GiB. */
