@@ -1,5 +1,5 @@
 // Makes a checkout runnable: installs what the lock file says, brings Node 24 where it is missing,
-// bundles ring-builder.
+// bundles the programs.
 // Plain JavaScript: it runs on the machine's own Node (18 or newer) before every npm script.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -190,7 +190,7 @@ function isLinkTo(link, file) {
   return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= NODE_MAJOR_NEEDED;
 }
 
-/** So that ring-builder starts in half the time. What goes wrong there says so itself. */
+/** So that they start in half the time. What goes wrong there says so itself. */
 function bundlePrograms() {
   const link = path.join(modules, '.bin', 'node');
   const node = fs.existsSync(link) ? link : process.execPath;

@@ -1,5 +1,5 @@
-// Makes the bundle of ring-builder anew where a source has changed (packages/node/src/bundle.mjs).
-// Without it everything works, and starts slower.
+// Makes the bundles of the programs anew where a source has changed (packages/node/src/bundle.mjs).
+// Without them everything works, and starts slower.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,14 +8,23 @@ import { renameDurably, replaceDurably, syncFile } from '@ringwright/node/durabl
 
 const bundles = bundlesFolder(root);
 
-/** By the name of the file that is made. Servers run their sources: RESULTS.md has why. */
-const PROGRAMS = { 'ring-builder': 'tools/ring-builder/main.ts' };
+/** What a person starts, and what those programs start: by the name of the file that is made. */
+const PROGRAMS = {
+  'ring-builder': 'tools/ring-builder/main.ts',
+  'ring-server': 'tools/ring-server/main.ts',
+  'ring-worker': 'packages/server/src/rings/ring-worker.ts',
+  'copy-program': 'packages/partition/src/carry/copy-program.ts',
+  'side-program': 'packages/partition/src/side/side-program.ts',
+};
 
-/** Folders of bundles that stay, 4 MB each: a command that runs loads parts of its own later. */
+/**
+ * Folders of bundles that stay, 5 MB each: a server loads parts of its own later, and starts
+ * programs beside it. So many upgrades may go by under one that runs.
+ */
 const FOLDERS_KEPT = 16;
 
 async function bundle() {
-  process.stderr.write('ringwright: bundling ring-builder (once after a change, about 2 s) …\n');
+  process.stderr.write('ringwright: bundling the programs (once after a change, about 2 s) …\n');
   const { rolldown } = await import('rolldown');
   const sources = new Map();
   const entries = Object.entries(PROGRAMS).map(([name, file]) => [name, root + file]);
@@ -23,7 +32,7 @@ async function bundle() {
     ...{ input: Object.fromEntries(entries), platform: 'node', logLevel: 'warn' },
     // With its native part it stays where npm has put it.
     external: ['better-sqlite3'],
-    plugins: [{ name: 'sources', load: (id) => noteSource(id, sources) }],
+    plugins: [{ name: 'sources', load: (id) => loadSource(id, sources) }],
   });
   const made = path.join(bundles, `making-${process.pid}`);
   try {
@@ -39,14 +48,21 @@ async function bundle() {
   }
 }
 
-/** Stamped before it is read: a source that is saved meanwhile counts as changed. */
-function noteSource(id, sources) {
+/**
+ * A source of ours, stamped before it is read: one that is saved meanwhile counts as changed. A
+ * program that another one starts lies beside it in the bundle, as JavaScript.
+ */
+function loadSource(id, sources) {
   const file = path.relative(root, id);
-  if (/^(packages|tools)\/.*\.ts$/.test(file)) sources.set(file, stampOf(root, file));
-  return null;
+  if (!/^(packages|tools)\/.*\.ts$/.test(file)) return null;
+  sources.set(file, stampOf(root, file));
+  return fs
+    .readFileSync(id, 'utf8')
+    .replace(/new URL\('\.\/([a-z-]+)\.ts', import\.meta\.url\)/g, (all, name) =>
+      name in PROGRAMS ? `new URL('./${name}.mjs', import.meta.url)` : all,
+    );
 }
 
-/** A thread or a program beside it would have to be bundled too. */
 function requirePrograms(output) {
   const lost = output.find(({ code = '' }) => /new URL\([^)]*\.ts\b/.test(code));
   if (lost !== undefined) throw new Error(`${lost.fileName} starts a program that PROGRAMS lacks`);

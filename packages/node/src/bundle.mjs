@@ -1,5 +1,5 @@
-// A program as a bundle: some files of JavaScript that hold all of its modules. To find and to read
-// one takes Node a millisecond of a processor, and a command has 270.
+// The programs as bundles: some files of JavaScript that hold all modules of a program. To find and
+// to read one takes Node a millisecond of a processor, and a server has seven hundred.
 // tools/house/bundle.mjs makes them; where a source has changed since, the sources are run.
 // JavaScript, like prepare-node.mjs: it runs before anything else is loaded.
 import fs from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** Of the checkout, with a slash at its end. */
 export const checkout = fileURLToPath(import.meta.url).replace(/packages\/[^/]+\/src\/[^/]+$/, '');
 
-/** Not in node_modules, which npm empties: a command that runs loads parts of its bundle later. */
+/** Not in node_modules, which npm empties: servers that run start programs of their bundle later. */
 export function bundlesFolder(root) {
   return `${root}.bundles`;
 }

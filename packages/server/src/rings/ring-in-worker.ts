@@ -44,10 +44,10 @@ export async function makeRingDeltaInWorker(
 }
 
 /**
- * Such jobs are rare: a thread is started for each (some 70 ms) and ends with it. With a folder for
- * what Node compiles (NODE_COMPILE_CACHE, which ring-server sets) only the first one on a machine
- * compiles: Node's compiler of TypeScript is WebAssembly, and V8 may end a process whose threads
- * load it and end (`jit_page.has_value()`, nodejs/node#64500).
+ * Such jobs are rare: a thread is started for each (some 70 ms) and ends with it. In a bundle it is
+ * JavaScript. Node's compiler of TypeScript is WebAssembly, and V8 may end a process whose threads
+ * load it and end (`jit_page.has_value()`, nodejs/node#64500): where sources are run, only the
+ * first thread on a machine compiles, since ring-server names a folder for what Node compiles.
  */
 async function runInWorker<Result>(workerData: RingJob): Promise<Result> {
   const worker = new Worker(PROGRAM, { workerData, execArgv: [] });
