@@ -19,6 +19,11 @@ const FAILED_PAUSE_MS = 60;
 /** Half of the operations go to these: many of one key at once. */
 const HOT_KEYS = 6;
 const WARM_KEYS = 150;
+/**
+ * So many of those have large values only, some five in each partition: half of the partitions are
+ * too large to travel as records (`smallPartitionBytesMax`), and go as files.
+ */
+const HEAVY_KEYS = 60;
 /** Keys of the last writes of which nobody knows whether they are there: worth asking again. */
 const DOUBTFUL_KEYS = 4;
 /** One value in so many is large: the log and the WALs turn over. */
@@ -70,11 +75,12 @@ export class Workload {
     while (!this.#isStopped) {
       const draw = random.below(24);
       const kind = draw < 11 ? 'read' : draw === 11 ? 'delete' : 'write';
+      const { key, isHeavy } = this.#key(random);
       const isDone = await this.#operate(client, {
         kind,
-        key: this.#key(random),
+        key,
         level: pick(random, client.levels),
-        large: random.below(LARGE_EVERY) === 0,
+        large: isHeavy || random.below(LARGE_EVERY) === 0,
       });
       await delay(isDone ? PAUSE_MS : FAILED_PAUSE_MS);
     }
@@ -103,12 +109,13 @@ export class Workload {
     return `hot/${Math.floor((performance.now() - this.#begunMs) / EPOCH_MS)}/`;
   }
 
-  #key(random: Random): string {
+  #key(random: Random): { readonly key: string; readonly isHeavy: boolean } {
     const draw = random.below(4);
     const doubtful = this.#doubtful[random.below(DOUBTFUL_KEYS)];
-    if (draw === 0 && doubtful !== undefined) return doubtful;
-    if (draw < 2) return `warm/${random.below(WARM_KEYS)}`;
-    return `${this.#hotPrefix()}${random.below(HOT_KEYS)}`;
+    if (draw === 0 && doubtful !== undefined) return { key: doubtful, isHeavy: false };
+    const warm = random.below(WARM_KEYS);
+    if (draw < 2) return { key: `warm/${warm}`, isHeavy: warm < HEAVY_KEYS };
+    return { key: `${this.#hotPrefix()}${random.below(HOT_KEYS)}`, isHeavy: false };
   }
 
   async #operate(
