@@ -134,7 +134,6 @@ function flip(file: string, random: Random): boolean {
 async function isWhole(stage: Stage, victim: Victim, signal: AbortSignal): Promise<void> {
   const isReady = async (): Promise<boolean> => {
     const status = await victim.server.status().catch(() => null);
-    // Not before it has heard who may ask.
     if (status?.ready !== true) return false;
     const names = status.rings.map(({ ring }) => ring);
     const others = stage.others.filter(({ members }) => members.includes(victim));
