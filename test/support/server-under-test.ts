@@ -105,7 +105,7 @@ export class ServerUnderTest {
     });
   }
 
-  /** Throws what it answers instead: one that has just started has not heard yet who may ask. */
+  /** Throws where it refuses: one that has just started has not heard yet who may ask. */
   async status(): Promise<ServerStatus> {
     const { status, bytes } = await this.#ask('/v1/status');
     if (status !== 200) throw new Error(`${this.place.device}: ${status} ${bytes.toString()}`);

@@ -104,8 +104,6 @@ if (freshBundles(root) === null) {
   await bundle().catch((error) => {
     // A checkout that cannot be written is run as it is.
     if (error.code === 'EACCES' || error.code === 'EROFS') return;
-    process.stderr.write(
-      `ringwright: ring-builder starts slower, without a bundle: ${error.message}\n`,
-    );
+    process.stderr.write(`ringwright: programs start slower, no bundle: ${error.message}\n`);
   });
 }

@@ -24,6 +24,7 @@ const WARM_KEYS = 150;
  * too large to travel as records (`smallPartitionBytesMax`), and go as files.
  */
 const HEAVY_KEYS = 60;
+const HEAVY = 'heavy/';
 /** Keys of the last writes of which nobody knows whether they are there: worth asking again. */
 const DOUBTFUL_KEYS = 4;
 /** One value in so many is large: the log and the WALs turn over. */
@@ -75,12 +76,12 @@ export class Workload {
     while (!this.#isStopped) {
       const draw = random.below(24);
       const kind = draw < 11 ? 'read' : draw === 11 ? 'delete' : 'write';
-      const { key, isHeavy } = this.#key(random);
+      const key = this.#key(random);
       const isDone = await this.#operate(client, {
         kind,
         key,
         level: pick(random, client.levels),
-        large: isHeavy || random.below(LARGE_EVERY) === 0,
+        large: key.startsWith(HEAVY) || random.below(LARGE_EVERY) === 0,
       });
       await delay(isDone ? PAUSE_MS : FAILED_PAUSE_MS);
     }
@@ -109,13 +110,13 @@ export class Workload {
     return `hot/${Math.floor((performance.now() - this.#begunMs) / EPOCH_MS)}/`;
   }
 
-  #key(random: Random): { readonly key: string; readonly isHeavy: boolean } {
+  #key(random: Random): string {
     const draw = random.below(4);
     const doubtful = this.#doubtful[random.below(DOUBTFUL_KEYS)];
-    if (draw === 0 && doubtful !== undefined) return { key: doubtful, isHeavy: false };
+    if (draw === 0 && doubtful !== undefined) return doubtful;
     const warm = random.below(WARM_KEYS);
-    if (draw < 2) return { key: `warm/${warm}`, isHeavy: warm < HEAVY_KEYS };
-    return { key: `${this.#hotPrefix()}${random.below(HOT_KEYS)}`, isHeavy: false };
+    if (draw < 2) return `${warm < HEAVY_KEYS ? HEAVY : 'warm/'}${warm}`;
+    return `${this.#hotPrefix()}${random.below(HOT_KEYS)}`;
   }
 
   async #operate(
