@@ -40,6 +40,20 @@ test('tombstones up to the floor go; what is not here counts as deleted then', a
   expect(store.info('test', 0)).toMatchObject({ barrierMs: 5_000 });
 });
 
+test('a tombstone that was read before it went is no row that a record could replace', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await filled(store);
+  await store.close();
+  const reopened = await place.open();
+  expect([textOf(reopened, 'gone-7'), textOf(reopened, 'gone-7')]).toEqual([null, null]);
+  await raise(reopened, 5_000);
+  expect(textOf(reopened, 'gone-7')).toBeUndefined();
+  await reopened.write([write('gone-7', 'new', 6_000)]);
+  await reopened.close();
+  expect(textOf(await place.open(), 'gone-7')).toBe('new');
+});
+
 test('a crash at any moment leaves floor or tombstones; replay brings nothing back', async () => {
   await using place = scratch();
   const store = await place.open();

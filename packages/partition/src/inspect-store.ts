@@ -7,7 +7,6 @@ import { lockDirectory } from './audit/directory-lock.ts';
 import { dataPaths, placeName } from './file/data-paths.ts';
 import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { newPartitionInfo } from './file/new-partition-file.ts';
-import { newestRecords } from './file/newest-records.ts';
 import { listPartitionDirectories, readCurrent } from './file/partition-directory.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
 import { infoOf, readMeta } from './file/partition-meta.ts';
@@ -15,6 +14,7 @@ import { PreparedStatements } from './file/prepared-statements.ts';
 import { isUnfinished } from './file/read-partitions.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { tallyOf } from './file/tally.ts';
+import { newestRecords } from './newest-records.ts';
 import { roomToStart } from './parts/room-to-start.ts';
 import type { Store } from './store.ts';
 

@@ -4,7 +4,11 @@ import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
-import { pageCachesMemoryShare } from '@ringwright/base/limits-store';
+import {
+  pageCachesMemoryShare,
+  rowCachesBytesMax,
+  rowCachesMemoryShare,
+} from '@ringwright/base/limits-store';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { applyBatch } from './apply-batch.ts';
@@ -54,7 +58,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const machine = machineLimits();
   const files = new OpenFiles(root, {
     filesMax: Math.min(limits.openPartitionFilesMax, affordableFiles(machine)),
-    cachesBytesMax: machine.memoryBytes * pageCachesMemoryShare,
+    pageCachesBytesMax: machine.memoryBytes * pageCachesMemoryShare,
+    rowCachesBytesMax: Math.min(machine.memoryBytes * rowCachesMemoryShare, rowCachesBytesMax),
   });
   try {
     await emptyStaging(root);

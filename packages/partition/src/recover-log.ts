@@ -44,7 +44,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
       checkpointPartition(files, known);
       // Its rows that wait would keep the segments in memory.
       if (known.damage !== null) files.abandon(known);
-      else known.file?.cache.trim();
+      else known.file?.pageCache.trim();
       assert((known.file?.pending.size ?? 0) === 0, 'no row waits in the bytes of a segment');
     },
   });

@@ -10,7 +10,6 @@ import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
 import { roomFor } from './copy/staged-copy.ts';
 import { storeCopies } from './copy/store-copies.ts';
 import { checkPartitionName } from './file/data-paths.ts';
-import { type NewestRecord, newestRecords } from './file/newest-records.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './file/partition-info.ts';
@@ -28,6 +27,7 @@ import type {
 } from './file/record.ts';
 import type { TombstoneMarks } from './file/tombstone-marks.ts';
 import { leaveStore } from './leave-store.ts';
+import { type NewestRecord, newestRecords } from './newest-records.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { storeDisk } from './parts/store-disk.ts';

@@ -1,5 +1,6 @@
 // Bugs of stamps and clocks: which write is the last. Pure.
 import { clock, standstill } from '../nemeses/clock.ts';
+import { kill } from '../nemeses/kill.ts';
 import { lateArrival, lowStamp } from '../scenarios/quorum-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
@@ -50,5 +51,13 @@ export const orderBugs: readonly SeededBug[] = [
     file: 'packages/server/src/coordinate/quorum-write.ts',
     find: "if (kind === 'stale' && (",
     replace: 'if (false && (',
+  },
+  {
+    name: 'old-row-stays-cached',
+    about: 'a row that was read stays in the cache when its key gets another one',
+    nemeses: [kill],
+    file: 'packages/partition/src/file/partition-file.ts',
+    find: 'this.rowCache.forget(name);',
+    replace: '',
   },
 ];

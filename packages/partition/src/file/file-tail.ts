@@ -1,5 +1,6 @@
 // The last rows of a file beside the digest of all its rows: how two files are compared that differ
 // only in these.
+import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { emptyDigest, toggleRow } from './digest.ts';
 import type { PartitionFile } from './partition-file.ts';
@@ -21,7 +22,7 @@ export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
   const pending = [...file.pending.values()].reverse();
   const stored = (pending.length < rowsMax ? file.stored.of(statements.last).all(rowsMax) : [])
     .map(([key, ms, tie, hash]) => ({ key, ms, tie, hash }))
-    .filter(({ key }) => file.pendingRow(key) === undefined);
+    .filter(({ key }) => file.pending.find(byteText(key)) === undefined);
   const rows = [...pending, ...stored].slice(0, rowsMax);
   const { incarnation, digest } = file.info();
   return {

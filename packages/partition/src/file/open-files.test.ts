@@ -6,8 +6,9 @@ import { OpenFiles } from './open-files.ts';
 import { readPartitions } from './read-partitions.ts';
 
 /** Page caches of the open files in KiB, after so many have been opened under this limit. */
-async function cachesOf(directory: string, filesMax: number, cachesBytesMax: number) {
-  const files = new OpenFiles(directory, { filesMax, cachesBytesMax });
+async function cachesOf(directory: string, filesMax: number, pageCachesBytesMax: number) {
+  const limits = { filesMax, pageCachesBytesMax, rowCachesBytesMax: 0 };
+  const files = new OpenFiles(directory, limits);
   const empties = await readEmptyPartitions(directory);
   await readPartitions(directory, { files, empties });
   const open = [...files.all()];

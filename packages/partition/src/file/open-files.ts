@@ -26,13 +26,16 @@ const CHANGE_AND_BACK = 'UPDATE meta SET seq = seq + 1; UPDATE meta SET seq = se
 export interface OpenFilesLimits {
   readonly filesMax: number;
   /** Of the page caches of all of them, about. */
-  readonly cachesBytesMax: number;
+  readonly pageCachesBytesMax: number;
+  /** Of the row caches. */
+  readonly rowCachesBytesMax: number;
 }
 
 export class OpenFiles {
   readonly #root: string;
   readonly #limits: OpenFilesLimits;
-  #cacheBytes = fileCacheBytesMax;
+  /** Of the bytes for caches: each file has one. */
+  #shares = 1;
   readonly #open = new Set<Partition>();
   #turn = 0;
   /** Files opened since the youngest garbage was collected. */
@@ -171,17 +174,22 @@ export class OpenFiles {
     partition.file = file;
     partition.seen = file.isInMemory ? null : seeFiles(file.db.name);
     this.#open.add(partition);
-    if (this.#cacheBytes < fileCacheBytesMax) file.cache.limit(this.#cacheBytes);
+    this.#limitCaches(file);
     this.#shareCaches();
   }
 
   /** More files have less each. It never grows back: few devices have fewer partitions later. */
   #shareCaches(): void {
-    const share = this.#limits.cachesBytesMax / 2 ** Math.ceil(Math.log2(this.#open.size));
-    const bytes = Math.max(share, fileCacheBytesMin);
-    if (bytes >= this.#cacheBytes) return;
-    this.#cacheBytes = bytes;
-    for (const { file } of this.#open) file?.cache.limit(bytes);
+    if (this.#open.size <= this.#shares) return;
+    this.#shares *= 2;
+    for (const { file } of this.#open) if (file !== null) this.#limitCaches(file);
+  }
+
+  #limitCaches({ pageCache, rowCache }: PartitionFile): void {
+    const { pageCachesBytesMax, rowCachesBytesMax } = this.#limits;
+    const pages = Math.max(pageCachesBytesMax / this.#shares, fileCacheBytesMin);
+    pageCache.limit(Math.min(pages, fileCacheBytesMax));
+    rowCache.limit(rowCachesBytesMax / this.#shares);
   }
 
   /** Closes a file after a failure, as far as that goes: the log is kept. */
@@ -257,7 +265,7 @@ export function openDataFile(name: string): PartitionFile {
   try {
     const file = new PartitionFile(db, isWalNew);
     // It may be one of a thousand that are hardly used.
-    file.cache.trim();
+    file.pageCache.trim();
     return file;
   } catch (error) {
     db.close();

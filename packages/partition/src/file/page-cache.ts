@@ -18,6 +18,7 @@ export class PageCache {
 
   /** Within a transaction it may take more. */
   limit(bytesMax: number): void {
+    if (bytesMax === this.#bytesMax) return;
     this.#bytesMax = bytesMax;
     if (!this.#sql.areUnmade) this.#sql.db.exec(this.#setLimit());
   }

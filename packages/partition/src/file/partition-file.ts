@@ -17,13 +17,14 @@ import type { NewTables } from './new-partition-file.ts';
 import { PageCache } from './page-cache.ts';
 import type { PartitionInfo, PartitionMarks } from './partition-info.ts';
 import { LatestInfo, marksOf, readMeta } from './partition-meta.ts';
-import { statements, storeRows } from './partition-statements.ts';
+import { statements, storeCounters, storeMarks, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { PreparedBallots } from './prepared-ballots.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import { RecentRows } from './recent-rows.ts';
 import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
+import { type CachedRow, RowCache } from './row-cache.ts';
 import { type MetaRow, withChecksum } from './schema.ts';
 import { countRow, discountRow, type Tally, tallyColumns, tallyOf } from './tally.ts';
 import { inReadTransaction } from './transaction.ts';
@@ -39,7 +40,8 @@ export class PartitionFile {
   readonly watermarks: Watermarks;
   readonly promises: PreparedBallots;
   readonly expiring: Expiring;
-  readonly cache: PageCache;
+  readonly pageCache: PageCache;
+  readonly rowCache = new RowCache();
   readonly recent: RecentRows;
   readonly wal: PartitionWal;
   readonly #sql: PreparedStatements;
@@ -63,7 +65,7 @@ export class PartitionFile {
     this.watermarks = new Watermarks(this.#sql);
     this.promises = new PreparedBallots(this.#sql);
     this.expiring = new Expiring(this.#sql);
-    this.cache = new PageCache(this.#sql);
+    this.pageCache = new PageCache(this.#sql);
     this.recent = new RecentRows(this.#tally.seq);
   }
 
@@ -103,7 +105,7 @@ export class PartitionFile {
   }
 
   /** Rows and memory that wait to be stored. */
-  get pending(): Pick<Memtable, 'size' | 'bytes' | 'values'> {
+  get pending(): Pick<Memtable, 'size' | 'bytes' | 'find' | 'values'> {
     return this.#pending;
   }
 
@@ -111,9 +113,9 @@ export class PartitionFile {
     return this.#info.of(this.#meta, this.#tally);
   }
 
-  /** The row of a key that waits to be stored. */
-  pendingRow(key: Uint8Array): PendingRow | undefined {
-    return this.#pending.lend(byteText(key));
+  /** The row of a key, by byteText of that, where no look at the file is needed. */
+  rowInMemory(name: string): PendingRow | CachedRow | undefined {
+    return this.#pending.lend(name) ?? this.rowCache.find(name);
   }
 
   /** Rows numbered above `seq`, in that order; null when the file has some of them. */
@@ -158,6 +160,7 @@ export class PartitionFile {
     this.expiring.note(row);
     const pending = pendingRow(row, { seq: this.#tally.seq, held });
     this.#pending.put(name, pending);
+    this.rowCache.forget(name);
     countRow(this.#tally, pending);
     if (row.ms > this.#tally.highest_ms) this.#tally.highest_ms = row.ms;
     return APPLIED;
@@ -165,8 +168,8 @@ export class PartitionFile {
 
   /** The row of a key but for its value, which is not looked at. */
   heldRow(key: Uint8Array, name = byteText(key)): HeldRow | null {
-    const pending = this.#pending.find(name);
-    if (pending !== undefined) return pending;
+    const known = this.#pending.find(name) ?? this.rowCache.find(name);
+    if (known !== undefined) return known;
     if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
     const row = this.#sql.of(statements.find).get(key);
     if (row === undefined) return null;
@@ -200,23 +203,13 @@ export class PartitionFile {
     this.wal.write(() => {
       valueBytes = storeRows(this.#sql, this.#pending);
       others = promises.flush() + watermarks.flush();
-      if (this.#marksAhead !== 'nothing') this.#storeMarks(meta);
-      this.#storeCounters(meta);
+      if (this.#marksAhead !== 'nothing') storeMarks(this.#sql, meta);
+      storeCounters(this.#sql, meta);
     });
     this.#meta = meta;
     this.#marksAhead = 'nothing';
     this.wal.noteTransaction(rows + others, valueBytes);
     this.#pending.clear();
-  }
-
-  #storeCounters({ seq, rows, tombstones, bytes, digest, highest_ms, checksum }: MetaRow): void {
-    this.#sql
-      .of(statements.setCounters)
-      .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
-  }
-
-  #storeMarks({ state, barrier_ms, floor_ms }: MetaRow): void {
-    this.#sql.of(statements.setMarks).run(state, barrier_ms, floor_ms);
   }
 
   #damaged(what: string): CodedError {
@@ -258,10 +251,11 @@ export class PartitionFile {
     const meta = withChecksum({ ...this.#meta, ...tallyColumns(tally) });
     this.wal.write(() => {
       for (const [seq] of old) this.#sql.of(statements.remove).run(seq);
-      this.#storeCounters(meta);
+      storeCounters(this.#sql, meta);
     });
     this.#meta = meta;
     this.#tally = tally;
+    this.rowCache.clear();
     this.wal.noteTransaction(old.length);
     return last[0];
   }

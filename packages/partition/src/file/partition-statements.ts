@@ -1,7 +1,9 @@
 // The statements over the tables of a partition file.
+import { assert } from '@ringwright/base/assert';
 import type Database from 'better-sqlite3';
 import type { Memtable, PendingRow } from './memtable.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
+import type { MetaRow } from './schema.ts';
 
 /** seq, ms, tie, value length or null for a tombstone, hash. */
 type HeldRow = [seq: number, ms: number, tie: number, valueBytes: number | null, hash: Buffer];
@@ -97,7 +99,6 @@ export const statements = {
       `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
        checksum = ?`,
     ),
-  // The counters follow, with the checksum over all.
   setMarks: (db: Db) => db.prepare('UPDATE meta SET state = ?, barrier_ms = ?, floor_ms = ?'),
   setIdentity: (db: Db) =>
     db.prepare(
@@ -166,9 +167,29 @@ function isPlain({ replaces, expiresMs, origin }: PendingRow): boolean {
   return replaces === null && expiresMs === 0 && origin === null;
 }
 
+export function storeCounters(
+  sql: PreparedStatements,
+  { seq, rows, tombstones, bytes, digest, highest_ms, checksum }: MetaRow,
+): void {
+  const counters = [seq, rows, tombstones, bytes, digest, highest_ms, checksum];
+  sql.of(statements.setCounters).run(...counters);
+}
+
+/** The counters must follow, with the checksum over all. */
+export function storeMarks(
+  sql: PreparedStatements,
+  { state, barrier_ms, floor_ms }: MetaRow,
+): void {
+  sql.of(statements.setMarks).run(state, barrier_ms, floor_ms);
+}
+
 function storeUnusual(sql: PreparedStatements, row: PendingRow): void {
   const { seq, key, ms, tie, value, hash, expiresMs, origin, replaces } = row;
   const rest = [ms, tie, value, hash, expiresMs, origin?.ms ?? 0, origin?.tie ?? 0];
-  if (replaces === null) sql.of(statements.insertFull).run(seq, key, ...rest);
-  else sql.of(statements.replace).run(seq, ...rest, replaces);
+  if (replaces === null) {
+    sql.of(statements.insertFull).run(seq, key, ...rest);
+    return;
+  }
+  const { changes } = sql.of(statements.replace).run(seq, ...rest, replaces);
+  assert(changes === 1, 'the row that another one replaces is in the file');
 }

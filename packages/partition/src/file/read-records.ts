@@ -1,4 +1,5 @@
 // Reads records out of an open partition file. Each is compared with its hash first.
+import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { rowHashBytes } from './digest.ts';
 import type { PendingRow } from './memtable.ts';
@@ -8,10 +9,14 @@ import type { HashedRow, PageBounds, RowsPage, StoredRecord, StoredStamp } from 
 import { matchesHash } from './record-bytes.ts';
 
 export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord | null {
-  const pending = file.pendingRow(key);
-  if (pending !== undefined) return pending;
-  const row = file.stored.of(statements.read).get(key);
-  return row === undefined ? null : verified(file, row);
+  const name = byteText(key);
+  const known = file.rowInMemory(name);
+  if (known !== undefined) return known;
+  const read = file.stored.of(statements.read).get(key);
+  if (read === undefined) return null;
+  const row = verified(file, read);
+  file.rowCache.keep(name, row);
+  return row;
 }
 
 /** Records with a sequence above `seq`, lowest first. What waits in memory is not stored for it. */

@@ -78,6 +78,17 @@ function optionBytes(flags: number): number {
 
 /** The record in [start, end), which must be one, as views into `source`. */
 export function decodeRecord(source: Buffer, start: number, end: number): HashedRecord {
+  const isPromise = ((source[stampAt(source, start) + 11] ?? 0) & PROMISE) !== 0;
+  const hash = hashRecordBytes(source.subarray(start, end));
+  return { ...decodeContent(source, start, end), isPromise, hash };
+}
+
+/** As decodeRecord, without what is not stored, and without the hash. */
+export function decodeContent(
+  source: Buffer,
+  start: number,
+  end: number,
+): Pick<HashedRecord, keyof RecordContent> {
   const at = stampAt(source, start);
   const flags = source[at + 11] ?? 0;
   const expiry = at + STAMP_AND_FLAGS_BYTES;
@@ -92,8 +103,6 @@ export function decodeRecord(source: Buffer, start: number, end: number): Hashed
       flags & ORIGIN
         ? { ms: source.readUIntBE(origin, 6), tie: source.readUIntBE(origin + 6, 5) }
         : null,
-    isPromise: (flags & PROMISE) !== 0,
-    hash: hashRecordBytes(source.subarray(start, end)),
   };
 }
 

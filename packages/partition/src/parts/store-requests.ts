@@ -7,13 +7,15 @@ export function storeRequests(parts: Pick<StoreParts, 'registry' | 'closed'>) {
   return {
     /**
      * To be called every few seconds; `passedMs`: since the last time. What is longer ago counts
-     * for less. False when the store is closed.
+     * for less, and who was not asked for since then needs no cached rows. False when the store is
+     * closed.
      */
     count: (passedMs: number): boolean => {
       const weight = 1 - 0.5 ** (passedMs / requestRateHalfLifeMs);
       for (const partition of registry.all()) {
         const rate = (partition.requests * 1_000) / passedMs;
         partition.requestRate += (rate - partition.requestRate) * weight;
+        if (partition.requests === 0) partition.file?.rowCache.clear();
         partition.requests = 0;
         partition.requestsMs += passedMs;
       }

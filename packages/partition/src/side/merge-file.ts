@@ -22,7 +22,7 @@ export function mergeFile({ from, since: first, into }: FilesToMerge): void {
     const target = openDataFile(into);
     const handle = openSync(into, 'r');
     try {
-      target.cache.limit(childCacheBytes);
+      target.pageCache.limit(childCacheBytes);
       for (let [since, more] = [first, true]; more; ) {
         const page = storedSince(source, since, {
           rowsMax: ROWS_AT_ONCE,

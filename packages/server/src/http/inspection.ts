@@ -1,8 +1,8 @@
 // What a data directory holds, in numbers: of a store that runs, or of one that rests. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { inspectedRecordsMax } from '@ringwright/base/limits';
-import type { NewestRecord } from '@ringwright/partition/file/newest-records';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import type { NewestRecord } from '@ringwright/partition/newest-records';
 import type { Store } from '@ringwright/partition/store';
 import { keyForm } from './key-form.ts';
 

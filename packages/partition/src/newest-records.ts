@@ -1,6 +1,6 @@
 // What was stored last in a partition file, without the values: for people who look at it.
 import type Database from 'better-sqlite3';
-import type { PreparedStatements } from './prepared-statements.ts';
+import type { PreparedStatements } from './file/prepared-statements.ts';
 
 export interface NewestRecord {
   readonly key: Uint8Array;

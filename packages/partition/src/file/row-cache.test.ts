@@ -1,0 +1,76 @@
+// Cached rows: what is asked for stays within the bytes allowed, and none outlives its row.
+import { expect, test } from 'vitest';
+import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import type { HashedRow } from './record.ts';
+import { RowCache } from './row-cache.ts';
+
+function row(key: string, value: string | null): HashedRow {
+  const bytes = value === null ? null : Buffer.from(value);
+  const stamp = { ms: 7, tie: 1, expiresMs: 0, origin: null };
+  return { ...stamp, key: Buffer.from(key), value: bytes, seq: 9, hash: Buffer.alloc(8) };
+}
+
+const names = Array.from({ length: 1_000 }, (_, index) => `key-${index}`);
+const found = (cache: RowCache) => names.filter((name) => cache.find(name) !== undefined);
+
+test('within the bytes allowed, and what is asked for stays', () => {
+  const cache = new RowCache();
+  cache.limit(100 * 1_000);
+  for (const name of names) {
+    cache.keep(name, row(name, 'v'.repeat(800)));
+    cache.find('key-3');
+  }
+  expect(cache.find('key-3')).toBeDefined();
+  for (const name of names.slice(-45)) expect(cache.find(name)).toBeDefined();
+  expect(found(cache).length).toBeLessThanOrEqual(100);
+});
+
+test('a row is given as the file has it; a deletion is a row, a long value none', () => {
+  const cache = new RowCache();
+  cache.keep('a', row('a', 'four'));
+  cache.keep('b', row('b', null));
+  cache.keep('c', row('c', 'v'.repeat(5_000)));
+  expect(cache.find('a')).toMatchObject({ ms: 7, replaces: 9, valueBytes: 4 });
+  expect(cache.find('b')).toMatchObject({ value: null, valueBytes: null });
+  expect(cache.find('c')).toBeUndefined();
+});
+
+test('what is forgotten is in neither generation; what is cleared in none', () => {
+  const cache = new RowCache();
+  cache.limit(4 * 1_000);
+  for (const name of names.slice(0, 2)) cache.keep(name, row(name, 'v'.repeat(1_800)));
+  cache.find('key-0');
+  cache.forget('key-0');
+  expect(found(cache)).toEqual(['key-1']);
+  cache.clear();
+  expect(found(cache)).toEqual([]);
+});
+
+test('a row that was read is not read again once it has another version', async () => {
+  await using place = scratch();
+  const store = await place.open({ memtableRowsMax: 2 });
+  await store.create('test', 0, 'ready');
+  for (let round = 1; round < 6; round += 1) {
+    const value = round === 3 ? null : `round ${round}`;
+    await store.write([write('a', value, round), write(`b${round}`, 'x', round)]);
+    expect(store.info('test', 0)?.seq).toBe(2 * round);
+    expect([textOf(store, 'a'), textOf(store, 'a')]).toEqual([value, value]);
+    expect((await store.write([write('a', 'late', round - 1)]))[0]?.kind).toBe('stale');
+  }
+});
+
+test('a partition that nobody asks for gives its rows back', async () => {
+  await using place = scratch();
+  const store = await place.open({ memtableRowsMax: 1 });
+  await store.create('test', 0, 'ready');
+  await store.write([write('a', 'x', 1)]);
+  expect(textOf(store, 'a')).toBe('x');
+  const memory = () => store.read('test', 0, Buffer.from('a'))?.value?.buffer;
+  const piece = memory();
+  store.requests.count(1_000);
+  expect(memory()).toBe(piece);
+  store.requests.count(1_000);
+  store.requests.count(1_000);
+  expect(textOf(store, 'a')).toBe('x');
+  expect(memory()).not.toBe(piece);
+});

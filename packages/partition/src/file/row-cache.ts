@@ -1,0 +1,94 @@
+// Rows of one partition file that were read of late. Who asks for one again needs no SQLite, and no
+// hash of its bytes.
+import { rowCachesBytesMax } from '@ringwright/base/limits-store';
+import type { HeldRow } from './memtable.ts';
+import type { HashedRow, StoredRecord } from './record.ts';
+import { decodeContent, encodeRecord, recordLength } from './record-bytes.ts';
+
+/** As the file has it: `replaces` is its own number. */
+export interface CachedRow extends StoredRecord, HeldRow {}
+
+/** For a longer value SQLite takes little beside what its bytes take. */
+const VALUE_BYTES_MAX = 4 * 1024;
+/** What a row takes besides its bytes: a view of them, its key as text, its place in a map. */
+const ROW_OVERHEAD_BYTES = 200;
+/** Rows share pieces of memory: as objects with bytes of their own they take 1.8 KB each. */
+const PIECE_BYTES = 16 * 1024;
+
+// sequence number 6 | row hash 8 | record, big-endian.
+const HASH_AT = 6;
+const RECORD_AT = 14;
+
+/**
+ * A row moves to the young generation when it is asked for. When that has half of the bytes, it
+ * takes the place of the old one, whose rows are gone.
+ */
+export class RowCache {
+  #young = new Map<string, Buffer>();
+  #old = new Map<string, Buffer>();
+  #youngBytes = 0;
+  #bytesMax = rowCachesBytesMax;
+  /** What is free of the last piece. */
+  #free = Buffer.alloc(0);
+
+  /** Of both generations, about. */
+  limit(bytesMax: number): void {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** By byteText of the key. */
+  find(name: string): CachedRow | undefined {
+    const young = this.#young.get(name);
+    if (young !== undefined) return decode(young);
+    const old = this.#old.get(name);
+    if (old === undefined) return undefined;
+    const row = decode(old);
+    this.keep(name, row);
+    return row;
+  }
+
+  /** Takes a row as the file has it. */
+  keep(name: string, row: HashedRow): void {
+    if ((row.value?.length ?? 0) > VALUE_BYTES_MAX) return;
+    const bytes = this.#take(RECORD_AT + recordLength(row));
+    bytes.writeUIntBE(row.seq, 0, 6);
+    bytes.set(row.hash, HASH_AT);
+    encodeRecord(row, bytes, RECORD_AT);
+    this.#young.set(name, bytes);
+    this.#youngBytes += ROW_OVERHEAD_BYTES + bytes.length;
+    if (this.#youngBytes * 2 < this.#bytesMax) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngBytes = 0;
+  }
+
+  /** No piece is used twice: who was given a row may still be reading it. */
+  #take(bytes: number): Buffer {
+    if (bytes > this.#free.length) this.#free = Buffer.allocUnsafeSlow(PIECE_BYTES);
+    const taken = this.#free.subarray(0, bytes);
+    this.#free = this.#free.subarray(bytes);
+    return taken;
+  }
+
+  /** The file is about to have another row of this key. */
+  forget(name: string): void {
+    if (this.#young.size > 0) this.#young.delete(name);
+    if (this.#old.size > 0) this.#old.delete(name);
+  }
+
+  /** Gives all of it back. */
+  clear(): void {
+    if (this.#youngBytes === 0 && this.#old.size === 0) return;
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngBytes = 0;
+    this.#free = Buffer.alloc(0);
+  }
+}
+
+function decode(bytes: Buffer): CachedRow {
+  const seq = bytes.readUIntBE(0, 6);
+  const hash = bytes.subarray(HASH_AT, RECORD_AT);
+  const content = decodeContent(bytes, RECORD_AT, bytes.length);
+  return { ...content, seq, hash, valueBytes: content.value?.length ?? null, replaces: seq };
+}
