@@ -35,6 +35,19 @@ test('a row is given as the file has it; a deletion is a row, a long value none'
   expect(cache.find('c')).toBeUndefined();
 });
 
+test('a small cache has small pieces of memory', () => {
+  for (const [bytesMax, piece] of [
+    [8_000, 2_000],
+    [1_000_000, 16_384],
+    [0, 130],
+  ] as const) {
+    const cache = new RowCache();
+    cache.limit(bytesMax);
+    cache.keep('key', row('key', 'v'.repeat(99)));
+    expect(cache.find('key')?.value?.buffer.byteLength).toBe(piece);
+  }
+});
+
 test('what is forgotten is in neither generation; what is cleared in none', () => {
   const cache = new RowCache();
   cache.limit(4 * 1_000);

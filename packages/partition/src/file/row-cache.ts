@@ -13,7 +13,9 @@ const VALUE_BYTES_MAX = 4 * 1024;
 /** What a row takes besides its bytes: a view of them, its key as text, its place in a map. */
 const ROW_OVERHEAD_BYTES = 200;
 /** Rows share pieces of memory: as objects with bytes of their own they take 1.8 KB each. */
-const PIECE_BYTES = 16 * 1024;
+const PIECE_BYTES_MAX = 16 * 1024;
+/** Of what the cache may have: where thousands of files are open, that is 8 KiB. */
+const PIECES = 4;
 
 // sequence number 6 | row hash 8 | record, big-endian.
 const HASH_AT = 6;
@@ -64,7 +66,10 @@ export class RowCache {
 
   /** No piece is used twice: who was given a row may still be reading it. */
   #take(bytes: number): Buffer {
-    if (bytes > this.#free.length) this.#free = Buffer.allocUnsafeSlow(PIECE_BYTES);
+    if (bytes > this.#free.length) {
+      const piece = Math.min(PIECE_BYTES_MAX, Math.floor(this.#bytesMax / PIECES));
+      this.#free = Buffer.allocUnsafeSlow(Math.max(bytes, piece));
+    }
     const taken = this.#free.subarray(0, bytes);
     this.#free = this.#free.subarray(bytes);
     return taken;
