@@ -45,9 +45,9 @@ export const fileCacheBytesMax = 64 * MIB;
 export const fileCacheBytesMin = 64 * KIB;
 /** Of the machine's memory, for the cached pages of one device: 1 MiB for 1,024 files with 24 GiB. */
 export const pageCachesMemoryShare = 1 / 24;
-/** Of the machine's memory, for the rows of one device that were read of late; */
+/** Of the machine's memory, for the rows of one device that were read of late. */
 export const rowCachesMemoryShare = 1 / 128;
-/** and at most, because the garbage collector looks at each: 180,000 of 100 bytes. */
+/** Cached rows of one device, 180,000 of 100 bytes: the garbage collector looks at each of them. */
 export const rowCachesBytesMax = 64 * MIB;
 /** Descriptors kept for connections, copies and the log. */
 export const descriptorsKept = 1_000;

@@ -14,7 +14,7 @@ const VALUE_BYTES_MAX = 4 * 1024;
 const ROW_OVERHEAD_BYTES = 200;
 /** Rows share pieces of memory: as objects with bytes of their own they take 1.8 KB each. */
 const PIECE_BYTES_MAX = 16 * 1024;
-/** Of what the cache may have: where thousands of files are open, that is 8 KiB. */
+/** So many at least, since the cache has only 8 KiB where thousands of files are open. */
 const PIECES = 4;
 
 // sequence number 6 | row hash 8 | record, big-endian.
