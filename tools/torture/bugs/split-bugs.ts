@@ -10,12 +10,13 @@ const adoptChildren = 'packages/partition/src/adopt-children.ts';
 export const splitBugs: readonly SeededBug[] = [
   {
     name: 'scan-skips-at-a-boundary',
+    // A page that is full says where it goes on, also when nothing is left there.
     about: 'a page that ends with a partition goes on behind the next one',
     nemeses: [kill],
     file: 'packages/server/src/coordinate/scan-keyspace.ts',
     find: 'else place = only === null ? placeAfter(scanned, place) : null;',
     replace:
-      'else { place = placeAfter(scanned, place); if (looked >= limit && place !== null) place = placeAfter(scanned, place); }',
+      'else { const wasRead = found.length === 0 && place.at.length > 0; place = placeAfter(scanned, place); if (wasRead && place !== null) place = placeAfter(scanned, place); }',
   },
   {
     name: 'written-only-to-parent',
