@@ -6,6 +6,7 @@ import { outputOf } from '../measure/finished-program.ts';
 import { inTurn } from '../measure/in-turn.ts';
 import { median } from '../measure/median.ts';
 import { processCost } from '../measure/process-cost.ts';
+import { startBareNode } from '../peers/bare-node.ts';
 import {
   type LoadFigures,
   type RedisLoad,
@@ -26,8 +27,7 @@ interface Case {
   readonly aim: Aim | null;
 }
 
-// With 50 clients a bare Node process that parses and answers does twice what Redis does, and four
-// times with pipelines of 16: sockets leave room for more than these.
+// A bare Node process that answers and stores nothing takes its turns with both: it is the limit.
 const smallCases: readonly Case[] = [
   { op: 'set', pipeline: 1, valueBytes: 100, aim: { atLeast: 1 } },
   { op: 'set', pipeline: 16, valueBytes: 100, aim: { atLeast: 0.4 } },
@@ -57,7 +57,7 @@ export async function redisSection(settings: StoreSection): Promise<Comparison[]
     }),
     ...rows,
     ...rows
-      .filter(({ what, unit }) => what.startsWith('SET') && unit === '/s')
+      .filter(({ what, aim }) => what.startsWith('SET') && aim !== null)
       .map((row) => acksPerSync(row, syncs)),
   ];
 }
@@ -91,12 +91,13 @@ async function besideRedis(
   await using redis = await startRedis(redisFolder);
   const server = must(cluster.servers[0], 'one server was started');
   const ours = { port: server.redisPort, pid: server.program.pid };
-  const sides: Side[] = redis === null ? [ours] : [ours, { port: redis.port, pid: redis.pid }];
   const rows: Comparison[] = [];
   for (const one of cases) {
     tell(nameOf(one));
-    const [mine = [], theirs = null] = await alternate(one, sides, sizes);
-    rows.push(...rowsOf(section, one, { ours: mine, theirs }));
+    await using bare = await startBareNode(folder, one.valueBytes);
+    const sides: Side[] = redis === null ? [ours, bare] : [ours, bare, redis];
+    const [mine = [], limit = [], theirs = null] = await alternate(one, sides, sizes);
+    rows.push(...rowsOf(section, one, { ours: mine, limit, theirs }));
   }
   return rows;
 }
@@ -155,8 +156,10 @@ function nameOf({ op, pipeline, valueBytes }: Case): string {
   return `${op.toUpperCase()} -P ${pipeline}, ${size}`;
 }
 
-interface Both {
+interface Sides {
   readonly ours: readonly Figures[];
+  /** Of a process that stores nothing. */
+  readonly limit: readonly Figures[];
   readonly theirs: readonly Figures[] | null;
 }
 
@@ -168,17 +171,29 @@ const measures = {
   writtenPerByte: { what: ', written', unit: 'bytes per byte stored' },
 } as const;
 
-function rowsOf(section: string, one: Case, { ours, theirs }: Both): Comparison[] {
-  const row = (name: keyof Figures, aim: Aim | null): Comparison => {
-    const of = (figures: readonly Figures[]): number =>
-      median(figures.map((figure) => figure[name]));
-    const { what, unit } = measures[name];
-    const given = { section, what: `${nameOf(one)}${what}`, unit, figure: of(ours), aim };
+interface RowShape {
+  readonly figures?: readonly Figures[];
+  /** What is measured, behind the case. */
+  readonly what?: string;
+  readonly aim?: Aim | null;
+}
+
+function rowsOf(section: string, one: Case, { ours, limit, theirs }: Sides): Comparison[] {
+  const row = (name: keyof Figures, shape: RowShape = {}): Comparison => {
+    const { figures = ours, what = measures[name].what, aim = null } = shape;
+    const of = (all: readonly Figures[]): number => median(all.map((figure) => figure[name]));
+    const { unit } = measures[name];
+    const given = { section, what: `${nameOf(one)}${what}`, unit, figure: of(figures), aim };
     if (theirs === null) return withoutPeer(given, 'redis-server');
     return comparison({ ...given, beside: { name: 'Redis, fsync always', figure: of(theirs) } });
   };
-  const rows = [row('perSecond', one.aim), row('p99Ms', null), row('cpuUs', null)];
-  const written = row('writtenPerByte', null);
+  const rows = [
+    row('perSecond', { aim: one.aim }),
+    row('perSecond', { figures: limit, what: ', Node that stores nothing' }),
+    row('p99Ms'),
+    row('cpuUs'),
+  ];
+  const written = row('writtenPerByte');
   // A file system in memory counts none.
   return one.op === 'set' && written.figure > 0 ? [...rows, written] : rows;
 }
