@@ -2,6 +2,7 @@
 
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { seededRandom } from '@ringwright/base/random';
+import { collectGarbage } from '@ringwright/node/v8/collect-garbage';
 import { expect, test } from 'vitest';
 import { type KeyEffect, KeyOrder } from './key-order.ts';
 
@@ -125,4 +126,27 @@ test('random pipelines end as if one request came after the other', async () => 
     expect(await Promise.all(answers), `seed ${seed}`).toEqual(wanted);
     expect(store, `seed ${seed}`).toEqual(model);
   }
+});
+
+test('a key that is always being read keeps nothing of the reads that have ended', async () => {
+  const [order, keys] = [new KeyOrder(), [keyOf('hot')]];
+  const begin = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    return { done: order.run(keys, 'read', () => promise), end: resolve };
+  };
+  let last = begin();
+  const heapAfter = async (reads: number): Promise<number> => {
+    for (let count = 0; count < reads; count += 1) {
+      const next = begin();
+      last.end();
+      await last.done;
+      last = next;
+    }
+    await new Promise((done) => setImmediate(done));
+    collectGarbage('major');
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await heapAfter(1_000);
+  expect(((await heapAfter(50_000)) - before) / 50_000).toBeLessThan(16);
+  last.end();
 });

@@ -4,8 +4,8 @@ import type { MaybePromise } from '@ringwright/base/maybe-promise';
 
 interface Pending {
   /** Settles when all writes (reads) of the key that have begun so far have ended. */
-  writes: Promise<unknown> | null;
-  reads: Promise<unknown> | null;
+  writes: Promise<void> | null;
+  reads: Promise<void> | null;
   /** Number of the last write begun. */
   lastWrite: number;
   /** Writes under way that beginWrite let in; `told` is called when the last of them has ended. */
@@ -131,6 +131,7 @@ function gatherUntold(entry: Pending): void {
   entry.writes = both(entry.writes, ended);
 }
 
-function both(first: Promise<unknown> | null, second: Promise<unknown>): Promise<unknown> {
-  return first === null ? second : Promise.all([first, second]);
+/** Without what they give: a key that is always being read would keep that of all reads so far. */
+function both(first: Promise<void> | null, second: Promise<void>): Promise<void> {
+  return first === null ? second : Promise.all([first, second]).then(() => undefined);
 }
