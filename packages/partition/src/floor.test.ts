@@ -115,6 +115,28 @@ test('what a crash between floor and tombstones leaves is dropped once, on reque
   expect(drop, 'all rows would be looked at').not.toHaveBeenCalled();
 });
 
+test('a floor looks at a bounded number of rows in one turn, and at none without a reason', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  await store.create('test', 1, 'ready');
+  const rows = Array.from({ length: 3_000 }, (_, index) => write(`kept ${index}`, 'v', 30));
+  await store.write(rows);
+  const drop = vi.spyOn(PartitionFile.prototype, 'dropTombstones');
+  onTestFinished(() => drop.mockRestore());
+  expect(await store.raiseFloor('test', 0, 0)).toBe(false);
+  expect(await store.raiseFloor('test', 1, 0)).toBe(false);
+  expect(drop, 'a floor of 0 stands for nothing').not.toHaveBeenCalled();
+  await raise(store, 50);
+  expect(drop.mock.results, 'nothing is deleted').toMatchObject([{ value: null }]);
+  drop.mockClear();
+  await store.write([write('gone', null, 60)]);
+  await raise(store, 100);
+  expect(store.info('test', 0)).toMatchObject({ rows: 3_000, tombstones: 0 });
+  const seqs = drop.mock.results.map(({ value }) => value as number | null);
+  expect(seqs).toEqual([1_024, 2_048, 3_001, null]);
+});
+
 test('what expired by the floor goes with the tombstones, and so do its counters', async () => {
   await using place = scratch();
   await using other = scratch();

@@ -17,7 +17,13 @@ import type { NewTables } from './new-partition-file.ts';
 import { PageCache } from './page-cache.ts';
 import type { PartitionInfo, PartitionMarks } from './partition-info.ts';
 import { LatestInfo, marksOf, readMeta } from './partition-meta.ts';
-import { statements, storeCounters, storeMarks, storeRows } from './partition-statements.ts';
+import {
+  oldRows,
+  statements,
+  storeCounters,
+  storeMarks,
+  storeRows,
+} from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { PreparedBallots } from './prepared-ballots.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -234,15 +240,14 @@ export class PartitionFile {
 
   /**
    * Removes tombstones at or below the floor, which stands for them from now on, and records that
-   * had expired by then: up to `limit` of those with a sequence above `after`, in one transaction.
-   * Returns the last one's sequence, or null when there are no more.
+   * had expired by then: those among the `limit` rows behind the sequence `after`, in one
+   * transaction. No index has them, so every row must be looked at. Returns the last one's
+   * sequence, or null when there are no more.
    */
   dropTombstones(after: number, limit: number): number | null {
-    const old = this.sql
-      .of(statements.oldTombstones)
-      .all({ after, floor: this.#meta.floor_ms, limit });
-    const last = old.at(-1);
-    if (last === undefined) return null;
+    if (this.#tally.tombstones === 0 && !this.expiring.any) return null;
+    const { last, old } = oldRows(this.sql, { after, limit, floor: this.#meta.floor_ms });
+    if (old.length === 0) return last;
     const tally = tallyOf(this.#meta);
     for (const [seq, hash, valueBytes] of old) {
       if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
@@ -257,7 +262,7 @@ export class PartitionFile {
     this.#tally = tally;
     this.rowCache.clear();
     this.wal.noteTransaction(old.length);
-    return last[0];
+    return last;
   }
 
   /** Moves the WAL into the file and syncs both; false when something kept it from finishing. */

@@ -107,10 +107,17 @@ export const statements = {
   oldTombstones: (db: Db) =>
     db
       .prepare<unknown[], DeadRow>(
-        `SELECT seq, hash, length(value) FROM records WHERE seq > @after AND ms <= @floor AND
-         (value IS NULL OR (expires_ms > 0 AND expires_ms <= @floor)) ORDER BY seq LIMIT @limit`,
+        `SELECT seq, hash, length(value) FROM records
+         WHERE seq > @after AND seq <= @last AND ms <= @floor AND
+         (value IS NULL OR (expires_ms > 0 AND expires_ms <= @floor))`,
       )
       .raw(),
+  lastBehind: (db: Db) =>
+    db
+      .prepare<unknown[], number | null>(
+        'SELECT max(seq) FROM (SELECT seq FROM records WHERE seq > ? ORDER BY seq LIMIT ?)',
+      )
+      .pluck(),
   expired: (db: Db) =>
     db
       .prepare<unknown[], number>(
@@ -139,6 +146,19 @@ export const statements = {
   rowsUp: (db: Db) => db.prepare<unknown[], TogetherRow>(`${TOGETHER} ${UP}`).raw(),
   rowsDown: (db: Db) => db.prepare<unknown[], TogetherRow>(`${TOGETHER} ${DOWN}`).raw(),
 };
+
+/**
+ * Of the `limit` rows behind a sequence those that a floor stands for, and the last one's sequence:
+ * null where there are none.
+ */
+export function oldRows(
+  sql: PreparedStatements,
+  { after, limit, floor }: Readonly<Record<'after' | 'limit' | 'floor', number>>,
+): { readonly last: number | null; readonly old: readonly DeadRow[] } {
+  const last = sql.of(statements.lastBehind).get(after, limit) ?? null;
+  if (last === null) return { last, old: [] };
+  return { last, old: sql.of(statements.oldTombstones).all({ after, last, floor }) };
+}
 
 /** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */
 export function storeRows(sql: PreparedStatements, rows: Memtable): number {
