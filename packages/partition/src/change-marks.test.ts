@@ -1,6 +1,7 @@
 // States, barriers and floors are entries of the log: durable with it, in one order with records.
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { cutWals, scratch, write } from '../test/support/scratch-store.ts';
+import { EmptyPartitions } from './file/empty-partitions.ts';
 import { PartitionWal } from './file/partition-wal.ts';
 
 /** One in three comes before the change that decides about it, one after. */
@@ -45,6 +46,34 @@ test('one that is closed has its changes, and so has the next start', async () =
   await store.close();
   const reopened = await place.open();
   expect(reopened.list().map(({ state }) => state)).toEqual(['ready', 'lost']);
+});
+
+test('a change that comes while a closed file is finished stays in the log', async () => {
+  await using place = scratch();
+  const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };
+  const store = await place.open({ ...limits, openPartitionFilesMax: 1 });
+  for (const partition of [0, 1]) await store.create('test', partition, 'ready');
+  await store.write([write('first', 'v', 1, 0)]);
+  const { remove } = EmptyPartitions.prototype;
+  let changed = false;
+  const removing = vi.spyOn(EmptyPartitions.prototype, 'remove');
+  onTestFinished(() => removing.mockRestore());
+  removing.mockImplementation(async function (this: EmptyPartitions, named) {
+    if (named.partition === 0 && !changed) await store.setState('test', 0, 'lost');
+    changed ||= named.partition === 0;
+    return remove.call(this, named);
+  });
+  for (let ms = 2; ms < 100 && !changed; ms += 1) {
+    await store.write([write(`k-${ms}`, 'v'.repeat(500), ms, 1)]);
+  }
+  expect(changed).toBe(true);
+  // The next segment frees those before it.
+  for (let ms = 100; ms < 150; ms += 1) {
+    await store.write([write(`k-${ms}`, 'v'.repeat(500), ms, 1)]);
+  }
+  expect(store.info('test', 0)?.state).toBe('lost');
+  const reopened = await place.image().open();
+  expect(reopened.info('test', 0)?.state).toBe('lost');
 });
 
 test('many changes sync nothing but the log', async () => {

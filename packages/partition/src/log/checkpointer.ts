@@ -114,8 +114,8 @@ export class Checkpointer {
   async #finishClosed(partition: Partition): Promise<void> {
     if (!partition.isNew) return;
     await this.#options.finish(partition);
-    // Else it was opened meanwhile.
-    if (partition.file === null) noteSynced(partition);
+    // Else it was opened meanwhile, or the log says of it what the file does not.
+    if (partition.file === null && partition.unstored === null) noteSynced(partition);
   }
 
   async #removeUnneeded(): Promise<void> {
