@@ -152,7 +152,12 @@ export class GivenCopy {
 
   async #detach(directory: string): Promise<void> {
     try {
-      this.#room = await this.#parts.disk.promise(this.description.bytes);
+      const room = await this.#parts.disk.promise(this.description.bytes);
+      if (this.#released) {
+        room.release();
+        return;
+      }
+      this.#room = room;
       this.#order({ kind: 'detach', directory });
     } catch (error) {
       this.#fail(error instanceof CodedError ? error : touched(this.#partition));

@@ -2,11 +2,12 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { copyGreetingsMax } from '@ringwright/base/limits-copies';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyProxy } from '../../../../test/support/copy-proxy.ts';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import { greetingBytes, packGreeting } from '../carry/copy-greeting.ts';
 import { PartitionWal } from '../file/partition-wal.ts';
+import { DiskSpace } from '../parts/disk-space.ts';
 import type { Store } from '../store.ts';
 import type { GivenCopy } from './given-copy.ts';
 import type { TakenCopy } from './taken-copy.ts';
@@ -153,6 +154,28 @@ test('a copy brings no checkpoint of its file, but one that is due waits for it'
   await given.release();
   await vi.waitFor(() => expect(begun).toHaveBeenCalled());
   begun.mockRestore();
+});
+
+test('a copy that is released while room for it is looked for leaves no room promised', async () => {
+  await using place = await stores(100, 1_000);
+  const { source } = place;
+  const looking = Promise.withResolvers<void>();
+  const { promise } = DiskSpace.prototype;
+  const release = vi.fn<() => void>();
+  const promised = vi.spyOn(DiskSpace.prototype, 'promise');
+  onTestFinished(() => promised.mockRestore());
+  promised.mockImplementationOnce(async function (this: DiskSpace, bytes) {
+    await looking.promise;
+    const room = await promise.call(this, bytes);
+    return { release: () => (release(), room.release()) };
+  });
+  const given = source.copies.give(place0);
+  // A WAL too long to be held.
+  for (let at = 0; at < 6; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
+  await vi.waitFor(() => expect(promised).toHaveBeenCalled());
+  await given.release();
+  looking.resolve();
+  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
 });
 
 test('a ticket is good once; others get nothing', async () => {
