@@ -20,7 +20,7 @@ const ABSENT: WriteOutcome = { kind: 'absent' };
 const APPLIED: WriteOutcome = { kind: 'applied' };
 
 export interface ApplyOptions {
-  readonly files: OpenFiles;
+  readonly files: Pick<OpenFiles, 'useRows'>;
   /** Where the writes are in the log. */
   readonly segment: number;
 }
@@ -54,6 +54,8 @@ export function applyGroup<W extends LoggedEntry>(
     return;
   }
   try {
+    // Of a file that was lost a copy may be under way, which has no more than came before.
+    if (partition.damage !== null) throw partition.damage;
     const outcomes =
       changeClosed(partition, group) ?? applyInOrder(options.files.useRows(partition), group);
     for (const [index, entry] of group.entries()) {

@@ -1,0 +1,24 @@
+// What is durable in the log, and the file it is meant for.
+import { expect, test } from 'vitest';
+import { lostError } from '../file/lost-file.ts';
+import { clean, newPartition } from '../file/partition.ts';
+import { applyGroup } from './apply-writes.ts';
+
+test('a file that was lost is given nothing more, and the log keeps what it was not given', () => {
+  const partition = newPartition({ keyspace: 'test', partition: 1, incarnation: 'a' });
+  partition.damage = lostError(partition, 'its name is gone');
+  expect(partition.dirtySince).toBe(clean);
+  const refused: string[] = [];
+  applyGroup(partition, [{ change: { state: 'ready', barrierMs: 0, floorMs: 0 } }], {
+    files: {
+      useRows: () => {
+        throw new Error('a copy of it is under way');
+      },
+    },
+    segment: 7,
+    answer: (_entry, outcome) => refused.push(outcome.kind),
+    refuse: (_entry, { code }) => refused.push(code),
+  });
+  expect(refused).toEqual(['PARTITION_DAMAGED']);
+  expect(partition.dirtySince).toBe(7);
+});
