@@ -1,6 +1,8 @@
 // States, barriers and floors are entries of the log: durable with it, in one order with records.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { cutWals, scratch, write } from '../test/support/scratch-store.ts';
+import { spyAround } from '../test/support/spy-around.ts';
+import type { PartitionPlace } from './file/data-paths.ts';
 import { EmptyPartitions } from './file/empty-partitions.ts';
 import { PartitionWal } from './file/partition-wal.ts';
 
@@ -54,14 +56,14 @@ test('a change that comes while a closed file is finished stays in the log', asy
   const store = await place.open({ ...limits, openPartitionFilesMax: 1 });
   for (const partition of [0, 1]) await store.create('test', partition, 'ready');
   await store.write([write('first', 'v', 1, 0)]);
-  const { remove } = EmptyPartitions.prototype;
   let changed = false;
-  const removing = vi.spyOn(EmptyPartitions.prototype, 'remove');
-  onTestFinished(() => removing.mockRestore());
-  removing.mockImplementation(async function (this: EmptyPartitions, named) {
-    if (named.partition === 0 && !changed) await store.setState('test', 0, 'lost');
-    changed ||= named.partition === 0;
-    return remove.call(this, named);
+  onTestFinished(() => void vi.restoreAllMocks());
+  spyAround(EmptyPartitions.prototype, 'remove', {
+    before: async (named) => {
+      if (changed || (named as PartitionPlace).partition !== 0) return;
+      changed = true;
+      await store.setState('test', 0, 'lost');
+    },
   });
   for (let ms = 2; ms < 100 && !changed; ms += 1) {
     await store.write([write(`k-${ms}`, 'v'.repeat(500), ms, 1)]);

@@ -115,7 +115,7 @@ test('what a crash between floor and tombstones leaves is dropped once, on reque
   expect(drop, 'all rows would be looked at').not.toHaveBeenCalled();
 });
 
-test('a floor looks at a bounded number of rows in one turn, and at none without a reason', async () => {
+test('a floor looks at some rows in one turn, and at none without a reason', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');

@@ -16,6 +16,7 @@ import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import type { StoredPromise } from '../file/record.ts';
 import { currentTurn } from '../parts/finish-file.ts';
+import { logChange } from '../parts/log-change.ts';
 import { queueWrites } from '../parts/queue-writes.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { checkThere, useRows } from '../parts/use-partition.ts';
@@ -180,9 +181,17 @@ async function switchTo(
   // failpoint: copy-in.before-switch
   await switchOnDisk(parts, home, next.incarnation);
   // failpoint: copy-in.switched
+  const wasEmpty = isEmpty(partition);
   const present = switchHere(parts, partition, next);
+  if (wasEmpty) await logState(parts, partition);
   await parts.empties.remove(partition).catch(parts.fail);
   return present;
+}
+
+/** It may be durable in the line of an empty partition alone, which goes now. */
+export function logState(parts: StoreParts, partition: Partition): Promise<void> {
+  const { state } = must(partition.file, 'a copy took its place').marks();
+  return logChange(parts, partition, { state });
 }
 
 async function switchOnDisk(parts: StoreParts, home: string, incarnation: string): Promise<void> {

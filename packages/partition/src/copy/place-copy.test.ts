@@ -169,6 +169,21 @@ test('what is written before the rename, or after it, is in the copy too', async
   }
 });
 
+test('a state that changes before the rename, or after it, is that of the copy', async () => {
+  for (const when of ['before', 'after']) {
+    await using from = scratch();
+    await using to = scratch();
+    const [source, target] = await stores(from, to);
+    const change = () => target.setState('test', 0, 'lost');
+    if (when === 'before') aroundRename(change, nothing);
+    else aroundRename(nothing, change);
+    await copyPartition(source, target);
+    for (const store of [target, await to.image().open()]) {
+      expect(store.info('test', 0), when).toMatchObject({ rows: keys.length, state: 'lost' });
+    }
+  }
+});
+
 test('a folder of the keyspace that somebody removed is made again', async () => {
   await using from = scratch();
   await using to = scratch();

@@ -13,7 +13,7 @@ import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { checkThere } from '../parts/use-partition.ts';
-import { clearAway, failed, type Replaced, switchHere } from './adopt-copy.ts';
+import { clearAway, failed, logState, type Replaced, switchHere } from './adopt-copy.ts';
 
 export interface FinishedCopy {
   /** Holds CURRENT, and the file in the folder that it names; nobody has that open. */
@@ -64,9 +64,9 @@ async function place(
     throw failed(parts, error);
   });
   // failpoint: copy-in.placed
-  const switched = isEmpty(partition)
-    ? useClosed(parts, partition, owned)
-    : mergeHere(parts, partition, owned);
+  const isSame = isEmpty(partition) && stateInMemory(partition) === owned.info.state;
+  const switched = isSame ? useClosed(parts, partition, owned) : mergeHere(parts, partition, owned);
+  if (!isSame) await logState(parts, partition);
   await parts.empties.remove(partition).catch(parts.fail);
   return switched;
 }

@@ -5,6 +5,7 @@ import { copyGreetingsMax } from '@ringwright/base/limits-copies';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyProxy } from '../../../../test/support/copy-proxy.ts';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { spyAround } from '../../test/support/spy-around.ts';
 import { greetingBytes, packGreeting } from '../carry/copy-greeting.ts';
 import { PartitionWal } from '../file/partition-wal.ts';
 import { DiskSpace } from '../parts/disk-space.ts';
@@ -51,6 +52,8 @@ async function begin(
   const { description: about, key } = given;
   return { given, taken: await target.copies.take(about, key) };
 }
+
+type Room = Awaited<ReturnType<DiskSpace['promise']>>;
 
 const nobody = (): void => undefined;
 
@@ -156,26 +159,26 @@ test('a copy brings no checkpoint of its file, but one that is due waits for it'
   begun.mockRestore();
 });
 
-test('a copy that is released while room for it is looked for leaves no room promised', async () => {
+test('a copy that is released while room is looked for leaves none promised', async () => {
   await using place = await stores(100, 1_000);
   const { source } = place;
-  const looking = Promise.withResolvers<void>();
-  const { promise } = DiskSpace.prototype;
-  const release = vi.fn<() => void>();
-  const promised = vi.spyOn(DiskSpace.prototype, 'promise');
-  onTestFinished(() => promised.mockRestore());
-  promised.mockImplementationOnce(async function (this: DiskSpace, bytes) {
-    await looking.promise;
-    const room = await promise.call(this, bytes);
-    return { release: () => (release(), room.release()) };
+  const [asked, looking] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const released = Promise.withResolvers<void>();
+  onTestFinished(() => void vi.restoreAllMocks());
+  spyAround(DiskSpace.prototype, 'promise', {
+    before: () => {
+      asked.resolve();
+      return looking.promise;
+    },
+    after: (room) => vi.spyOn(room as Room, 'release').mockImplementation(released.resolve),
   });
   const given = source.copies.give(place0);
   // A WAL too long to be held.
   for (let at = 0; at < 6; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
-  await vi.waitFor(() => expect(promised).toHaveBeenCalled());
+  await asked.promise;
   await given.release();
   looking.resolve();
-  await vi.waitFor(() => expect(release).toHaveBeenCalledOnce());
+  await released.promise;
 });
 
 test('a ticket is good once; others get nothing', async () => {

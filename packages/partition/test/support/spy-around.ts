@@ -1,18 +1,25 @@
 // Watches a method of all objects of a class, until the mocks are restored.
 import { vi } from 'vitest';
 
-/** Calls of a method, and what is done before and after each. */
+interface Around {
+  /** With what the method is given. */
+  readonly before?: (...about: unknown[]) => unknown;
+  /** With what it gives. */
+  readonly after?: (answer: unknown) => unknown;
+}
+
+/** Calls of a method that gives a promise, and what is done before and after each. */
 export function spyAround(
   prototype: object,
   name: string,
-  { before = () => {}, after = () => {} }: { before?: () => void; after?: () => void },
+  { before = () => {}, after = () => {} }: Around,
 ): void {
   const { value } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
   vi.spyOn(prototype as Record<string, () => Promise<unknown>>, name).mockImplementation(
     async function (this: unknown, ...about) {
-      before();
+      await before(...about);
       const answer = await Reflect.apply(value, this, about);
-      after();
+      await after(answer);
       return answer;
     },
   );
