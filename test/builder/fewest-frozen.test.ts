@@ -36,7 +36,7 @@ test(`${INSTANCES} instances with frozen partitions: least imbalance, then fewes
     const best = fewestFrozen({ ...asked, interim });
     const { tree, targets } = placementProblem(state);
     const before = placementOf(ring, tree);
-    const aim = interimTargets(tree, targets, { placement: before, frozen });
+    const aim = interimTargets(tree, targets, { placement: before, frozen, forced: null });
     const wanted = rebalance({ tree, targets: aim, before, replicas, frozen, forced: null });
     const surplus = leastSurplus(state, interim, loadsById(wanted, tree.deviceIds));
     const moves = movesTo(before, wanted);

@@ -78,6 +78,25 @@ test('a server, or a disk of a server, is replaced slot by slot and nothing else
   }
 });
 
+test('a device is replaced while weights and replicas change: no table needs fewer moves', () => {
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const draw = drawn(seed);
+    const state = someCluster(draw);
+    const head = firstRing(state);
+    const devices = state.devices.flatMap((device) => device ?? []);
+    const [old, other] = [devices[draw(5)]!, devices[draw(5)]!];
+    const changes: Change[] = [...heirsOf(state, [old], old.ip).values()];
+    const weight = [20, 50, 120, 200, 300, 1_000][draw(6)]!;
+    if (other !== old) changes.push({ kind: 'set-weight', id: other.id, weight });
+    // One less, or one more where a version may make so many slots.
+    const replicas = state.replicas + draw(3) - 1;
+    if (replicas > 0) changes.push({ kind: 'set', settings: { replicas } });
+    const after = applyChanges(state, changes);
+    const plan = planVersion({ head, headId: ID, state: after, direct: true });
+    expect(plan.optimum, `seed ${seed}`).not.toBeNull();
+  }
+});
+
 test('one of several disks may go to a server of its own: the moves are as few as can be', () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const draw = drawn(seed);

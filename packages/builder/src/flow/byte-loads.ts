@@ -1,11 +1,10 @@
 // Bytes by device while slots change their devices: who holds what, in order of size. Pure.
 import type { HeldLeaves } from '../place/held-devices.ts';
 import { loadsOf, type Placement } from '../place/placement.ts';
-import { enterPartition, leavePartition, replicasOf } from '../place/rebalance-work.ts';
+import { enterPartition, hadLeaf, leavePartition, replicasOf } from '../place/rebalance-work.ts';
 import { createRules, type SlotRules } from '../place/slot-rules.ts';
 import type { Targets } from '../place/targets.ts';
 import type { TierTree } from '../state/tier-tree.ts';
-import { hadLeaf } from './flow-graph.ts';
 
 export interface ByteProblem {
   readonly tree: TierTree;

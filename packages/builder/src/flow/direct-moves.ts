@@ -3,12 +3,12 @@
 import { drawLeaf, type SlotPlace, setSlot } from '../place/draw-leaf.ts';
 import {
   enterPartition,
+  hadLeaf,
   leavePartition,
   type RebalanceWork,
   replicasOf,
 } from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
-import { hadLeaf } from './flow-graph.ts';
 
 /** Each pass is one look at every slot; later passes are less choosy. */
 export function moveDirectly(work: RebalanceWork): void {

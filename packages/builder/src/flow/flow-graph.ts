@@ -28,17 +28,6 @@ export function createFlowGraph(
   return { work, targets, ...scope, labels: new Int32Array(work.tree.nodes) };
 }
 
-export function hadLeaf(
-  { before }: Pick<RebalanceWork, 'before'>,
-  partition: number,
-  leaf: number,
-): boolean {
-  const start = partition * before.width;
-  const end = start + replicasOf(before, partition);
-  for (let slot = start; slot < end; slot += 1) if (before.leaf[slot] === leaf) return true;
-  return false;
-}
-
 /** The slot of the partition that has the leaf, or -1. */
 export function slotOf(
   { placement }: Pick<RebalanceWork, 'placement'>,

@@ -1,8 +1,14 @@
 // Distances in the residual graph from the leaves above quota, by Bellman and Ford. Pure.
 
-import { enterPartition, leavePartition, replicasOf } from '../place/rebalance-work.ts';
+import {
+  enterPartition,
+  hadLeaf,
+  leavePartition,
+  mayGive,
+  replicasOf,
+} from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
-import { COST, droppedLeaves, type FlowGraph, hadLeaf, UNREACHED } from './flow-graph.ts';
+import { COST, droppedLeaves, type FlowGraph, UNREACHED } from './flow-graph.ts';
 
 /** Far more passes than shortest paths have arcs; only a negative cycle would need more. */
 const PASSES_MAX = 500;
@@ -48,7 +54,7 @@ function relaxPartition(graph: FlowGraph, partition: number): boolean {
   for (let slot = start; slot < end; slot += 1) {
     const from = placement.leaf[slot]!;
     const label = labels[tree.firstLeaf + from]!;
-    if (label === UNREACHED || work.kept?.[from] === 1) continue;
+    if (label === UNREACHED || !mayGive(work, partition, from)) continue;
     const near = label + 1 - (hadLeaf(work, partition, from) ? 0 : COST);
     if (near + COST >= most && dropped.length === 0) continue;
     if (!inside && !enterPartition(work, partition)) return false;

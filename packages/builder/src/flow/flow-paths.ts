@@ -2,9 +2,15 @@
 import { setSlot } from '../place/draw-leaf.ts';
 import { findLeaf } from '../place/find-leaf.ts';
 import type { Placement } from '../place/placement.ts';
-import { enterPartition, leavePartition, replicasOf } from '../place/rebalance-work.ts';
+import {
+  enterPartition,
+  hadLeaf,
+  leavePartition,
+  mayGive,
+  replicasOf,
+} from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
-import { COST, droppedLeaves, type FlowGraph, hadLeaf, slotOf } from './flow-graph.ts';
+import { COST, droppedLeaves, type FlowGraph, slotOf } from './flow-graph.ts';
 import { findRoundable, shiftQuota } from './rounding-arcs.ts';
 
 /** One arc of a path; a rounding arc has no partition. */
@@ -72,7 +78,6 @@ function findPath(search: Search, leaf: number, path: Arc[]): boolean {
 
 function throughPartitions(search: Search, from: number, path: Arc[]): boolean {
   const { cursor, index } = search;
-  if (search.graph.work.kept?.[from] === 1) return false;
   for (; cursor[from]! < index.start[from + 1]!; cursor[from]! += 1) {
     const partition = index.partitions[cursor[from]!]!;
     for (;;) {
@@ -92,7 +97,8 @@ function nextLeaf(search: Search, partition: number, from: number): number {
   const { graph, dead, live } = search;
   const { work, labels } = graph;
   const { rules, tree } = work;
-  if (slotOf(work, partition, from) < 0 || !enterPartition(work, partition)) return -1;
+  if (slotOf(work, partition, from) < 0 || !mayGive(work, partition, from)) return -1;
+  if (!enterPartition(work, partition)) return -1;
   // The arc's tail gives 1 back when the partition got the leaf only now.
   const tail = hadLeaf(work, partition, from) ? 0 : -COST;
   const near = labels[tree.firstLeaf + from]! + 1 + tail;

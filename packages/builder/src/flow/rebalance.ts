@@ -42,7 +42,7 @@ export function rebalanceOrCut(input: RebalanceInput): {
   readonly overfull: Uint8Array | null;
 } {
   const work = solved(input);
-  const scope = { partitions: unfrozenPartitions(work), costMax: Number.MAX_SAFE_INTEGER };
+  const scope = { partitions: openPartitions(work), costMax: Number.MAX_SAFE_INTEGER };
   const overfull = overfullLeaves(work, input.targets, scope);
   return { placement: work.placement, overfull };
 }
@@ -81,7 +81,7 @@ function solved(input: RebalanceInput): RebalanceWork {
   const direct = { ...work, balance: createBalance(tree, loads, rerouted.balance.quotas) };
   moveDirectly(direct);
   const costMax = Number.MAX_SAFE_INTEGER;
-  runExactFlow(direct, targets, { partitions: () => unfrozenPartitions(work), costMax });
+  runExactFlow(direct, targets, { partitions: () => openPartitions(work), costMax });
   return direct;
 }
 
@@ -91,23 +91,28 @@ function solved(input: RebalanceInput): RebalanceWork {
  * Not so for pins: what must leave for a pin never comes back.
  */
 function changedPartitions(work: RebalanceWork): Int32Array {
-  const { before, placement, frozen } = work;
+  const { before, placement } = work;
   const changed = new Set<number>();
   for (let slot = 0; slot < placement.leaf.length; slot += 1) {
     if (placement.leaf[slot] === before.leaf[slot]) continue;
     const partition = Math.floor(slot / placement.width);
-    if (frozen?.[partition] === 1) continue;
     const pinned = work.rules.own?.bounds.has(partition) === true;
-    if (before.leaf[slot] !== before.none && !pinned) return unfrozenPartitions(work);
+    if (before.leaf[slot] !== before.none && !pinned) return openPartitions(work);
     changed.add(partition);
   }
   return Int32Array.from(changed);
 }
 
-function unfrozenPartitions({ placement, frozen }: RebalanceWork): Int32Array {
-  const all = new Int32Array(placement.partitions);
-  for (let partition = 0; partition < all.length; partition += 1) all[partition] = partition;
-  return frozen === null ? all : all.filter((partition) => frozen[partition] === 0);
+/** All that may change, and of the frozen ones those that had to. */
+function openPartitions({ placement, before, frozen }: RebalanceWork): Int32Array {
+  const all = Int32Array.from({ length: placement.partitions }, (_, partition) => partition);
+  if (frozen === null) return all;
+  const { leaf, width } = placement;
+  return all.filter((partition) => {
+    if (frozen[partition] === 0) return true;
+    const slots = leaf.subarray(partition * width, (partition + 1) * width);
+    return slots.some((one, replica) => one !== before.leaf[partition * width + replica]);
+  });
 }
 
 function needsMoves(tree: TierTree, loads: Int32Array, quotas: Int32Array): boolean {

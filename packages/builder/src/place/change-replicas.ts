@@ -9,7 +9,7 @@ import type { BuilderState } from '../state/builder-state.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { setSlot } from './draw-leaf.ts';
 import { type Placement, shapeOf } from './placement.ts';
-import { type RebalanceWork, replicasOf } from './rebalance-work.ts';
+import { hadLeaf, type RebalanceWork, replicasOf } from './rebalance-work.ts';
 import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 
 /** The same leaves for another number of replicas; those beyond it wait to be dropped. */
@@ -18,7 +18,10 @@ export function reshaped(before: Placement, replicas: number): Placement {
   return { ...before, ...shapeOf({ partitions, replicas }), leaf: before.leaf.slice() };
 }
 
-/** Keeps of each partition as many as it may have: a legal part, the emptiest leaves first. */
+/**
+ * Keeps of each partition as many as it may have: a legal part, what it had before what an heir is
+ * to take over, then the emptiest leaves first.
+ */
 export function dropReplicas(work: RebalanceWork): void {
   const { placement, before } = work;
   for (let partition = 0; partition < placement.partitions; partition += 1) {
@@ -37,9 +40,10 @@ function dropOne(work: RebalanceWork, partition: number, had: number): void {
     const node = tree.firstLeaf + leaf[slot]!;
     return (loads[node]! - quotas[node]!) / loads[node]!;
   };
+  const isNew = (slot: number): number => Number(!hadLeaf(work, partition, leaf[slot]!));
   const order = Array.from({ length: had }, (_, i) => start + i)
     .filter((slot) => leaf[slot] !== none)
-    .sort((a, b) => fullness(a) - fullness(b) || a - b);
+    .sort((a, b) => isNew(a) - isNew(b) || fullness(a) - fullness(b) || a - b);
   startPartition(rules, partition, count);
   const kept: number[] = [];
   for (const slot of order) {

@@ -5,15 +5,19 @@ import type { Placement } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
 import { type Targets, targetsOfLeaves } from './targets.ts';
 
+export interface FrozenSlots {
+  readonly placement: Placement;
+  /** By partition: 1 when it may not change. */
+  readonly frozen: Uint8Array;
+  /** By slot: 1 when it must move all the same, since its device was removed. */
+  readonly forced: Uint8Array | null;
+}
+
 /**
  * A leaf whose frozen slots exceed its share keeps them; all others get one and the same part of
  * theirs. With the final targets instead, what is missing would be missing somewhere at random.
  */
-export function interimTargets(
-  tree: TierTree,
-  targets: Targets,
-  held: { readonly placement: Placement; readonly frozen: Uint8Array },
-): Targets {
+export function interimTargets(tree: TierTree, targets: Targets, held: FrozenSlots): Targets {
   const { fixed, outside } = frozenLoads(tree, held);
   const { placement } = held;
   const slots = placement.slots - outside;
@@ -43,12 +47,11 @@ export function interimTargets(
   return { ...interim, low, high, ...(own !== undefined && { own }) };
 }
 
-/** Slots that must stay, by leaf, and those on devices that shall hold nothing. */
+/** Slots that must stay, by leaf, and those that must stay on devices that shall hold nothing. */
 function frozenLoads(
   tree: TierTree,
-  held: { readonly placement: Placement; readonly frozen: Uint8Array },
+  { placement, frozen, forced }: FrozenSlots,
 ): { fixed: Float64Array; outside: number } {
-  const { placement, frozen } = held;
   const fixed = new Float64Array(tree.leaves);
   let outside = 0;
   for (let partition = 0; partition < placement.partitions; partition += 1) {
@@ -56,8 +59,8 @@ function frozenLoads(
     const start = partition * placement.width;
     for (let slot = start; slot < start + replicasOf(placement, partition); slot += 1) {
       const leaf = placement.leaf[slot]!;
-      if (leaf === placement.none) outside += 1;
-      else fixed[leaf]! += 1;
+      if (leaf !== placement.none) fixed[leaf]! += 1;
+      else if (forced?.[slot] !== 1) outside += 1;
     }
   }
   return { fixed, outside };

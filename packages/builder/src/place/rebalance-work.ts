@@ -27,6 +27,28 @@ export function replicasOf(
   return partition < cut ? most : most - 1;
 }
 
+/** Whether the partition had the leaf before: not so one that takes over from a replaced device. */
+export function hadLeaf(
+  { before }: Pick<RebalanceWork, 'before'>,
+  partition: number,
+  leaf: number,
+): boolean {
+  const start = partition * before.width;
+  const end = start + replicasOf(before, partition);
+  for (let slot = start; slot < end; slot += 1) if (before.leaf[slot] === leaf) return true;
+  return false;
+}
+
+/** Whether the partition may give up the leaf. One that may not change gives what it just got. */
+export function mayGive(
+  work: Pick<RebalanceWork, 'before' | 'frozen' | 'kept'>,
+  partition: number,
+  leaf: number,
+): boolean {
+  if (work.kept?.[leaf] === 1) return false;
+  return work.frozen?.[partition] !== 1 || !hadLeaf(work, partition, leaf);
+}
+
 type PartitionRules = Pick<RebalanceWork, 'placement' | 'rules'>;
 
 /** Puts a partition's leaves into the rules; false (and nothing put) when they are not a legal set. */

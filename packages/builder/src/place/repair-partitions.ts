@@ -3,7 +3,7 @@ import { assert } from '@ringwright/base/assert';
 import { drawLeaf, type SlotPlace, setSlot } from './draw-leaf.ts';
 import { findLeaf } from './find-leaf.ts';
 import { createScan, isLegal } from './legal-scan.ts';
-import { leavePartition, type RebalanceWork, replicasOf } from './rebalance-work.ts';
+import { hadLeaf, leavePartition, type RebalanceWork, replicasOf } from './rebalance-work.ts';
 import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 
 /** More than any leaf is short of. */
@@ -28,9 +28,13 @@ function repairOne(work: RebalanceWork, partition: number): void {
   const start = partition * placement.width;
   const count = replicasOf(placement, partition);
   startPartition(rules, partition, count);
+  // What an heir is to take over moves wherever it goes: what is here comes first.
+  const isNew = (slot: number): number => Number(!hadLeaf(work, partition, leaf[slot]!));
   const kept = Array.from({ length: count }, (_, i) => start + i)
     .filter((slot) => leaf[slot] !== none)
-    .sort((a, b) => surplus(work, leaf[a]!) - surplus(work, leaf[b]!) || a - b);
+    .sort(
+      (a, b) => isNew(a) - isNew(b) || surplus(work, leaf[a]!) - surplus(work, leaf[b]!) || a - b,
+    );
   for (const slot of kept) {
     if (addLeaf(rules, leaf[slot]!)) continue;
     setSlot(work, { partition, slot }, none);

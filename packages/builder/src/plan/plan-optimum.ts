@@ -40,11 +40,20 @@ export function provenOptimum(question: OptimumQuestion): Optimum | null {
   return optimal ? { moves, proof: 'potentials' } : null;
 }
 
-/** Why more slots move than shares alone demand, with an overload that would mend it. */
-export function gapFindings(question: OptimumQuestion): Finding[] {
+/**
+ * Why more slots move than shares alone demand, with an overload that would mend it: where they are
+ * proved to be the fewest, since else nobody knows.
+ */
+export function gapFindings(question: OptimumQuestion, optimum: Optimum | null): Finding[] {
   const { moves, bound, state, problem } = question;
   const gap = moves - bound;
   if (gap <= 0) return [];
+  const what = `${moves} slots move where shares alone would demand ${bound}`;
+  const details = { moves, bound, gap, overload: state.overload };
+  if (optimum === null) {
+    const message = `${what}; it is not proved that no table needs fewer`;
+    return [{ code: 'MOVES_ABOVE_BOUND', message, details }];
+  }
   const stuck = problem.targets.low.some((low, v) => v > 0 && low > 0);
   const overload = gap > bound / 100 ? closingOverload(question) : null;
   const reason = stuck
@@ -54,8 +63,8 @@ export function gapFindings(question: OptimumQuestion): Finding[] {
   return [
     {
       code: 'MOVES_ABOVE_BOUND',
-      message: `${moves} slots move where shares alone would demand ${bound}: ${reason}${remedy}`,
-      details: { moves, bound, gap, overload: state.overload, closingOverload: overload },
+      message: `${what}: ${reason}${remedy}`,
+      details: { ...details, closingOverload: overload },
     },
   ];
 }

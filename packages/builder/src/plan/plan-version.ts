@@ -113,6 +113,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const bound = isWalked(state) ? movesTo(before, goal) : moveBound(tree, targets, before);
   const least = moves.length + movesLeft - swapMoves;
   const asked = { head, state, problem: pinned, wanted: fewest, moves: least, bound };
+  const optimum = frozen === null ? provenOptimum(asked) : null;
   const free = frozen === null && isFree(state);
   const counts = { moves, movesLeft, partitionsMovingTwice: partitionsTwice(moves) };
   const devices = devicePlans(state, problem, { head, target, moves });
@@ -123,7 +124,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
     target,
     cut,
     moveLowerBound: bound,
-    optimum: frozen === null ? provenOptimum(asked) : null,
+    optimum,
     swapMoves,
     later,
     devices,
@@ -131,7 +132,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
       ...inFlightFindings(moving),
       ...planWarnings(state, pinned, { ...counts, devices, frozen: resting }),
       ...liftFindings(slotsPerDevice(table, state.devices.length), [moves, ...waves]),
-      ...(free ? gapFindings(asked) : []),
+      ...(free ? gapFindings(asked, optimum) : []),
     ],
   });
 }
@@ -172,11 +173,11 @@ function placeNext(
     return { wanted, goal: wanted, fewest: solved, frozen };
   }
   const { slots } = shape;
+  const forced = urgentSlots(head, state, before.width);
   const aim =
     frozen === null
       ? targets
-      : interimTargets(tree, targets, { placement: { ...before, slots }, frozen });
-  const forced = urgentSlots(head, state, before.width);
+      : interimTargets(tree, targets, { placement: { ...before, slots }, frozen, forced });
   const how = { tree, replicas, held };
   const fewest = rebalance({ ...how, targets: aim, before, frozen, forced });
   const wanted = evenGoal(fewest, { ...even, targets: aim });
