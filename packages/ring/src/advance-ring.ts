@@ -126,8 +126,10 @@ export function reshapeRing(
   const devices = wanted.devices ?? ring.devices;
   assertDevicesFollow(ring.devices, devices);
   const begun = beginReshape({ ...ring, devices }, wanted.partitioner);
-  assert(begun.moves.length <= movesInFlightMax, `${begun.moves.length} moves in flight`);
-  if (wanted.direct !== true) return follow(ring, id, { ...begun, devices });
+  if (wanted.direct !== true) {
+    assert(begun.moves.length <= movesInFlightMax, `${begun.moves.length} moves in flight`);
+    return follow(ring, id, { ...begun, devices });
+  }
   const done = finishReshape({ ...ring, ...begun, devices });
   return follow(ring, id, { ...done, devices, reshape: undefined, touched: begun.touched });
 }

@@ -52,7 +52,7 @@ export function drillRing(ring: Ring, state: BuilderState, gone: readonly number
     survivors,
     worstSource: worstOf(survivors),
     unrecoverable: recovery.refusal,
-    recoveryMoves: recovery.moves.length,
+    recoveryMoves: recovery.count,
   };
 }
 
@@ -71,25 +71,29 @@ function sourcesOf({ table, partitions }: Ring, isGone: Uint8Array): Int32Array 
   return sources;
 }
 
-function recoveryOf(
-  ring: Ring,
-  state: BuilderState,
-  isGone: Uint8Array,
-): { moves: readonly PlannedMove[]; refusal: Drill['unrecoverable'] } {
+interface Recovery {
+  /** Of all versions, as far as the first one notes them. */
+  readonly moves: readonly PlannedMove[];
+  readonly count: number;
+  readonly refusal: Drill['unrecoverable'];
+}
+
+function recoveryOf(ring: Ring, state: BuilderState, isGone: Uint8Array): Recovery {
   const devices = state.devices.map((device) =>
     device !== null && isGone[device.id] === 1 ? { ...device, state: 'removed' as const } : device,
   );
   try {
-    const { moves } = planVersion({
+    const { moves, later, movesLeft } = planVersion({
       head: { ...ring, moves: [] },
       headId: ring.parent ?? '',
       state: { ...state, devices },
       direct: true,
     });
-    return { moves, refusal: null };
+    const count = moves.length + movesLeft;
+    return { moves: [...moves, ...later.flat()], count, refusal: null };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    return { moves: [], refusal: { code: error.code, message: error.message } };
+    return { moves: [], count: 0, refusal: { code: error.code, message: error.message } };
   }
 }
 

@@ -10,6 +10,7 @@ import { planVersion } from '../plan/plan-version.ts';
 import { revertPlan, revertState } from '../plan/revert-plan.ts';
 import { applyChanges } from '../state/apply-changes.ts';
 import type { BuilderState } from '../state/builder-state.ts';
+import type { Change } from '../state/change.ts';
 import { tierName } from '../state/tier-name.ts';
 import { availabilityOf } from './availability.ts';
 import { domainSpreads } from './domain-spread.ts';
@@ -74,8 +75,24 @@ test.each(seeds)('a drill counts what is lost slot by slot (SEED=%i)', (seed) =>
   if (drill.unrecoverable !== null) return;
   const taken = drill.survivors.reduce((sum, { slotsIn }) => sum + slotsIn, 0);
   expect(taken).toBe(drill.recoveryMoves);
+  expect(taken).toBe(movesWithout(moving, state, gone));
   expect(taken).toBeGreaterThanOrEqual(drill.availability.slotsLost);
 });
+
+/** Of all commits until nothing is left to move, with these devices removed. */
+function movesWithout(moving: Ring, state: BuilderState, gone: readonly number[]): number {
+  const after = applyChanges(state, gone.map((id) => ({ kind: 'remove', id })) as Change[]);
+  let head: Ring = { ...moving, moves: [] };
+  let moves = 0;
+  for (let left = true; left; ) {
+    const input = { head, headId: ID, state: after, direct: true };
+    const plan = planVersion(input);
+    head = nextRing(plan, input);
+    moves += plan.moves.length;
+    left = plan.movesLeft > 0;
+  }
+  return moves;
+}
 
 test.each(seeds)('risk is a drill of every domain in turn (SEED=%i)', (seed) => {
   const { state, first, moving } = movingCluster(seed);

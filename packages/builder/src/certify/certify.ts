@@ -39,8 +39,9 @@ export interface CertifyInput {
 
 /** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
 export function certify(input: CertifyInput): Certificate {
-  const { tree, targets } = input.problem ?? problemOf(input);
-  const graph = certificateGraph(tree, targets, withoutEmpty(input));
+  const held = withoutEmpty(input);
+  const { tree, targets } = input.problem ?? problemOf({ ...held, state: input.state });
+  const graph = certificateGraph(tree, targets, held);
   const { faults, moves, changed } = scanTables(graph);
   const potentials = new Int32Array(input.state.devices.length);
   const pinned = targets.own !== undefined;

@@ -47,12 +47,18 @@ export function requireUnsplit(state: BuilderState): void {
   });
 }
 
+interface ReshapeInput {
+  readonly head: Ring;
+  readonly headId: string | null;
+  readonly state: BuilderState;
+  /** No server has the ring: any number of slots may change at once. */
+  readonly direct?: boolean;
+}
+
 /** Throws MOVES_IN_FLIGHT, MERGE_APART with what to do first, RESHAPE_UNFIT. */
-export function planReshape(
-  { head, headId, state }: { head: Ring; headId: string | null; state: BuilderState },
-  wanted: IntervalPartitioner,
-): Plan {
-  requireFit(head, state, wanted);
+export function planReshape(input: ReshapeInput, wanted: IntervalPartitioner): Plan {
+  const { head, headId, state } = input;
+  requireFit(input, wanted);
   const begun = beginReshape({ ...head, devices: state.devices }, wanted);
   const moves = begun.moves.map(({ partition, replica, from, to }) => ({
     ...{ partition, replica },
@@ -92,7 +98,10 @@ function reshapeFindings(head: Ring, wanted: IntervalPartitioner): Finding[] {
   return [...found, { code: 'PARTITION_RESHAPED', message: more }];
 }
 
-function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner): void {
+function requireFit(
+  { head, state, direct = false }: ReshapeInput,
+  wanted: IntervalPartitioner,
+): void {
   const { keyspace, version, moves } = head;
   if (moves.length > 0) {
     const what = `version ${version} of ${keyspace} has ${moves.length} moves in flight`;
@@ -110,9 +119,9 @@ function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner
   }
   const found = reshapingOf(head, wanted);
   const slots = found.parents.size * head.table.length;
-  if (slots > movesInFlightMax) {
+  if (slots > movesInFlightMax && !direct) {
     throw unfit(state, `${slots} slots of children, ${movesInFlightMax} is the most of a version`, {
-      hint: 'split fewer partitions at once',
+      hint: `split fewer partitions at once; commit ${keyspace} --direct when no server has the ring`,
       details: { slots, movesInFlightMax },
     });
   }

@@ -224,6 +224,18 @@ test('the cap keeps urgent moves and takes the others from all over', () => {
   expect(movesInFlightMax).toBeGreaterThan(0);
 });
 
+test('more splits than a version may have in flight: only where no server has the ring', () => {
+  const before = cluster(15, { zones: 3, servers: 1, disks: 1 });
+  const head = firstOf(before);
+  const state = applyChanges(before, [{ kind: 'set', settings: { partitionPower: 16 } }]);
+  const from = { head, headId: ID, state };
+  const { code, details } = refusal(() => planVersion({ ...from, direct: false }));
+  expect({ code, details }).toMatchObject({ code: 'RESHAPE_UNFIT', details: { slots: 196_608 } });
+  const direct = { ...from, direct: true };
+  const next = nextRing(planVersion(direct), direct);
+  expect(auditRing(next)).toEqual([]);
+});
+
 const digestProgram = `
 const { planVersion } = await import('@ringwright/builder/plan/plan-version');
 const { parseState } = await import('@ringwright/builder/state/state-json');
