@@ -125,9 +125,9 @@ export const copyRateFloor = 4 * 1024 * 1024;
 export const copyRateFree = 1024 * 1024 * 1024;
 /** How often it is judged whether requests suffer. */
 export const throttleRoundMs = 1_000;
-/** Turns whose requests are judged together: a disk that hiccups once is not busy. */
+/** Rounds whose requests are judged together: a disk that hiccups once is not busy. */
 export const throttleWindowRounds = 3;
-/** Turns after the last copy until requests that waited for copies have been answered. */
+/** Rounds after the last copy until requests that waited for copies have been answered. */
 export const throttleCalmRounds = 10;
 /** Fewer requests in the window than this have no 99th percentile worth acting on. */
 export const throttleRequestsMin = 50;

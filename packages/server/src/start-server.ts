@@ -51,9 +51,8 @@ export interface RunningServer {
 
 /**
  * Resolves when requests are answered. Throws USAGE, RINGS_UNKNOWN, FILE_UNFIT, LISTEN_FAILED,
- * DATA_DIR_IN_USE,
- * DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, DISK_FULL, DISK_FAILED and
- * what openStore throws; then all that was opened is closed.
+ * DATA_DIR_IN_USE, DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, DISK_FULL,
+ * DISK_FAILED and what openStore throws; then all that was opened is closed.
  */
 export async function startServer(
   options: ServerOptions,
@@ -202,7 +201,7 @@ function repeatRounds({
     repeat(async () => {
       for (const active of rings.list()) await raiseFloors(floors, active);
     }, tombstoneRoundMs),
-    repeat(async () => throttle.turn(), throttleRoundMs),
+    repeat(async () => throttle.round(), throttleRoundMs),
     repeat(greetPeers, peerGreetMs),
     repeat(() => scrubber.tick(), scrubTickMs),
   ];

@@ -21,7 +21,7 @@ export interface FileToMake extends TombstoneMarks {
   readonly digest: string;
 }
 
-/** Who adopts such a file gives it names of his own. */
+/** Who adopts such a file gives it new names. */
 const nobody: FileOwner = { incarnation: 'packed', life: 'packed', state: 'filling' };
 
 export type MadeFile =

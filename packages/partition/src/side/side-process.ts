@@ -122,7 +122,7 @@ export class SideProcess {
 
   /**
    * What is wrong with a staged file that nobody else has open. With an owner one that is whole is
-   * his then: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
+   * then the owner's: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
    */
   async audit(file: string, owner: FileOwner | null = null): Promise<FileAudit> {
     const answer = await this.#do({ kind: 'audit', file, owner });

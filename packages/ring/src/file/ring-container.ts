@@ -97,7 +97,7 @@ export function joinRingFile({
 function formatUnknown(format: number): CodedError {
   return new CodedError(
     'RING_FORMAT_UNKNOWN',
-    `ring file has format ${format}, this program reads formats ${formats.join(' and ')}`,
+    `ring file has format ${format}, this program reads formats ${formats.join(', ')}`,
     { hint: 'use a newer version of this program', details: { format, known: formats } },
   );
 }

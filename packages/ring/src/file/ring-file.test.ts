@@ -182,7 +182,9 @@ describe('damage', () => {
   test('a format of the future is told apart, with both numbers', () => {
     const damaged = Buffer.from(file);
     damaged.writeUInt32BE(5, 8);
-    expect(() => decodeRing(damaged)).toThrow('has format 5, this program reads formats 1 and 2');
+    expect(() => decodeRing(damaged)).toThrow(
+      'has format 5, this program reads formats 1, 2, 3, 4',
+    );
     expect(refusal(damaged)).toBe('RING_FORMAT_UNKNOWN');
   });
 });

@@ -39,7 +39,7 @@ class World {
     }
     this.throttle.taken.setRate(null);
     await this.throttle.taken.pass(copiedBytes);
-    this.throttle.turn();
+    this.throttle.round();
   }
 }
 
@@ -73,7 +73,7 @@ test('what a rollout lends ends by itself, and is then the rate of before', () =
   expect(allowed(), 'said again').toEqual([9 * MIB, 1]);
   world.ms += 1;
   expect(allowed(), 'it was killed').toEqual([2 * MIB, null]);
-  throttle.turn();
+  throttle.round();
   expect(throttle.status().inForce).toBe(2 * MIB);
 });
 

@@ -100,7 +100,7 @@ export class AdaptiveThrottle {
   }
 
   /** To be called every throttleRoundMs. */
-  turn(): void {
+  round(): void {
     const copied = this.taken.passedBytes() + this.given.passedBytes();
     this.#state = nextThrottle(this.#state, {
       p99Ms: this.#latency.p99Ms(throttleRequestsMin),
@@ -110,7 +110,7 @@ export class AdaptiveThrottle {
       isGivingUp: this.#isGivingUp,
     });
     this.#isGivingUp = false;
-    this.#latency.turn();
+    this.#latency.round();
     this.#apply();
   }
 

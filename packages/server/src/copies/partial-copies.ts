@@ -35,7 +35,7 @@ export interface FetchedCopy extends Begun {
   readonly incoming: TakenCopy;
   /** For one connection. */
   readonly gate: CopyGate;
-  /** Bytes that the pace knows of. */
+  /** Bytes that the throttle was told of. */
   noted: number;
 }
 

@@ -25,9 +25,9 @@ export interface ThrottleState {
   readonly calmP99Ms: number | null;
   /** How late the event loop was while nothing was copied: others may have the processor. */
   readonly calmLoopMs: number;
-  /** Turns for which it is not halved again: what is measured began before the last change. */
+  /** Rounds for which it is not halved again: what is measured began before the last change. */
   readonly heldRounds: number;
-  /** Turns since the last copy, counted up to throttleCalmRounds. */
+  /** Rounds since the last copy, counted up to throttleCalmRounds. */
   readonly idleRounds: number;
 }
 

@@ -56,9 +56,8 @@ interface Confirmed {
 
 /**
  * Repair, hints and catch-up in one mechanism (EventQL's server-to-sequence map). A watermark is
- * kept in the partition
- * file per peer device and peer incarnation: a restored or refilled peer has another and starts
- * from 0.
+ * kept in the partition file per peer device and peer incarnation: a restored or refilled peer has
+ * another and starts from 0.
  */
 export class Replicator {
   readonly #ports: ReplicatePorts;

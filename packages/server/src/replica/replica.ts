@@ -51,9 +51,8 @@ export interface Fenced {
 
 /**
  * The fence of every request between devices: this device has activated the ring of the request,
- * and the request
- * knows the last change of the partition. Throws RING_STALE with the head the sender lacks,
- * RING_UNKNOWN.
+ * and the request knows the last change of the partition. Throws RING_STALE with the head the
+ * sender lacks, RING_UNKNOWN.
  */
 export function passFence(
   ports: ReplicaPorts,
@@ -219,8 +218,8 @@ function readPassed(
 }
 
 /**
- * The stamp of what answerRead gives. It reads the whole row, as only that can be compared with its
- * hash: a stamp that the disk changed would hide an acknowledged write from a quorum.
+ * The stamp of what answerRead gives. It takes the whole row, as only that can have been compared
+ * with its hash: a stamp that the disk changed would hide an acknowledged write from a quorum.
  */
 export function answerStamp(
   ports: ReplicaPorts,

@@ -9,7 +9,7 @@ test('the 99th percentile of any times, at most a bucket above the exact one', (
     const window = new LatencyWindow(3);
     const times: number[] = [];
     for (let turn = 0; turn < 3; turn += 1) {
-      window.turn();
+      window.round();
       for (let count = random.below(300) + 1; count > 0; count -= 1) {
         const ms = 2 ** (random.below(1_600) / 100 - 4);
         times.push(ms);
@@ -28,10 +28,10 @@ test('too few requests have none, and turns that have passed do not count', () =
   const window = new LatencyWindow(2);
   for (let count = 0; count < 10; count += 1) window.add(1_000);
   expect(window.p99Ms(11)).toBeNull();
-  window.turn();
+  window.round();
   for (let count = 0; count < 10; count += 1) window.add(1);
   expect(window.p99Ms(11)).toBeGreaterThan(999);
-  window.turn();
+  window.round();
   expect(window.p99Ms(10)).toBeLessThan(1.2);
 });
 

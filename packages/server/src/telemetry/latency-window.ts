@@ -24,7 +24,7 @@ export class LatencyWindow {
   }
 
   /** Begins the next turn; the oldest is forgotten. */
-  turn(): void {
+  round(): void {
     this.#at = (this.#at + 1) % this.#turns.length;
     this.#turns[this.#at]?.fill(0);
   }
