@@ -65,6 +65,18 @@ test('a signature of another kind of document counts for nothing', () => {
   expect(codeOf(() => open(Buffer.from(text)))).toBe('ACCESS_INVALID');
 });
 
+test('who offers an old document, or a twin, does not get the one in force for it', () => {
+  const held = { document: testAccess({ version: 7 }), id: 'held' };
+  for (const version of [6, 7]) {
+    const offered = { document: testAccess({ version, change: 'another' }), id: 'offered' };
+    expect(() => judgeAccess(held, offered)).toThrow(
+      expect.objectContaining({
+        details: { held: { epoch: 1, version: 7 }, given: { epoch: 1, version } },
+      }),
+    );
+  }
+});
+
 test('documents go forward only; a higher epoch begins anew', () => {
   const at = (version: number, epoch = 1, change = '') => {
     const document = testAccess({ version, epoch, change });

@@ -90,7 +90,8 @@ export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | '
   }
   const steps = offered.epoch - have.epoch || offered.version - have.version;
   if (steps > 0) return 'newer';
-  const details = { held: have, given: offered };
+  // No more than that: whoever has an old document must not get the present one for it.
+  const details = { held: stepOf(have), given: stepOf(offered) };
   if (steps < 0) {
     const message = `access document ${offered.version} is older than ${have.version}, in force`;
     throw new CodedError('ACCESS_OLDER', message, {
@@ -103,6 +104,13 @@ export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | '
     hint: 'grant again in the folder that is right: the next version is taken from it',
     details,
   });
+}
+
+function stepOf({ epoch, version }: Pick<AccessDocument, 'epoch' | 'version'>): {
+  epoch: number;
+  version: number;
+} {
+  return { epoch, version };
 }
 
 /** Compared with where no token of the id is granted: it takes as long, and equals no hash. */

@@ -146,7 +146,8 @@ export class TrustStore {
     if (held !== undefined && held.epoch === beacon.epoch && held.issuedMs >= issuedMs) {
       if (held.issuedMs === issuedMs && held.id === beacon.id) return;
       const message = `beacon refused: issued at ${issuedMs}, one of ${held.issuedMs} is held`;
-      throw new CodedError('BEACON_REFUSED', message, { details: { held, given: beacon } });
+      // Not the one that is held: this is told to whoever offers an old one.
+      throw new CodedError('BEACON_REFUSED', message, { details: { given: beacon } });
     }
     await makeDirectory(this.#ports.directory);
     await replaceOwnFile(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
