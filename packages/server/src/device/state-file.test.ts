@@ -1,8 +1,9 @@
 // What is written is what would be read: anything else leaves the file as it was.
-import { readFile, writeFile } from 'node:fs/promises';
+import fs, { readFile, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { stateFileBytesMax } from '@ringwright/base/limits-store';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { readState, writeState } from './state-file.ts';
@@ -51,4 +52,27 @@ test('a file that is not of the schema is refused by name', async () => {
   await expect(readState(file, schema)).rejects.toThrow(
     expect.objectContaining({ code: 'DISK_FAILED', details: { file } }),
   );
+});
+
+test('a full disk is told as that, and a path that cannot be written by its name', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'state.json');
+  const state = { age: 1, mark: 'm' };
+  const { open } = fs;
+  onTestFinished(() => {
+    fs.open = open;
+    syncBuiltinESMExports();
+  });
+  fs.open = () =>
+    Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC', syscall: 'open' }));
+  syncBuiltinESMExports();
+  await expect(writeState(file, schema, state)).rejects.toMatchObject({
+    code: 'DISK_FULL',
+    details: { file },
+  });
+  fs.open = open;
+  syncBuiltinESMExports();
+  await expect(writeState(join(file, 'below'), schema, state)).rejects.toMatchObject({
+    code: 'DISK_FAILED',
+  });
 });

@@ -1,6 +1,7 @@
 // A small JSON file of the server's own state, under one schema for both directions: what would not
 // be read at the next start is never written.
 import { CodedError } from '@ringwright/base/coded-error';
+import { diskError, isDiskFull } from '@ringwright/base/disk-error';
 import { stateFileBytesMax } from '@ringwright/base/limits-store';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
@@ -37,8 +38,9 @@ export class LatestState<Schema extends z.ZodType> {
 }
 
 /**
- * Durable when it resolves. Writers of one file must not overlap. Throws VALUE_OUT_OF_RANGE for a
- * state that the schema refuses or that is too long to be read: then the file is as it was.
+ * Durable when it resolves. Writers of one file must not overlap. Throws DISK_FULL, DISK_FAILED, and
+ * VALUE_OUT_OF_RANGE for a state that the schema refuses or that is too long to be read: then the
+ * file is as it was.
  */
 export async function writeState<Schema extends z.ZodType>(
   file: string,
@@ -57,7 +59,18 @@ export async function writeState<Schema extends z.ZodType>(
     const message = `${file} is not written: ${z.prettifyError(checked.error)}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
   }
-  await replaceOwnFile(file, bytes);
+  await replaceOwnFile(file, bytes).catch((cause: unknown) => {
+    throw notWritten(file, cause);
+  });
+}
+
+function notWritten(file: string, cause: unknown): unknown {
+  if (!isDiskFull(cause)) return diskError(cause) ?? cause;
+  return new CodedError('DISK_FULL', `${file} cannot be written: no space is left on the disk`, {
+    hint: 'free space on the disk: the server then goes on by itself',
+    details: { file },
+    cause,
+  });
 }
 
 /** The text read by `parse`, or null when there is no such file. Throws DISK_FAILED. */
