@@ -3,7 +3,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openStore } from '@ringwright/partition/open-store';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
@@ -128,6 +128,24 @@ describe('damaged files', () => {
     const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
     await expect(replaceDamaged(store, active, rule)).rejects.toThrow(/3 of 4 files/);
     expect(store.damaged()).toHaveLength(3);
+  });
+
+  test('one after the other stay too, while those before have not refilled', async () => {
+    await using folder = await scratchFolder();
+    await using store = await damagedStore(folder.path, 8, 2);
+    const active = activeOn(servedRing({ devices: 3, power: 3 }), 0);
+    // The scrub finds one damaged file at a time.
+    const found = vi.spyOn(store, 'damaged');
+    onTestFinished(() => found.mockRestore());
+    const [first, second] = store.damaged();
+    found.mockReturnValue([first!]);
+    expect(await replaceDamaged(store, active, rule)).toEqual([0]);
+    found.mockReturnValue([second!]);
+    await expect(replaceDamaged(store, active, rule)).rejects.toThrow(
+      /1 of 8 files .* are damaged, and 1 have to be refilled already/,
+    );
+    await store.setState('cities', 0, 'ready');
+    expect(await replaceDamaged(store, active, rule)).toEqual([1]);
   });
 
   test('the only replica stays, and so does what the ring gives to nobody here', async () => {

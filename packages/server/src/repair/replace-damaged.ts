@@ -21,10 +21,11 @@ export async function replaceDamaged(
   }: { readonly confirmed: number; readonly onRepair: (repair: Repair) => void },
 ): Promise<number[]> {
   const { keyspace } = active.ring;
-  const { replaceable, files } = replaceableOf(store, active);
+  const { replaceable, files, emptied: before } = replaceableOf(store, active);
   const held = heldQuarantines(store, active);
   if (held > confirmed) {
-    const message = `${held} of ${files} files of '${keyspace}' are damaged`;
+    const waiting = before === 0 ? '' : `, and ${before} have to be refilled already`;
+    const message = `${held} of ${files} files of '${keyspace}' are damaged${waiting}`;
     const command = `ring-builder trash ${keyspace} confirm`;
     const hint = `check the disk and the memory of this machine; ${command} lets them go`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
@@ -43,26 +44,31 @@ export async function replaceDamaged(
   return emptied;
 }
 
-/** Damaged files that wait for an operator's word, since they are too many at once; else 0. */
+/**
+ * Damaged files that wait for an operator's word, since they are too many at once; else 0. Those
+ * that were replaced and have not refilled count too: a scrub finds one file after the other.
+ */
 export function heldQuarantines(store: Store, active: ActiveRing): number {
-  const { replaceable, files } = replaceableOf(store, active);
-  const isMuch = replaceable.length > Math.max(1, (files * damagedPercentMax) / 100);
+  const { replaceable, files, emptied } = replaceableOf(store, active);
+  const isMuch = replaceable.length + emptied > Math.max(1, (files * damagedPercentMax) / 100);
   return isMuch ? replaceable.length : 0;
 }
 
 function replaceableOf(
   store: Store,
   { ring, self }: ActiveRing,
-): { readonly replaceable: readonly number[]; readonly files: number } {
+): { readonly replaceable: readonly number[]; readonly files: number; readonly emptied: number } {
   const damaged = damagedOf(store, ring.keyspace);
-  if (damaged.size === 0) return { replaceable: [], files: 0 }; // asked by every status and pass
-  const files = damaged.size + store.list().filter((one) => one.keyspace === ring.keyspace).length;
+  // Asked by every status and pass.
+  if (damaged.size === 0) return { replaceable: [], files: 0, emptied: 0 };
+  const usable = store.list().filter((one) => one.keyspace === ring.keyspace);
   const replaceable = [...damaged].filter((partition) => {
     if (self === null || partition >= ring.partitions) return false;
     const { kind, pushTo } = dutyOf(ring, partition, self);
     return kind !== 'UNLOAD' && pushTo.length > 0;
   });
-  return { replaceable, files };
+  const emptied = usable.filter(({ state }) => state === 'lost').length;
+  return { replaceable, files: damaged.size + usable.length, emptied };
 }
 
 /** Partitions of a keyspace whose files here cannot be used. */
