@@ -26,7 +26,7 @@ test('a full disk: refused with both numbers, and the trash stays for nothing le
   const { manifest } = snapshot;
   const full = { code: 'DISK_FULL', message: expect.stringMatching(/\d+ bytes are free, \d+ are/) };
   await expect(store.receiveCopy('test', 0, manifest)).rejects.toMatchObject(full);
-  await expect(store.requireRoom(manifest.bytes)).rejects.toMatchObject(full);
+  await expect(store.copies.requireRoom(manifest.bytes)).rejects.toMatchObject(full);
   expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
   expect(await store.trash.list()).toHaveLength(1);
   expect(await store.trash.trim({ beforeMs: 0, bytesMax: 1e12 }), 'writes need it').toHaveLength(1);

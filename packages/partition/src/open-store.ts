@@ -133,6 +133,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     ...ready,
     log,
     checkpointer,
+    suspects: new Set(),
     mirrors: new Map(),
     durableKeyspaces: new Set(),
     audits: new SideProcess(side),

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { scratch, write } from '../test/support/scratch-store.ts';
+import { scratch, textOf, write } from '../test/support/scratch-store.ts';
 
-test('a scrub finds what no read has met, and marks the file as damaged', async () => {
+test('a read tells the scrub of a damaged record, and that marks the file as damaged', async () => {
   await using place = scratch();
   const first = await place.open();
   for (const partition of [0, 1]) await first.create('test', partition, 'ready');
@@ -19,6 +19,9 @@ test('a scrub finds what no read has met, and marks the file as damaged', async 
   writeFileSync(file, bytes);
   const store = await place.open();
   expect(store.damaged()).toEqual([]);
+  expect([...store.suspects]).toEqual([]);
+  expect(() => textOf(store, 'key', 0)).toThrow('does not match its hash');
+  expect([...store.suspects]).toMatchObject([{ keyspace: 'test', partition: 0 }]);
   const { findings } = await store.scrub('test', 0);
   expect(findings.map(({ code }) => code)).toEqual(['RECORD_DAMAGED']);
   expect(store.damaged()).toMatchObject([{ partition: 0, error: { code: 'PARTITION_DAMAGED' } }]);

@@ -7,7 +7,6 @@ import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import { type IncomingCopy, receiveCopy } from './copy/incoming-copy.ts';
 import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
-import { roomFor } from './copy/staged-copy.ts';
 import { storeCopies } from './copy/store-copies.ts';
 import { checkPartitionName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
@@ -59,6 +58,8 @@ export class Store {
   readonly requests: ReturnType<typeof storeRequests>;
   /** Children of partitions that are split or merged. */
   readonly children: ReturnType<typeof storeChildren>;
+  /** Partitions of which a read has met a damaged record: whoever scrubs them takes them out. */
+  readonly suspects: StoreParts['suspects'];
   readonly directory: string;
   readonly #parts: StoreParts;
   #closing: Promise<boolean> | null = null;
@@ -66,6 +67,7 @@ export class Store {
   constructor(parts: StoreParts) {
     this.#parts = parts;
     this.directory = parts.root;
+    this.suspects = parts.suspects;
     this.trash = storeTrash(parts);
     this.copies = storeCopies(parts);
     this.pages = storePages(parts);
@@ -233,11 +235,6 @@ export class Store {
   /** A staged copy of the file, of one moment, to be released. Throws DISK_FULL, PARTITION_ABSENT. */
   async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
-  }
-
-  /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */
-  async requireRoom(bytes: number): Promise<void> {
-    (await roomFor(this.#parts, bytes)).release();
   }
 
   /**

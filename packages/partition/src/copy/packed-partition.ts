@@ -13,7 +13,7 @@ import { recordsSince } from '../file/read-records.ts';
 import { packRecords } from '../file/record-bytes.ts';
 import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
-import { readPartitionFile } from '../parts/use-partition.ts';
+import { type FileUse, readPartitionFile } from '../parts/use-partition.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 import { reserveCopy } from './staged-copy.ts';
 
@@ -27,10 +27,7 @@ export interface PackedPartition
 const bounds = { rowsMax: smallPartitionRowsMax, bytesMax: smallPartitionBytesMax };
 
 /** As it is now; null of one that is not small. Throws PARTITION_DAMAGED, RECORD_DAMAGED. */
-export function packPartition(
-  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
-  partition: Partition,
-): PackedPartition | null {
+export function packPartition(parts: FileUse, partition: Partition): PackedPartition | null {
   const { infoWhenClosed } = partition;
   return isEmpty(partition) && infoWhenClosed !== null
     ? packed(infoWhenClosed, new Uint8Array())

@@ -5,6 +5,7 @@ import { partitionOf, type StoreParts } from '../parts/store-parts.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 import { giveCopy } from './given-copy.ts';
 import { type PackedPartition, packPartition, unpackPartition } from './packed-partition.ts';
+import { roomFor } from './staged-copy.ts';
 import { takeCopy } from './taken-copy.ts';
 
 export function storeCopies(parts: StoreParts) {
@@ -21,6 +22,8 @@ export function storeCopies(parts: StoreParts) {
      */
     take: async (description: CopyDescription, key: string) =>
       takeCopy(parts, partitionOf(parts, description), { about: description, key }),
+    /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */
+    requireRoom: async (bytes: number): Promise<void> => (await roomFor(parts, bytes)).release(),
     /** See packPartition. Throws PARTITION_ABSENT too. */
     pack: (place: PartitionPlace) => packPartition(parts, partitionOf(parts, place)),
     /** See unpackPartition. Throws PARTITION_ABSENT too. */

@@ -4,7 +4,7 @@ import { isDiskFull } from '@ringwright/base/disk-error';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DirectoryLock } from '../audit/directory-lock.ts';
 import type { CopyProcess } from '../carry/copy-process.ts';
-import { dataPaths } from '../file/data-paths.ts';
+import { dataPaths, type PartitionPlace } from '../file/data-paths.ts';
 import type { EmptyPartitions } from '../file/empty-partitions.ts';
 import type { Memtables } from '../file/memtables.ts';
 import type { OpenFiles } from '../file/open-files.ts';
@@ -30,6 +30,8 @@ export interface StoreParts extends KeyspaceFolders {
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly mutex: KeyedMutex;
+  /** Of which a read has met a damaged record, and no scrub has looked since. */
+  readonly suspects: Set<PartitionPlace>;
   /** By keyspace: partitions that are being split or merged. */
   readonly mirrors: Map<string, Mirror>;
   /** A scrub of a long file must not hold copies up: each kind of work has a process. */

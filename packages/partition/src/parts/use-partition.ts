@@ -7,12 +7,15 @@ import { placeName } from '../file/data-paths.ts';
 import { newTables } from '../file/new-partition-file.ts';
 import { isEmpty, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
-import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
+import { damageError, isDamage, isRecordDamage, isStoreFailure } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
+
+/** What it takes to use the file of a partition. */
+export type FileUse = Pick<StoreParts, 'files' | 'fail' | 'failure' | 'suspects'>;
 
 /** Throws PARTITION_DAMAGED, STORE_FAILED, and what `use` throws of its own. */
 export function usePartition<T>(
-  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  parts: FileUse,
   partition: Partition,
   use: (file: PartitionFile) => T,
 ): T {
@@ -21,18 +24,14 @@ export function usePartition<T>(
 
 /** As usePartition, for who needs the rows alone: see OpenFiles.useRows. */
 export function useRows<T>(
-  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  parts: FileUse,
   partition: Partition,
   use: (file: PartitionFile) => T,
 ): T {
   return orDamage(parts, partition, () => use(parts.files.useRows(partition)));
 }
 
-function orDamage<T>(
-  parts: Pick<StoreParts, 'fail' | 'failure'>,
-  partition: Partition,
-  work: () => T,
-): T {
+function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: () => T): T {
   assert(!partition.gone, 'the registry holds no dropped partition');
   if (partition.damage !== null) throw partition.damage;
   try {
@@ -42,6 +41,7 @@ function orDamage<T>(
       partition.damage ??= damageError(error, partition);
       throw partition.damage;
     }
+    if (isRecordDamage(error)) parts.suspects.add(partition);
     if (diskError(error) !== null || isStoreFailure(error)) parts.fail(error);
     throw parts.failure ?? error;
   }
@@ -69,7 +69,7 @@ export function dropped(partition: Partition, cause?: unknown): CodedError {
 
 /** As readPartitionFile, for a request: these are counted. */
 export function readForRequest<T>(
-  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  parts: FileUse,
   partition: Partition,
   read: (file: PartitionFile) => T,
 ): T {
@@ -79,7 +79,7 @@ export function readForRequest<T>(
 
 /** As useRows for what only reads: one that is empty needs no file for it. */
 export function readPartitionFile<T>(
-  parts: Pick<StoreParts, 'files' | 'fail' | 'failure'>,
+  parts: FileUse,
   partition: Partition,
   read: (file: PartitionFile) => T,
 ): T {

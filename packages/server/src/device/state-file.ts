@@ -38,9 +38,9 @@ export class LatestState<Schema extends z.ZodType> {
 }
 
 /**
- * Durable when it resolves. Writers of one file must not overlap. Throws DISK_FULL, DISK_FAILED, and
- * VALUE_OUT_OF_RANGE for a state that the schema refuses or that is too long to be read: then the
- * file is as it was.
+ * Durable when it resolves. Writers of one file must not overlap. Throws DISK_FULL, DISK_FAILED,
+ * and VALUE_OUT_OF_RANGE for a state that the schema refuses or that is too long to be read: then
+ * the file is as it was.
  */
 export async function writeState<Schema extends z.ZodType>(
   file: string,

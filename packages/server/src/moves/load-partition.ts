@@ -65,7 +65,7 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
   }
   const { sourceFaults, bytes: lacking } = earlier ?? { sourceFaults: 0, bytes: null };
   // The source need not take a snapshot for a disk that has no room for it.
-  if (lacking !== null) await ports.store.requireRoom(lacking);
+  if (lacking !== null) await ports.store.copies.requireRoom(lacking);
   const slots = slotsOf(active.ring, partition);
   const others = slots
     .map(({ device }) => device)

@@ -23,6 +23,7 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
       list: () =>
         [3, 0, 1, 2].map((partition) => ({ keyspace: 'test', partition }) as PartitionInfo),
       damaged: () => [],
+      suspects: new Set(),
       lookAtFiles: () => {
         looks += 1;
         const log = looks === 2 ? new CodedError('LOG_DAMAGED', '1.log is gone') : null;
@@ -53,4 +54,25 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
   const logLoss = { ms: 1_000_000 + 2 * filesLookMs, reason: '1.log is gone' };
   expect(scrubber.logLoss, 'kept for the status').toEqual(logLoss);
   expect(looks).toBe(nowMs / filesLookMs - 1);
+});
+
+test('a file of which a read met damage is read at once, whatever the cycle', async () => {
+  const suspects = new Set([{ keyspace: 'test', partition: 7 }]);
+  const damaged: number[] = [];
+  const scrubber = new Scrubber({
+    store: {
+      ...{ list: () => [], damaged: () => [], suspects },
+      lookAtFiles: () => Promise.reject(new Error('not yet')),
+      scrub: () =>
+        Promise.resolve({ bytes: 1, findings: [{ code: 'RECORD_DAMAGED', message: 'x' }] }),
+    },
+    ...{ monotonicMs: () => 0, nowMs: () => 0 },
+    onLogLost: () => undefined,
+    onFindings: (_, partition) => damaged.push(partition),
+    onError: () => undefined,
+  });
+  await scrubber.tick();
+  await scrubber.tick();
+  expect(damaged).toEqual([7]);
+  expect(suspects.size).toBe(0);
 });

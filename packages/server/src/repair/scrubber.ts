@@ -1,5 +1,6 @@
 // Reads every partition file here once in a cycle, slowly, so that damage is found before it is
-// needed; and looks each minute whether the files in use are still those of the directory.
+// needed, and at once those of which a read met damage; and looks each minute whether the files in
+// use are still those of the directory.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import {
@@ -18,7 +19,7 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 const FAILED_PAUSE_MS = 60_000;
 
 interface ScrubberPorts {
-  readonly store: Pick<Store, 'list' | 'scrub' | 'lookAtFiles' | 'damaged'>;
+  readonly store: Pick<Store, 'list' | 'scrub' | 'lookAtFiles' | 'damaged' | 'suspects'>;
   readonly monotonicMs: () => number;
   readonly nowMs: () => number;
   /** The file is damaged from now on: it should be replaced. */
@@ -59,6 +60,8 @@ export class Scrubber {
     const now = monotonicMs();
     if (now - this.#lookedMs >= filesLookMs) await this.look().catch(onError);
     if (now < this.#paidUntilMs) return;
+    for (const suspect of store.suspects) this.#waiting.push(suspect);
+    store.suspects.clear();
     if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
     const next = this.#waiting.pop();
     if (next === undefined) return;
