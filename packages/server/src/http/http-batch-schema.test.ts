@@ -48,6 +48,18 @@ test.each<readonly [string, unknown, string]>([
   expect(() => parse(document)).toThrow(expect.objectContaining({ code }));
 });
 
+const half = (place: string) => `${place}: is no text: give its bytes in base64, as`;
+test.each([
+  ['a value of other bytes', '{"op":"put","key":"a","value":"\xff\xfe"}', 'the body is not UTF-8'],
+  ['a key of other bytes', '{"op":"get","key":"\xff"}', 'the body is not UTF-8'],
+  ['half a pair', '{"op":"put","key":"a","value":"\\ud800"}', `${half('items.0.value')} value64`],
+  ['half a pair as key', '{"op":"get","key":"\\ud800"}', `${half('items.0.key')} key64`],
+])('%s is refused, not stored as something else', (...[, item, message]) => {
+  const body = Buffer.from(`{"items":[${item}]}`, 'latin1');
+  const refusal = { code: 'USAGE', message, hint: expect.stringContaining('key64') };
+  expect(() => parseBatch(body)).toThrow(expect.objectContaining(refusal));
+});
+
 test('deep and broken JSON, and prototypes', () => {
   const deep = '['.repeat(5_000);
   for (const body of ['', '{', 'null', '1e400', deep, '{"items":[{"__proto__":{"op":"get"}}]}']) {

@@ -3,15 +3,21 @@ import { byteText } from '@ringwright/base/as-buffer';
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpBatchItemsMax, httpBatchMarksMax, valueBytesMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { parseStamp } from '@ringwright/base/stamp';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 
 const base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
-const bytes = z.string().transform((text) => new Uint8Array(Buffer.from(text)));
+/** Half a surrogate pair has no UTF-8: two such texts would become the same bytes. */
+const textOf = (name: 'key' | 'value') =>
+  z
+    .string()
+    .refine((text) => text.isWellFormed(), `is no text: give its bytes in base64, as ${name}64`)
+    .transform((text) => new Uint8Array(Buffer.from(text)));
 
-const keyForms = { key: bytes.optional(), key64: base64.optional() };
+const keyForms = { key: textOf('key').optional(), key64: base64.optional() };
 const stampText = z.string().transform((text, context) => {
   const stamp = parseStamp(text);
   if (stamp !== null) return stamp;
@@ -26,7 +32,7 @@ const itemSchema = z.discriminatedUnion('op', [
   z.strictObject({
     op: z.literal('put'),
     ...keyForms,
-    value: bytes.optional(),
+    value: textOf('value').optional(),
     value64: base64.optional(),
     /** Seconds. */
     ttl: z.number().positive().optional(),
@@ -53,7 +59,7 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
     const message = `a batch with more values than ${httpBatchItemsMax} items have`;
     throw new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
   }
-  const parsed = batchSchema.safeParse(parseJson(body));
+  const parsed = batchSchema.safeParse(parseJson(body, unreadable));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     if (issue?.code === 'too_big' && issue.path.join() === 'items') {
@@ -81,12 +87,13 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
   });
 }
 
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
-  } catch (error) {
-    throw usage(`the body is no JSON: ${error instanceof Error ? error.message : 'unreadable'}`);
+function unreadable(cause: unknown): CodedError {
+  // What the decoder throws. It would be stored as other bytes than were sent.
+  if (cause instanceof TypeError) {
+    const hint = 'give bytes that are no text in base64, as key64 and value64';
+    return new CodedError('USAGE', 'the body is not UTF-8', { hint, cause });
   }
+  return usage(`the body is no JSON: ${cause instanceof Error ? cause.message : 'unreadable'}`);
 }
 
 function oneOf(
