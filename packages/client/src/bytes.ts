@@ -2,20 +2,41 @@
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
+import { wrongType } from './wrong-type.ts';
 
+/** Throws KEY_INVALID, and USAGE for what is neither text nor bytes: programs give anything. */
 export function keyBytes(key: string | Uint8Array): Uint8Array {
-  const bytes = toBytes(key);
+  const bytes = toBytes('key', key);
   checkKey(bytes);
   return bytes;
 }
 
+/** A bound of a scan: it may be empty, which no key is. Throws as keyBytes. */
+export function boundBytes(bound: string | Uint8Array = ''): Uint8Array {
+  const bytes = toBytes('bound', bound);
+  if (bytes.length > 0) checkKey(bytes);
+  return bytes;
+}
+
+/** Throws VALUE_TOO_LARGE, and USAGE as keyBytes. */
 export function valueBytes(value: string | Uint8Array): Uint8Array {
-  const bytes = toBytes(value);
+  const bytes = toBytes('value', value);
   if (bytes.length <= valueBytesMax) return bytes;
   const message = `a value of ${bytes.length} bytes, ${valueBytesMax} is the most`;
   throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
 }
 
-function toBytes(content: string | Uint8Array): Uint8Array {
-  return typeof content === 'string' ? Buffer.from(content) : content;
+function toBytes(name: string, content: string | Uint8Array): Uint8Array {
+  if (content instanceof Uint8Array) return content;
+  if (typeof content !== 'string') {
+    throw wrongType(`the ${name}`, content, {
+      wanted: 'a string or a Uint8Array',
+      hint: 'JSON.stringify makes a string of an object, Buffer.from bytes of a list',
+    });
+  }
+  if (content.isWellFormed()) return Buffer.from(content);
+  // It has no UTF-8: two such texts would become the same bytes.
+  throw new CodedError('USAGE', `the ${name} is a string with half of a surrogate pair`, {
+    hint: 'give bytes that are no text as a Uint8Array',
+  });
 }

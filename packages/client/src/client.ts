@@ -11,12 +11,14 @@ import { formatStamp } from '@ringwright/base/stamp';
 import { type ConsistencyLevel, coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { keyBytes, valueBytes } from './bytes.ts';
+import { checkOptions } from './check-options.ts';
 import { checkConsistency, checkTtl, conditionOf } from './condition.ts';
 import { readFailure, tellingFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { Scan, type ScanOptions, scanSettings } from './scan.ts';
 import { smear } from './smear.ts';
+import { wrongType } from './wrong-type.ts';
 
 /** Text stands for its UTF-8 bytes. */
 export type Bytes = string | Uint8Array;
@@ -102,10 +104,11 @@ export class Client implements AsyncDisposable {
   /**
    * The record of a key, or null. Never older than what this client has read or written before.
    * Throws NOT_ENOUGH_REPLICAS, SESSION_BEHIND, PEER_ codes, KEY_INVALID, CONSISTENCY_INVALID,
-   * CLIENT_CLOSED.
+   * CLIENT_CLOSED, and as every call USAGE for a key or an option of another form.
    */
   async get(key: Bytes, options: ReadOptions = {}): Promise<ClientRecord | null> {
     this.#checkOpen();
+    checkOptions('get', options);
     const { keyspace } = this.#settings;
     const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
     const request = { keyspace, key: keyBytes(key), consistency, session: this.#session };
@@ -124,6 +127,7 @@ export class Client implements AsyncDisposable {
    * PRECONDITION_FAILED, KEY_CONTENDED and KEY_OVERTAKEN.
    */
   async put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
+    checkOptions('put', options);
     const stored = [keyBytes(key), valueBytes(value)] as const;
     const smearMs = options.smearMs ?? this.#settings.smearMs;
     if (smearMs !== 0) await smear(smearMs);
@@ -132,12 +136,13 @@ export class Client implements AsyncDisposable {
 
   /** Removes a key, whether it is there or not; as `put`. */
   async delete(key: Bytes, options: WriteOptions = {}): Promise<string> {
+    checkOptions('delete', options);
     return this.#write(keyBytes(key), null, options);
   }
 
   /** Reads many keys, each for itself: there is an outcome for every key, in their order. */
-  getMany(keys: Iterable<Bytes>, options: ReadOptions = {}): Promise<GetOutcome[]> {
-    return inWaves([...keys], clientItemsAtOnce, async (key): Promise<GetOutcome> => {
+  async getMany(keys: Iterable<Bytes>, options: ReadOptions = {}): Promise<GetOutcome[]> {
+    return inWaves(listOf('keys', keys), clientItemsAtOnce, async (key): Promise<GetOutcome> => {
       try {
         return { ok: true, record: await this.get(key, options) };
       } catch (error) {
@@ -147,12 +152,14 @@ export class Client implements AsyncDisposable {
   }
 
   /** Stores many values, each for itself: there is an outcome for every entry, in their order. */
-  putMany(
+  async putMany(
     entries: Iterable<readonly [Bytes, Bytes]>,
     options: PutOptions = {},
   ): Promise<PutOutcome[]> {
-    return inWaves([...entries], clientItemsAtOnce, async ([key, value]): Promise<PutOutcome> => {
+    const pairs = listOf('entries', entries);
+    return inWaves(pairs, clientItemsAtOnce, async (pair): Promise<PutOutcome> => {
       try {
+        const [key, value] = pairOf(pair);
         return { ok: true, stamp: await this.put(key, value, options) };
       } catch (error) {
         return { ok: false, error };
@@ -170,9 +177,10 @@ export class Client implements AsyncDisposable {
   scan(options: ScanOptions = {}): Scan {
     this.#checkOpen();
     const { keyspace, timeoutMs } = this.#settings;
+    const settings = scanSettings(options);
     const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
     const ports = { follower: this.#follower, isClosed: () => this.#closed };
-    return new Scan(ports, { ...scanSettings(options), keyspace, timeoutMs, consistency });
+    return new Scan(ports, { ...settings, keyspace, timeoutMs, consistency });
   }
 
   /** Ends the connections. What is under way is rejected; a write may be stored all the same. */
@@ -245,6 +253,18 @@ export class Client implements AsyncDisposable {
   #checkOpen(): void {
     if (this.#closed) throw new CodedError('CLIENT_CLOSED', 'this client has been closed');
   }
+}
+
+/** A string has items too, its letters: nobody means them. */
+function listOf<Item>(name: string, items: Iterable<Item>): Item[] {
+  if (typeof items === 'object' && items !== null && Symbol.iterator in items) return [...items];
+  const hint = 'getMany takes keys, and putMany pairs of a key and a value';
+  throw wrongType(`the list of ${name}`, items, { wanted: 'a list', hint });
+}
+
+function pairOf<Pair>(pair: Pair): Pair {
+  if (Array.isArray(pair)) return pair;
+  throw wrongType('an entry', pair, { wanted: 'a list', hint: "write ['key', 'value']" });
 }
 
 /** A coordinator that answered has said what it knows; otherwise only the loss is known. */

@@ -7,9 +7,11 @@ import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-se
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { parsePlace } from '@ringwright/ring/place';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
+import { checkOptions, isTexts } from './check-options.ts';
 import { Client } from './client.ts';
 import { checkConsistency, checkTimeout } from './condition.ts';
 import { RingFollower } from './ring-follower.ts';
+import { wrongType } from './wrong-type.ts';
 
 export interface ConnectOptions {
   /** Name of the keyspace, which is the ring's. */
@@ -51,22 +53,25 @@ export interface ConnectOptions {
  *     const record = await client.get('shopping');
  *
  * `addresses` are servers to ask first, in this order: `localhost`, `10.0.0.1:6201`, `[::1]:6200`;
- * without a port it is 6200. Throws USAGE for what is no address and no token, CONSISTENCY_INVALID,
- * VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID, PEER_UNREACHABLE when none answers,
- * PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those that answer do
- * not have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
+ * without a port it is 6200. Throws USAGE for what is no address, no token and no option,
+ * CONSISTENCY_INVALID, VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID, PEER_UNREACHABLE when
+ * none answers, PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those
+ * that answer do not have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED,
+ * PERMISSION_MISSING.
  */
 export async function connect(
   addresses: readonly string[],
   options: ConnectOptions,
 ): Promise<Client> {
+  checkOptions('connect', options);
+  const seeds = seedsOf(addresses);
   const consistency = checkConsistency(options.consistency ?? 'quorum');
   const timeoutMs = checkTimeout(options.timeoutMs ?? clientCallTimeoutMs);
   const { smearMs = 0 } = options;
-  const keyspace = checkKeyspaceName(options.keyspace);
+  // The check would take what is missing for a word.
+  const keyspace = checkKeyspaceName(options.keyspace ?? '');
   const seen = options.session ?? null;
   const session = seen === null ? null : parseSessionToken(seen);
-  const seeds = addresses.map(serverAddress);
   const [token, proof] = [tokenOf(options), proofOf(options)];
   const { identity = null } = options;
   const near = options.near === undefined ? null : parsePlace(options.near);
@@ -82,6 +87,12 @@ export async function connect(
   }
   follower.close();
   throw last;
+}
+
+function seedsOf(addresses: readonly string[]): string[] {
+  if (isTexts(addresses)) return addresses.map(serverAddress);
+  const hint = "write connect(['10.0.0.1:6200'], { keyspace: 'notes' })";
+  throw wrongType('the list of addresses', addresses, { wanted: 'a list of strings', hint });
 }
 
 /** A file that has it ends with a line feed. Of no other form it could not be sent. */

@@ -17,7 +17,8 @@ import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { coordinateScan, type PageRow, unpackPage } from '@ringwright/wire/listing';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { type CursorUse, readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
-import { keyBytes } from './bytes.ts';
+import { boundBytes } from './bytes.ts';
+import { checkOptions } from './check-options.ts';
 import type { Bytes, ReadOptions } from './client.ts';
 import { readFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
@@ -201,26 +202,22 @@ export interface ScanOptions extends ReadOptions {
   readonly cursor?: string | null;
 }
 
-/** Before anything travels. Throws KEY_INVALID, VALUE_OUT_OF_RANGE. */
+/** Before anything travels. Throws USAGE, KEY_INVALID, VALUE_OUT_OF_RANGE. */
 export function scanSettings(
   options: ScanOptions,
 ): Omit<ScanSettings, 'keyspace' | 'timeoutMs' | 'consistency'> {
+  checkOptions('scan', options);
   const { limit = Number.POSITIVE_INFINITY, reverse = false, values = true } = options;
   if (!(limit >= 0) || (limit !== Number.POSITIVE_INFINITY && !Number.isInteger(limit))) {
     const message = `a limit of ${limit} records is no whole number from 0 on`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { limit } });
   }
   return {
-    prefix: boundOf(options.prefix),
-    from: boundOf(options.from),
-    to: options.to === undefined ? null : boundOf(options.to),
+    prefix: boundBytes(options.prefix),
+    from: boundBytes(options.from),
+    to: options.to === undefined ? null : boundBytes(options.to),
     ...{ reverse, limit, values },
     only: options.partition ?? null,
     cursor: options.cursor ?? null,
   };
-}
-
-/** A bound may be empty, which no key is. */
-function boundOf(bound: Bytes = ''): Uint8Array {
-  return bound.length === 0 ? new Uint8Array() : keyBytes(bound);
 }

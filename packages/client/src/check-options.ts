@@ -1,0 +1,89 @@
+// Options as programs give them. One that is not known would be left out unseen, and a record with
+// `{ ttl: 5 }` stay for ever. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { shortened } from '@ringwright/base/shortened';
+import type { PutOptions, ReadOptions, WriteOptions } from './client.ts';
+import type { ConnectOptions } from './connect.ts';
+import type { ScanOptions } from './scan.ts';
+import { wrongType } from './wrong-type.ts';
+
+interface Kind {
+  readonly wanted: string;
+  readonly fits: (content: unknown) => boolean;
+}
+
+const text: Kind = { wanted: 'a string', fits: (content) => typeof content === 'string' };
+const number: Kind = { wanted: 'a number', fits: (content) => typeof content === 'number' };
+const truth: Kind = { wanted: 'true or false', fits: (content) => typeof content === 'boolean' };
+const texts: Kind = { wanted: 'a list of strings', fits: isTexts };
+const textOrNull: Kind = {
+  wanted: 'a string or null',
+  fits: (content) => content === null || text.fits(content),
+};
+const textOrTexts: Kind = {
+  wanted: 'a string or a list of strings',
+  fits: (content) => text.fits(content) || isTexts(content),
+};
+/** PEM, which programs read from files. */
+const pem: Kind = {
+  wanted: 'a string or a Buffer',
+  fits: (content) => text.fits(content) || content instanceof Uint8Array,
+};
+const pair: Kind = { wanted: '{ key, cert }', fits: isObject };
+/** Its own check comes where it is used, with a code of its own. */
+const anything: Kind = { wanted: 'anything', fits: () => true };
+
+/** Each option of an interface: the compiler misses none. */
+type KindsOf<Options> = Readonly<Record<keyof Options, Kind>>;
+
+const read: KindsOf<ReadOptions> = { consistency: anything };
+const write: KindsOf<WriteOptions> = { ...read, if: text, repeatUnknown: truth };
+const put: KindsOf<PutOptions> = { ...write, ttlMs: number, smearMs: number };
+const scan: KindsOf<ScanOptions> = {
+  ...{ ...read, prefix: anything, from: anything, to: anything, reverse: truth },
+  ...{ limit: number, values: truth, partition: number, cursor: textOrNull },
+};
+const connect: KindsOf<ConnectOptions> = {
+  ...{ ...read, keyspace: text, session: textOrNull, timeoutMs: number, token: text },
+  ...{ identity: pair, ca: pem, fingerprint: textOrTexts, deviceKeys: texts, near: text },
+  smearMs: number,
+};
+
+/** By the call that takes them. */
+const known = {
+  get: new Map(Object.entries(read)),
+  delete: new Map(Object.entries(write)),
+  put: new Map(Object.entries(put)),
+  scan: new Map(Object.entries(scan)),
+  connect: new Map(Object.entries(connect)),
+};
+
+/** Throws USAGE for an option that the call does not have, and for one of another type. */
+export function checkOptions(call: keyof typeof known, options: object): void {
+  if (!isObject(options)) {
+    const hint = `write them as an object: { ${[...known[call].keys()].join(', ')} }`;
+    throw wrongType(`the last argument of ${call}()`, options, { wanted: 'an object', hint });
+  }
+  for (const [name, content] of Object.entries(options)) {
+    const hint = `${call}() takes ${[...known[call].keys()].join(', ')}`;
+    const kind = known[call].get(name);
+    if (kind === undefined) {
+      const option = shortened(name, NAME_CHARACTERS);
+      const message = `${call}() has no option ${option}`;
+      throw new CodedError('USAGE', message, { hint, details: { option } });
+    }
+    if (content === undefined || kind.fits(content)) continue;
+    throw wrongType(`the option ${name} of ${call}()`, content, { wanted: kind.wanted, hint });
+  }
+}
+
+/** Of a name that is not known, shown. */
+const NAME_CHARACTERS = 50;
+
+export function isTexts(content: unknown): content is string[] {
+  return Array.isArray(content) && content.every((item) => typeof item === 'string');
+}
+
+function isObject(content: unknown): boolean {
+  return typeof content === 'object' && content !== null;
+}
