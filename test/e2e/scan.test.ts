@@ -96,6 +96,7 @@ async function scanWithClient(client: Client, interval: Interval): Promise<Recor
       break;
     }
     ({ cursor } = scan);
+    expect(cursor === null, 'null at the end').toBe(isEnd);
   }
   return found;
 }

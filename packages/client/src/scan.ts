@@ -84,6 +84,8 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #ports: ScanPorts;
   readonly #settings: ScanSettings;
   readonly #start: ScanPlace | null;
+  /** Behind the last record there is: a scan that has reached its limit need not be. */
+  #isOver = false;
   #given: { readonly key: Uint8Array; readonly place: ScanPlace } | null = null;
 
   /** Throws VALUE_OUT_OF_RANGE, CURSOR_INVALID. */
@@ -96,9 +98,11 @@ export class Scan implements AsyncIterable<ScannedRecord> {
 
   /**
    * The place behind the record that was given last: another scan of any client, or of HTTP, goes
-   * on from there, after any time. Null before the first one.
+   * on from there, after any time. Null when all are given, as over HTTP: `do { … } while (cursor)`
+   * ends. Before the first record it is the cursor from which the scan began, or null.
    */
   get cursor(): string | null {
+    if (this.#isOver) return null;
     if (this.#given === null) return this.#settings.cursor;
     const { place, key } = this.#given;
     const at = placeBehind(key, this.#settings.reverse);
@@ -108,6 +112,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   /** Throws CURSOR_INVALID for a cursor of an older program that cannot be followed any more. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ScannedRecord, void> {
     let left = this.#settings.limit;
+    this.#isOver = false;
     for await (const { rows, place } of pagesAhead(this.#parts())) {
       for (const row of rows) {
         if (left === 0) return;
@@ -116,6 +121,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
         yield new ScannedRecord(row);
       }
     }
+    this.#isOver = left > 0;
   }
 
   #use(): CursorUse {

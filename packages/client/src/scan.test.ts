@@ -1,0 +1,66 @@
+// Where a scan says that it goes on, and that it has ended.
+import { packPage } from '@ringwright/wire/listing';
+import { expect, test } from 'vitest';
+import { Client } from './client.ts';
+import type { RingFollower } from './ring-follower.ts';
+
+const keys = ['a', 'b', 'c', 'd', 'e'];
+
+/** A client of a server with these keys, in one range, that gives two of them a page at the most. */
+function clientOfKeys(): Client {
+  const rowOf = (key: string) => ({
+    key: Buffer.from(key),
+    value: Buffer.from('v'),
+    ms: 1,
+    tie: 0,
+    partition: 0,
+  });
+  const call = (_: unknown, { from, limit }: { from: Uint8Array; limit: number }) => {
+    const left = keys.filter((key) => key >= Buffer.from(from).toString());
+    const given = left.slice(0, Math.min(limit, 2));
+    const next = left[given.length];
+    return Promise.resolve({
+      rows: packPage(given.map(rowOf)),
+      next: next === undefined ? null : Buffer.from(next),
+      ringVersion: 1,
+    });
+  };
+  const partitioner = { kind: 'ranges', partitions: 1, starts: [] };
+  const follower = {
+    ring: { partitioner, partitions: 1 },
+    choose: () => ['a'],
+    open: () => Promise.resolve({ call }),
+    heard: () => undefined,
+  } as unknown as RingFollower;
+  const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
+  return new Client(follower, { ...settings, consistency: 'quorum' });
+}
+
+test.each([1, 2, 3, 5, 9])('pages of %i, until there is no cursor', async (limit) => {
+  const client = clientOfKeys();
+  const found: string[] = [];
+  let cursor: string | null = null;
+  let scans = 0;
+  do {
+    const scan = client.scan({ limit, cursor });
+    for await (const { key } of scan) found.push(Buffer.from(key).toString());
+    ({ cursor } = scan);
+    scans += 1;
+  } while (cursor !== null && scans <= keys.length);
+  expect([found, cursor]).toEqual([keys, null]);
+});
+
+test('a scan that is left goes on behind the record it gave last', async () => {
+  const client = clientOfKeys();
+  const scan = client.scan();
+  expect(scan.cursor, 'nothing is given').toBeNull();
+  for await (const { key } of scan) if (Buffer.from(key).toString() === 'c') break;
+  const rest = client.scan({ cursor: scan.cursor });
+  expect(rest.cursor).toBe(scan.cursor);
+  const found: string[] = [];
+  for await (const { key } of rest) {
+    found.push(Buffer.from(key).toString());
+    expect(rest.cursor, 'more may come').not.toBeNull();
+  }
+  expect([found, rest.cursor]).toEqual([['d', 'e'], null]);
+});
