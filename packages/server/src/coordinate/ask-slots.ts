@@ -82,8 +82,10 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
           said.set(device, error instanceof CodedError ? error.code : String(error));
           outdated ??= outdatedRing(error, { active, device });
           if (ended) return;
-          if (slots.length - said.size < needed) {
-            const tooFew = tooFewSlots(answers.length, { slots: slots.length, needed, said });
+          const possible = slots.length - said.size;
+          if (possible < needed) {
+            const tally = { acked: answers.length, possible };
+            const tooFew = tooFewSlots(tally, { slots: slots.length, needed, said });
             finish(() => reject(outdated ?? tooFew));
           } else askNext();
         },

@@ -113,7 +113,9 @@ async function equalOrWhole(
 ): Promise<readonly Page[]> {
   const { keyspace, partition, consistency, values, from, to, reverse, limit, nowMs } = request;
   const slots = slotsOf(active.ring, partition);
-  if (slots.length === 0) throw tooFewSlots(0, { slots: 0, needed: 1, said: new Map() });
+  if (slots.length === 0) {
+    throw tooFewSlots({ acked: 0, possible: 0 }, { slots: 0, needed: 1, said: new Map() });
+  }
   const needed = slotsNeeded(consistency, slots.length);
   const about = { keyspace, ringVersion: active.ring.version, partition };
   const asked = { ...about, from, to, reverse, limit, nowMs };

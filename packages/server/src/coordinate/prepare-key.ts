@@ -42,12 +42,12 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
   return new Promise((resolve, reject) => {
     const finish = (device: number, isGiven: boolean): void => {
       answered.set(device, isGiven);
-      const { acked, possible } = tallySlots(slots, answered);
-      if (acked >= needed) resolve({ kind: 'given', records: [...records] });
-      else if (possible >= needed) return;
+      const tally = tallySlots(slots, answered);
+      if (tally.acked >= needed) resolve({ kind: 'given', records: [...records] });
+      else if (tally.possible >= needed) return;
       else if (outdated !== null) reject(outdated);
       else if (above !== null) resolve({ kind: 'refused', above });
-      else reject(tooFewSlots(acked, { slots: slots.length, needed, said, outcome: 'rejected' }));
+      else reject(tooFewSlots(tally, { slots: slots.length, needed, said, outcome: 'rejected' }));
     };
     const [first = -1, ...others] = slotDevices(slots);
     others.push(...newcomersOf(active.ring, partition));

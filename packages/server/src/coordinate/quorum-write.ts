@@ -7,7 +7,7 @@ import { ringHeadSchema } from '@ringwright/wire/hello';
 import type { DeviceCaller, WriteCallback, WriteRequest } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { SmallMap, slotDevices, tallySlots } from './slot-acks.ts';
+import { type SlotAcks, SmallMap, slotDevices, tallySlots } from './slot-acks.ts';
 
 export interface RecordToSpread extends WireContent {
   readonly partition: number;
@@ -111,7 +111,7 @@ class QuorumOfWrites {
     const { slots, needed } = this.#spread;
     const tally = tallySlots(slots, this.#answered);
     if (tally.acked >= needed) this.#tell(null);
-    else if (tally.possible < needed) this.#fail(tally.acked);
+    else if (tally.possible < needed) this.#fail(tally);
   }
 
   #tell(error: unknown): void {
@@ -120,7 +120,7 @@ class QuorumOfWrites {
     this.#onResult(this.#newer, error);
   }
 
-  #fail(acked: number): void {
+  #fail(tally: SlotAcks): void {
     const { active, slots, needed } = this.#spread;
     const isOpen = this.#said.size < this.#takers.length;
     const outcome = isOpen || this.#isStored ? 'unknown' : 'rejected';
@@ -131,7 +131,7 @@ class QuorumOfWrites {
       said.set(device, what instanceof CodedError ? what.code : String(what));
     }
     const tooFew = (): CodedError =>
-      tooFewSlots(acked, { slots: slots.length, needed, said, outcome });
+      tooFewSlots(tally, { slots: slots.length, needed, said, outcome });
     if (outdated !== null) this.#tell(new OutdatedRing(outdated, outdated.device, outcome));
     else if (this.#isKept) this.#tell(new UndecidedKey(tooFew()));
     else if (this.#isStored || !isOpen) this.#tell(tooFew());
@@ -191,9 +191,12 @@ export function outdatedRing(
   return newer ? new OutdatedRing(error, refusing.device) : null;
 }
 
-/** NOT_ENOUGH_REPLICAS with what each device said; `outcome` when it was a write. */
+/**
+ * NOT_ENOUGH_REPLICAS with what each device said; `outcome` when it was a write. It is told as soon
+ * as it is certain: slots that are still open then may answer, and store the record.
+ */
 export function tooFewSlots(
-  acked: number,
+  { acked, possible }: SlotAcks,
   tried: {
     readonly slots: number;
     readonly needed: number;
@@ -202,9 +205,11 @@ export function tooFewSlots(
   },
 ): CodedError {
   const { slots, needed, said, outcome } = tried;
+  const [refused, open] = [slots - possible, possible - acked];
   const devices = Object.fromEntries([...said].map(([id, what]) => [`d${id}`, what]));
-  const details = { needed, slots, acked, devices, ...(outcome && { outcome }) };
-  const message = `${acked} of ${slots} slots answered, ${needed} are needed`;
+  const details = { needed, slots, acked, open, devices, ...(outcome && { outcome }) };
+  const others = `refused or failed: ${refused}, still open: ${open}`;
+  const message = `${acked} of ${slots} slots answered as wanted, ${needed} are needed (${others})`;
   const codes = [...said.values()];
   const isUnnamed = codes.length > 0 && codes.every((code) => code === 'CALLER_UNPROVEN');
   const hint = isUnnamed

@@ -1,0 +1,47 @@
+// What a write says when it is certain that its level cannot be reached, while devices are open.
+import { CodedError } from '@ringwright/base/coded-error';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { expect, test } from 'vitest';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import { writeToQuorum } from './quorum-write.ts';
+
+const answers = {
+  late: new CodedError('PEER_TIMEOUT', 'no answer'),
+  full: new CodedError('DISK_FULL', 'no room'),
+  stored: { kind: 'stored' },
+  open: null,
+} as const;
+
+/** What a write at level all says of devices that answer so. */
+function refusalOf(kinds: readonly (keyof typeof answers)[]): CodedError | null {
+  const active = activeOn(servedRing({ devices: 3, power: 0, replicas: 3 }), 0);
+  const told: unknown[] = [];
+  const write: DeviceCaller['write'] = ({ device }, _, onResult) => {
+    const answer = answers[kinds[device] ?? 'open'];
+    if (answer instanceof CodedError) onResult(device, null, answer);
+    else if (answer !== null) onResult(device, answer, null);
+  };
+  const record = { partition: 0, key: Buffer.from('key'), value: null, ms: 1, tie: 1 };
+  const slots = slotsOf(active.ring, 0);
+  const devices = { write } as unknown as DeviceCaller;
+  writeToQuorum(devices, { active, slots, record, needed: 3 }, (_, error) => told.push(error));
+  const [error = null] = told;
+  return error instanceof CodedError ? error : null;
+}
+
+test.each([
+  [['late', 'open', 'open'], 'refused or failed: 1, still open: 2', { acked: 0, open: 2 }],
+  [['stored', 'late', 'open'], 'refused or failed: 1, still open: 1', { acked: 1, open: 1 }],
+  [['full', 'stored', 'open'], 'refused or failed: 1, still open: 1', { acked: 1, open: 1 }],
+  [['stored', 'stored', 'full'], 'refused or failed: 1, still open: 0', { acked: 2, open: 0 }],
+] as const)('%j', (kinds, others, counted) => {
+  const refusal = refusalOf(kinds);
+  const message = `${counted.acked} of 3 slots answered as wanted, 3 are needed (${others})`;
+  expect(refusal).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS', message });
+  expect(refusal?.details).toMatchObject({ ...counted, slots: 3, needed: 3, outcome: 'unknown' });
+});
+
+test('nothing is told while every answer is a certain refusal and others are open', () => {
+  expect(refusalOf(['full', 'open', 'open'])).toBeNull();
+});
