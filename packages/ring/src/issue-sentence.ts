@@ -16,14 +16,23 @@ export function issueSentence(issue: z.core.$ZodIssue): string {
         : `wanted ${typeNames[issue.expected] ?? `a ${issue.expected}`}`;
     case 'too_small':
       if (issue.origin === 'string') return 'is empty';
-      return issue.origin === 'array' ? 'has too few members' : `wanted ${issue.minimum} or more`;
+      if (issue.origin === 'array') return 'has too few members';
+      return issue.inclusive === false
+        ? `wanted more than ${issue.minimum}`
+        : `wanted ${issue.minimum} or more`;
     case 'too_big':
       if (issue.origin === 'string') return `has more than ${issue.maximum} characters`;
-      return issue.origin === 'array'
-        ? `has more than ${issue.maximum} members`
+      if (issue.origin === 'array') return `has more than ${issue.maximum} members`;
+      return issue.inclusive === false
+        ? `wanted less than ${issue.maximum}`
         : `wanted ${issue.maximum} at most`;
     case 'invalid_value':
       return `wanted ${issue.values.map(String).join(', ')}`;
+    case 'invalid_union':
+      // Where a field tells the members apart; else no one sentence fits all of them.
+      return 'options' in issue && issue.options !== undefined
+        ? `wanted ${issue.options.map(String).join(', ')}`
+        : 'is not of the right form';
     case 'unrecognized_keys':
       return `has ${issue.keys.map((key) => JSON.stringify(shortened(key, typedCharactersMax))).join(', ')}, which is unknown here`;
     default:
