@@ -40,3 +40,9 @@ export function parseStamp(text: string): Stamp | null {
   if (ms > stampMsMax || counter > 0xffff || device >= DEVICE_SPAN) return null;
   return makeStamp(ms, counter, device);
 }
+
+/** As people and programs name a record: by its stamp, or by its ETag, which is that in quotes. */
+export function parseStampOrTag(text: string): Stamp | null {
+  const [, inside = text] = /^(?:W\/)?"(.*)"$/.exec(text) ?? [];
+  return parseStamp(inside);
+}

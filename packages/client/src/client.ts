@@ -36,8 +36,8 @@ export interface WriteOptions extends ReadOptions {
    */
   readonly repeatUnknown?: boolean;
   /**
-   * 'absent', 'present', or the stamp of a record: it is written only if the key has no value, has
-   * one, or holds that very record; else PRECONDITION_FAILED, with the present stamp in
+   * 'absent', 'present', or the stamp or ETag of a record: it is written only if the key has no
+   * value, has one, or holds that very record; else PRECONDITION_FAILED, with the present stamp in
    * `details.stamp`. Nothing else is ever in force between that record and this one. A quorum
    * decides it, with two round trips more than a plain write takes.
    */

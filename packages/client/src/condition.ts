@@ -1,7 +1,7 @@
 // Conditions, levels and times as callers give them, checked before anything is sent. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ttlMsMax } from '@ringwright/base/limits';
-import { parseStamp } from '@ringwright/base/stamp';
+import { parseStampOrTag } from '@ringwright/base/stamp';
 import {
   type Condition,
   type ConsistencyLevel,
@@ -12,10 +12,10 @@ import {
 export function conditionOf(text: string | undefined): Condition | null {
   if (text === undefined) return null;
   if (text === 'absent' || text === 'present') return text;
-  const stamp = parseStamp(text);
+  const stamp = parseStampOrTag(text);
   if (stamp !== null) return stamp;
   throw new CodedError('USAGE', `condition ${JSON.stringify(text.slice(0, 64))}`, {
-    hint: "use 'absent', 'present' or the stamp of a record",
+    hint: "use 'absent', 'present', or the stamp or ETag of a record",
   });
 }
 

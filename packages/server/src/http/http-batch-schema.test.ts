@@ -60,6 +60,27 @@ test.each([
   expect(() => parseBatch(body)).toThrow(expect.objectContaining(refusal));
 });
 
+test.each([
+  [{ ttl: 0 }, 'items.0.ttl: wanted more than 0'],
+  [{ if: 'bogus' }, 'items.0.if: is neither absent, present nor the stamp or ETag of a record'],
+  [{ if: 5 }, 'items.0.if: wanted a text'],
+  [{ op: 'cas' }, 'items.0.op: wanted get, delete, put'],
+])('%j: what is wrong is said', (fields, message) => {
+  const put = { op: 'put', key: 'a', value: 'v', ...fields };
+  expect(() => parse({ items: [put] })).toThrow(
+    expect.objectContaining({ code: 'USAGE', message }),
+  );
+});
+
+test('a condition names a record by its stamp or its ETag', () => {
+  const stamp = { ms: 12, tie: 3 * 2 ** 24 + 4 };
+  for (const text of ['12.3.4', '"12.3.4"', 'W/"12.3.4"']) {
+    expect(parse({ items: [{ op: 'delete', key: 'a', if: text }] })).toMatchObject([
+      { condition: stamp },
+    ]);
+  }
+});
+
 test('deep and broken JSON, and prototypes', () => {
   const deep = '['.repeat(5_000);
   for (const body of ['', '{', 'null', '1e400', deep, '{"items":[{"__proto__":{"op":"get"}}]}']) {

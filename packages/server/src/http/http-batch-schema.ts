@@ -4,7 +4,7 @@ import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpBatchItemsMax, httpBatchMarksMax, valueBytesMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
-import { parseStamp } from '@ringwright/base/stamp';
+import { parseStampOrTag } from '@ringwright/base/stamp';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
@@ -18,14 +18,15 @@ const textOf = (name: 'key' | 'value') =>
     .transform((text) => new Uint8Array(Buffer.from(text)));
 
 const keyForms = { key: textOf('key').optional(), key64: base64.optional() };
-const stampText = z.string().transform((text, context) => {
-  const stamp = parseStamp(text);
+const conditionText = z.string().transform((text, context): Condition => {
+  if (text === 'absent' || text === 'present') return text;
+  const stamp = parseStampOrTag(text);
   if (stamp !== null) return stamp;
-  context.addIssue({ code: 'custom', message: 'is neither absent, present nor a stamp' });
+  const message = 'is neither absent, present nor the stamp or ETag of a record';
+  context.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
-/** As Condition, with the stamp in its text form. */
-const condition = { if: z.union([z.enum(['absent', 'present']), stampText]).optional() };
+const condition = { if: conditionText.optional() };
 const itemSchema = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('get'), ...keyForms }),
   z.strictObject({ op: z.literal('delete'), ...keyForms, ...condition }),
