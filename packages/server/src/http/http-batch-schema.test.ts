@@ -65,6 +65,7 @@ test.each([
   [{ if: 'bogus' }, 'items.0.if: is neither absent, present nor the stamp or ETag of a record'],
   [{ if: 5 }, 'items.0.if: wanted a text'],
   [{ op: 'cas' }, 'items.0.op: wanted get, delete, put'],
+  [{ key64: 'A' }, 'items.0.key64: is not base64: A-Z a-z 0-9 + / as in YQ=='],
 ])('%j: what is wrong is said', (fields, message) => {
   const put = { op: 'put', key: 'a', value: 'v', ...fields };
   expect(() => parse({ items: [put] })).toThrow(
@@ -79,6 +80,12 @@ test('a condition names a record by its stamp or its ETag', () => {
       { condition: stamp },
     ]);
   }
+});
+
+test('base64 with its padding and without', () => {
+  const items = ['YQ==', 'YWI=', 'YWJj', 'ZA', 'ZGU'].map((key64) => ({ op: 'get', key64 }));
+  const keys = parse({ items }).map(({ key }) => byteText(key));
+  expect(keys).toEqual(['a', 'ab', 'abc', 'd', 'de']);
 });
 
 test('deep and broken JSON, and prototypes', () => {

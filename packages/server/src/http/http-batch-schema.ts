@@ -9,7 +9,12 @@ import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 
-const base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
+/** With its padding or without. */
+const base64 = z
+  .string()
+  .transform((text) => text.padEnd(4 * Math.ceil(text.length / 4), '='))
+  .pipe(z.base64('is not base64: A-Z a-z 0-9 + / as in YQ=='))
+  .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 /** Half a surrogate pair has no UTF-8: two such texts would become the same bytes. */
 const textOf = (name: 'key' | 'value') =>
   z
