@@ -52,6 +52,8 @@ test.each([
   ['GET', '/v1/cities', 404, 'PATH_UNKNOWN'],
   ['PUT', '/v1/cities/a?tll=60', 400, 'USAGE'],
   ['GET', '/v1/_keys/cities?limit=1&prefx=a', 400, 'USAGE'],
+  ['GET', '/v1/cities/a?consistency=one&consistency=all', 400, 'USAGE'],
+  ['GET', '/v1/_scan/cities?prefix=a&limit=1&prefix=a', 400, 'USAGE'],
   ['GET', '/v1/_scan/cities?%70refix=a', 400, 'USAGE'],
   ['GET', '/v1/towns/a', 503, 'RING_UNKNOWN'],
   ['GET', '/v1/rings/A', 400, 'NAME_INVALID'],

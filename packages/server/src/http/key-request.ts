@@ -31,14 +31,23 @@ export function keyOfPath(part: string): Uint8Array {
 
 /**
  * Names are as they are typed, not escaped. Throws USAGE for another one: it would be left out
- * unseen, and a record with `?tll=60` stay for ever.
+ * unseen, and a record with `?tll=60` stay for ever. So would one of two that have the same name.
  */
 export function knownQuery(query: string, names: readonly string[]): URLSearchParams {
+  const seen = new Set<string>();
   for (const part of query.split('&')) {
+    if (part === '') continue;
     const [name = ''] = part.split('=', 1);
-    if (part === '' || names.includes(name)) continue;
-    const message = `there is no parameter ${shortened(name, NAME_CHARACTERS)} here`;
-    throw new CodedError('USAGE', message, { hint: `there are: ${names.join(', ')}` });
+    const shown = shortened(name, NAME_CHARACTERS);
+    if (!names.includes(name)) {
+      const hint = `there are: ${names.join(', ')}`;
+      throw new CodedError('USAGE', `there is no parameter ${shown} here`, { hint });
+    }
+    if (seen.has(name)) {
+      const message = `the parameter ${shown} is given more than once`;
+      throw new CodedError('USAGE', message, { hint: 'give it once' });
+    }
+    seen.add(name);
   }
   return new URLSearchParams(query);
 }
