@@ -10,6 +10,9 @@ export interface SessionToken extends Stamp {
   readonly weak: boolean;
 }
 
+/** Of HTTP: an answer has it, and the next request sends it back as it came. */
+export const sessionHeader = 'x-ringwright-session';
+
 const WEAK_MARK = '.one';
 
 /** Text form: a stamp, with `.one` behind it for a weak session. */

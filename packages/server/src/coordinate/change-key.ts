@@ -2,8 +2,8 @@
 // the one that is written.
 import { byteText } from '@ringwright/base/as-buffer';
 import { withDetails } from '@ringwright/base/coded-error';
-import { checkClock } from '../replica/replica.ts';
 import type { WireContent } from '../replica/wire-record.ts';
+import { checkSession } from './check-session.ts';
 import { coordinateRead, type KeyRequest } from './coordinate.ts';
 import { type ChangeFunction, type Decided, propose } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
@@ -20,7 +20,7 @@ export function changeKey(
   change: ChangeFunction,
 ): Promise<Changed> {
   return ports.mutex.run(`${keyspace}/${byteText(key)}`, async () => {
-    if (session) checkClock(ports.clock, session);
+    if (session) checkSession(ports.clock, session);
     const about = { keyspace, key, nowMs: ports.clock.nowMs() };
     const reading = Promise.resolve(
       coordinateRead(ports, { ...about, consistency: 'linearizable' }),

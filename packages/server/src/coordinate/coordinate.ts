@@ -7,9 +7,9 @@ import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { type Slot, slotsOf } from '@ringwright/ring/slots-of';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { recordRead } from '@ringwright/wire/records';
-import { checkClock } from '../replica/replica.ts';
 import { asOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { checkSession } from './check-session.ts';
 import { slotsNeeded } from './consistency.ts';
 import { finishProposal, type NewContent, propose } from './propose.ts';
 import { quorumRead } from './quorum-read.ts';
@@ -61,7 +61,7 @@ export function coordinateWriteFor(
 ): void {
   const failed = (error: unknown): void => onResult(null, error);
   try {
-    if (request.session) checkClock(ports.clock, request.session);
+    if (request.session) checkSession(ports.clock, request.session);
     if (request.consistency === 'linearizable') {
       writeByRounds(ports, request, null).then((written) => onResult(written, null), failed);
       return;

@@ -12,6 +12,7 @@ import {
   advanceSession,
   formatSessionToken,
   type SessionToken,
+  sessionHeader,
 } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
@@ -27,7 +28,7 @@ import { checkJson } from './check-request.ts';
 import { answerJson, type Exchange, failureOf, methodUnknown } from './http-answer.ts';
 import { type BatchItem, parseBatch } from './http-batch-schema.ts';
 import { readBody } from './http-body.ts';
-import { knownQuery, sessionHeader, sessionOf } from './key-request.ts';
+import { knownQuery, sessionOf } from './key-request.ts';
 
 export const batchSegment = '_batch';
 

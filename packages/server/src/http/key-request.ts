@@ -7,14 +7,12 @@ import {
   formatSessionToken,
   parseSessionToken,
   type SessionToken,
+  sessionHeader,
 } from '@ringwright/base/session-token';
 import { shortened } from '@ringwright/base/shortened';
 import type { Stamp } from '@ringwright/base/stamp';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
-
-/** Sent back as it came. */
-export const sessionHeader = 'x-ringwright-session';
 
 /** Of a name that is not known, shown. */
 const NAME_CHARACTERS = 50;
