@@ -1,10 +1,11 @@
 // Consistency levels: how many slots of a partition must have acknowledged. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { quorumOf } from '@ringwright/ring/quorum';
 import { type ConsistencyLevel, consistencyField } from '@ringwright/wire/coordination';
 
 export function slotsNeeded(consistency: ConsistencyLevel, slots: number): number {
   if (consistency === 'one') return 1;
-  return consistency === 'all' ? slots : Math.floor(slots / 2) + 1;
+  return consistency === 'all' ? slots : quorumOf(slots);
 }
 
 /** The level a request names; quorum when it names none. Throws CONSISTENCY_INVALID. */

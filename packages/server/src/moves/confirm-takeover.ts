@@ -1,4 +1,5 @@
 // A joiner that the table has just named: may its acknowledgements count yet?
+import { quorumOf } from '@ringwright/ring/quorum';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests } from '@ringwright/wire/replication';
@@ -61,7 +62,7 @@ export async function confirmTakeover(
   return [...former].flatMap(([partition, one]) => {
     const others = othersOf(active, partition, one);
     const behind = others.filter((device) => !confirmed.has(device)).length;
-    const quorum = Math.floor(one.slots / 2) + 1;
+    const quorum = quorumOf(one.slots);
     return behind < quorum ? [partition] : [];
   });
 }

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import type { Move } from '@ringwright/ring/move';
+import { quorumOf } from '@ringwright/ring/quorum';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { FinishProposal } from '../coordinate/propose.ts';
 import { copyPartition } from '../copies/copy-partition.ts';
@@ -81,7 +82,7 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
       task.onProgress({ reason: `d${move.from}: ${error.message}; trying the other slots` });
     }
   }
-  const quorum = Math.floor(slots.length / 2) + 1;
+  const quorum = quorumOf(slots.length);
   return loadFromOthers(ports, task, { others, needed: slots.length - quorum + 1 });
 }
 
