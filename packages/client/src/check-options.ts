@@ -61,20 +61,28 @@ const known = {
 /** Throws USAGE for an option that the call does not have, and for one of another type. */
 export function checkOptions(call: keyof typeof known, options: object): void {
   if (!isObject(options)) {
-    const hint = `write them as an object: { ${[...known[call].keys()].join(', ')} }`;
-    throw wrongType(`the last argument of ${call}()`, options, { wanted: 'an object', hint });
+    throw wrongType(`the last argument of ${call}()`, options, {
+      wanted: 'an object',
+      hint: namesOf(call),
+    });
   }
   for (const [name, content] of Object.entries(options)) {
-    const hint = `${call}() takes ${[...known[call].keys()].join(', ')}`;
     const kind = known[call].get(name);
-    if (kind === undefined) {
-      const option = shortened(name, NAME_CHARACTERS);
-      const message = `${call}() has no option ${option}`;
-      throw new CodedError('USAGE', message, { hint, details: { option } });
-    }
+    if (kind === undefined) throw unknownOption(call, name);
     if (content === undefined || kind.fits(content)) continue;
-    throw wrongType(`the option ${name} of ${call}()`, content, { wanted: kind.wanted, hint });
+    const { wanted } = kind;
+    throw wrongType(`the option ${name} of ${call}()`, content, { wanted, hint: namesOf(call) });
   }
+}
+
+function unknownOption(call: keyof typeof known, name: string): CodedError {
+  const option = shortened(name, NAME_CHARACTERS);
+  const message = `${call}() has no option ${option}`;
+  return new CodedError('USAGE', message, { hint: namesOf(call), details: { option } });
+}
+
+function namesOf(call: keyof typeof known): string {
+  return `${call}() takes ${[...known[call].keys()].join(', ')}`;
 }
 
 /** Of a name that is not known, shown. */
