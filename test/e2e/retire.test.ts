@@ -10,6 +10,10 @@ interface Planned {
   readonly givenUp: { readonly partitions: readonly number[]; readonly bytes: number };
 }
 
+interface Trash {
+  readonly items: readonly { readonly name: string; readonly restorable: boolean }[];
+}
+
 const days = Array.from(
   { length: 40 },
   (_, index) => `2026-${10 + Math.floor(index / 10)}-${index}`,
@@ -56,4 +60,16 @@ test('two months go, range by range', { timeout: 60_000 }, async () => {
   expect(await left()).toEqual([days[3], ...days.slice(20)]);
   expect(await builder.json(['reconcile', keyspace])).toMatchObject({ findings: [] });
   expect(await builder.json(['verify', keyspace])).toMatchObject({ findings: [] });
+  // What went to the trash is shown as gone, and nobody is told to take it back.
+  const { stdout } = await builder.run(['trash', keyspace, 'list']);
+  expect(stdout).toMatch(/\n0 gone .*\n/);
+  expect(stdout).not.toContain(`trash ${keyspace} restore`);
+  const { items } = await builder.json<Trash>(['trash', keyspace, 'list']);
+  const gone = items.find(({ restorable }) => !restorable)?.name ?? '';
+  const { exit, stderr } = await builder.run(['trash', keyspace, 'restore', gone, '--json']);
+  expect(exit).toBe(2);
+  expect(JSON.parse(stderr)).toMatchObject({
+    code: 'TRASH_RETIRED',
+    message: expect.stringContaining('was split, merged or retired'),
+  });
 });

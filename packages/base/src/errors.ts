@@ -216,6 +216,7 @@ export const errorCatalogue = {
   PARTITION_ABSENT: kind(2, 404, 'this device has no file of the partition'),
   DROPS_DIFFER: kind(3, 409, 'the drops to let go are not those that are held now'),
   TRASH_UNKNOWN: kind(2, 404, 'no dropped partition of this name is on this device'),
+  TRASH_RETIRED: kind(2, 409, 'a dropped file is of a partition that the ring no longer has'),
   PARTITION_EXISTS: kind(2, 409, 'this device has a file of the partition already'),
   PARTITION_DAMAGED: maybeTryOther(1, 500, 'the partition file is damaged; drop it and refill it'),
   RECORD_DAMAGED: maybeTryOther(1, 500, 'a record does not match its hash'),

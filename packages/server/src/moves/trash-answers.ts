@@ -4,6 +4,7 @@ import { trashListMax } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import { isRetired } from '@ringwright/ring/reshape-ring';
+import type { Ring } from '@ringwright/ring/ring';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { notResponsible } from '../replica/replica.ts';
@@ -31,7 +32,10 @@ export async function answerTrashList(
   };
 }
 
-/** Throws RING_UNKNOWN, NOT_RESPONSIBLE for a device outside the ring, TRASH_UNKNOWN and others. */
+/**
+ * Throws RING_UNKNOWN, NOT_RESPONSIBLE for a device outside the ring, TRASH_UNKNOWN, TRASH_RETIRED
+ * and others.
+ */
 export async function answerTrashRestore(
   { store, rings, reconciler }: TrashPorts,
   { keyspace, name }: RequestOf<typeof trashRestore>,
@@ -39,17 +43,35 @@ export async function answerTrashRestore(
   const active = rings.get(keyspace);
   const items = await store.trash.list();
   const item = items.find((one) => one.name === name && one.keyspace === keyspace);
-  const { ring } = active;
-  if (item === undefined || item.partition >= ring.partitions || isRetired(ring)(item.partition)) {
+  if (item === undefined) {
     throw new CodedError('TRASH_UNKNOWN', `no dropped partition '${name}' of '${keyspace}' here`, {
       hint: `ring-builder trash ${keyspace} list`,
     });
   }
+  requirePresent(active.ring, item);
   // Nobody would ever do anything with it.
   if (active.self === null) throw notResponsible(active, item.partition);
   const { partition, rows } = await store.trash.restore(name);
   reconciler.reconcile(keyspace);
   return { partition, rows, duty: dutyOf(active.ring, partition, active.self).kind };
+}
+
+/** Its records went to other partitions, or were given up: it has no place to come back to. */
+function requirePresent(
+  ring: Ring,
+  { name, partition }: { readonly name: string; readonly partition: number },
+): void {
+  if (partition < ring.partitions && !isRetired(ring)(partition)) return;
+  const message =
+    `dropped file '${name}' cannot come back: partition ${partition} of '${ring.keyspace}' ` +
+    'was split, merged or retired';
+  throw new CodedError('TRASH_RETIRED', message, {
+    hint:
+      'records of a split or merged partition are in those that ' +
+      `ring-builder table ${ring.keyspace} lists; those of a retired one come from an archive, ` +
+      `if there is one: ring-builder restore-data ${ring.keyspace} --from FOLDER`,
+    details: { name, partition, partitions: ring.partitions, ringVersion: ring.version },
+  });
 }
 
 export async function answerConfirmDrops(

@@ -3,6 +3,7 @@ import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { isRetired } from '@ringwright/ring/reshape-ring';
 import { type AnswerOf } from '@ringwright/wire/message';
 import { trashList, trashRestore } from '@ringwright/wire/trash';
 import { text, texts, usage } from '../../cli/arguments.ts';
@@ -43,7 +44,11 @@ function isAction(word: string): boolean {
   return actions.some((action) => action === word);
 }
 
-type Item = AnswerOf<typeof trashList>['items'][number] & { readonly address: string };
+interface Item extends Readonly<AnswerOf<typeof trashList>['items'][number]> {
+  readonly address: string;
+  /** False: its partition was split, merged or retired, and no server takes it back. */
+  readonly restorable: boolean;
+}
 
 interface Trash {
   readonly items: readonly Item[];
@@ -56,6 +61,7 @@ interface Trash {
 async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
   const items: Item[] = [];
   const away: { address: string; reason: string }[] = [];
+  const isGone = isRetired(ring);
   let [count, bytes] = [0, 0];
   await fanOut(ringTargets(ring, state), async ({ address, required }) => {
     const ask = { keyspace: ring.keyspace };
@@ -66,7 +72,10 @@ async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
       if (required) away.push({ address, reason: answer.message });
       return;
     }
-    items.push(...answer.items.map((item) => ({ ...item, address })));
+    for (const item of answer.items) {
+      const restorable = item.partition < ring.partitions && !isGone(item.partition);
+      items.push({ ...item, address, restorable });
+    }
     count += answer.count;
     bytes += answer.bytes;
   });
@@ -77,7 +86,7 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
   const { items, count, bytes, away } = await askTrash(head);
   const { keyspace } = head.ring;
   const shown = items.slice(0, ITEMS_SHOWN_MAX);
-  const [newest] = items;
+  const newest = items.find(({ restorable }) => restorable);
   return {
     json: { ring: keyspace, count, bytes, items, away },
     lines: [
@@ -85,6 +94,9 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
       ...away.map(({ address, reason }) => `not asked: ${address}, ${reason}`),
       ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
       ...(count > shown.length ? [`… ${count} in all`] : []),
+      ...(shown.every(({ restorable }) => restorable)
+        ? []
+        : ['', 'gone: the partition was split, merged or retired; its files cannot come back']),
     ],
     next: context.next(
       newest === undefined ? `reconcile ${keyspace}` : `trash ${keyspace} restore ${newest.name}`,
@@ -95,7 +107,10 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
 
 function itemsTable(items: readonly Item[]): string[] {
   return printTable(items, [
-    { head: 'PARTITION', cell: ({ partition }) => partition },
+    {
+      head: 'PARTITION',
+      cell: ({ partition, restorable }) => `${partition}${restorable ? '' : ' gone'}`,
+    },
     { head: 'SERVER', cell: ({ address }) => address },
     { head: 'DROPPED', cell: ({ atMs }) => `${new Date(atMs).toISOString().slice(0, 19)}Z` },
     { head: 'BYTES', cell: ({ bytes }) => printBytes(bytes) },
