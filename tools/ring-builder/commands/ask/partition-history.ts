@@ -4,7 +4,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { type MoveReason, moveReason } from '@ringwright/builder/ask/move-reason';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Ring } from '@ringwright/ring/ring';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
 import { movesOf } from '@ringwright/ring/slots-of';
 
 /** A partition moves every few weeks; the last changes are what is asked for. */
@@ -26,7 +26,7 @@ export interface SlotEvent {
 
 export interface PartitionHistory {
   readonly events: readonly SlotEvent[];
-  /** Why it goes no further back; null when it reaches version 1. */
+  /** Why it goes no further back; null when it reaches the version that made the partition. */
   readonly ends: string | null;
 }
 
@@ -54,6 +54,8 @@ export async function partitionHistory(
     if (typeof before === 'string') return { events, ends: before };
     events.push(...eventsBetween(before.ring, at, { partition, entry }));
     if (events.length >= EVENTS_MAX) return { events, ends: `the last ${events.length} events` };
+    // Its first version: before that a split or a merge had not made it.
+    if (partition >= before.ring.partitions) return { events, ends: null };
     at = before;
   }
 }
@@ -74,7 +76,7 @@ async function readOlder(
 
 function firstEvents(ring: Ring, partition: number, entry: LogEntry | undefined): SlotEvent[] {
   return ring.table.flatMap((row, replica) => {
-    const to = row[partition];
+    const to = holderIn(row, partition);
     if (to === undefined) return [];
     const { user = '', time = '', message = '' } = entry ?? {};
     const slot = { replica, from: null, to, reason: null };
@@ -98,13 +100,14 @@ function eventsBetween(
     events.push({ kind: 'proposed', replica, from, to, reason, ...said });
   }
   for (const [replica, row] of ring.table.entries()) {
-    const [from, to] = [before.table[replica]?.[partition] ?? null, row[partition]];
+    const was = before.table[replica];
+    const [from, to] = [was && holderIn(was, partition), holderIn(row, partition)];
     if (to === undefined || from === to) continue;
     const move = then.find((one) => one.replica === replica && one.to === to);
-    const slot = { partition, replica, from: from ?? to, to };
+    const slot = { partition, replica, from: from ?? null, to };
     const reason = move !== undefined || state === null ? null : moveReason(before, state, slot);
     const kind = move === undefined ? 'direct' : 'finalized';
-    events.push({ kind, replica, from, to, reason, ...said });
+    events.push({ kind, replica, from: from ?? null, to, reason, ...said });
   }
   for (const { assignment, replica, from, to } of then) {
     const stays = now.some((one) => one.assignment === assignment);

@@ -63,7 +63,7 @@ export async function whyPartition(
         : blocks.map(({ message }) => `blocked: ${message}`)),
       ...(future === null ? [] : [`next version: ${future}`]),
       ...coming.map(
-        ({ replica, from, to }) => `next version: replica ${replica} moves from d${from} to d${to}`,
+        ({ replica, from, to }) => `next version: replica ${replica} moves, ${routeText(from, to)}`,
       ),
     ],
     next: context.next(coming.length > 0 ? `plan ${keyspace}` : `log ${keyspace}`),
@@ -93,9 +93,14 @@ function printSlot(slot: SlotWhy, state: BuilderState, events: readonly SlotEven
 }
 
 function printEvent({ version, kind, from, to, reason, user, time, message }: SlotEvent): string {
-  const move = from === null ? `placed on d${to}` : `d${from} to d${to} ${kind}`;
+  const move = kind === 'first' ? `placed on d${to}` : `${routeText(from, to)} ${kind}`;
   const why = reason === null ? '' : `: ${reason.sentence}`;
   return `  v${version}       ${move}${why} (${user}, ${time.slice(0, 16)}, ${message})`;
+}
+
+/** A slot of a partition that a split or a merge made has no device before. */
+function routeText(from: number | null, to: number): string {
+  return from === null ? `new on d${to}` : `d${from} to d${to}`;
 }
 
 function blocksOf(input: WhyInput, partition: number): { code: string; message: string }[] {

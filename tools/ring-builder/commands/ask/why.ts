@@ -3,7 +3,7 @@ import { orCoded } from '@ringwright/base/coded-error';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
-import { isRetired } from '@ringwright/ring/reshape-ring';
+import { isRetired, parentsIn } from '@ringwright/ring/reshape-ring';
 import { flag, text, usage } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Answer, Verb } from '../../cli/verb.ts';
@@ -52,6 +52,15 @@ function partitionOf({ ring }: StoredVersion, partition: number): number {
     throw usage(
       `partition ${partition} of ${ring.keyspace} was split or merged: it has no keys`,
       `ring-builder table ${ring.keyspace} lists the partitions`,
+    );
+  }
+  const parents = parentsIn(ring).parents.get(partition);
+  if (parents !== undefined && ring.reshape?.kind === 'to') {
+    throw usage(
+      `partition ${partition} of ${ring.keyspace} is being made of ${parents.join(', ')}: ` +
+        'it has no place of its own yet',
+      `ring-builder rollout ${ring.keyspace} ends it; ` +
+        `until then its keys have the slots of ring-builder why ${ring.keyspace} ${parents[0]}`,
     );
   }
   if (partition < ring.partitions) return partition;

@@ -122,6 +122,29 @@ test('no revert goes back across a split, and no replica is a fraction behind on
   });
 });
 
+test('why tells the slots of a partition that a split made, without a device before', async () => {
+  const tool = await withRing('--partitioner ranges');
+  const rings = join(tool.folder, 'rings');
+  await tool.json('split cities 0 --at m');
+  await tool.json('commit cities -m split');
+  const direct = await tool.text('why cities 1');
+  expect(direct).toMatch(/v2 +new on d\d direct: its partition was split off or merged/);
+  expect(direct).not.toContain('65535');
+
+  await notePush(tool.folder);
+  await tool.json('merge cities 1 2');
+  await tool.json('commit cities -m merge');
+  await expect(tool.text('why cities 3')).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('being made of 1, 2'),
+  });
+  await advance(rings, initializeMoves);
+  await advance(rings, finalizeMoves, receiptsOf);
+  const moved = await tool.text('why cities 3');
+  expect(moved).toMatch(/v5 +new on d\d finalized[^]*v3 +new on d\d proposed/);
+  expect(moved).not.toMatch(/65535|history ends/);
+});
+
 test('behind splits and one given up, replicas go up and down, and back', async () => {
   const tool = await withRing('--partitioner ranges --boundaries g,n', 4);
   const rings = join(tool.folder, 'rings');
