@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
+import { parseBuilderFile } from './builder-file.ts';
 import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
 import { requireRing } from './require-ring.ts';
 import { type RingFolder } from './ring-folder.ts';
@@ -22,7 +23,25 @@ export interface RingLog {
 /** All entries, oldest first. Throws NAME_INVALID, RING_UNKNOWN, RING_LOG_DAMAGED. */
 export async function readLog(rings: string, ring: string): Promise<readonly LogEntry[]> {
   const folder = await requireRing(rings, ring);
-  return (await readRingLog(folder)).entries;
+  return readEntries(folder);
+}
+
+/**
+ * The same of a folder that is known to be there. A ring without a version has no log; one whose
+ * builder.json names a line has lost it.
+ */
+export async function readEntries(folder: RingFolder): Promise<readonly LogEntry[]> {
+  const { entries } = await readRingLog(folder);
+  if (entries.length > 0 || !(await hasLoggedLine(folder))) return entries;
+  // The first commit may have come between the two reads.
+  const again = (await readRingLog(folder)).entries;
+  if (again.length > 0) return again;
+  throw logDamaged(folder, 'no line is there, though builder.json follows one');
+}
+
+async function hasLoggedLine({ builder }: RingFolder): Promise<boolean> {
+  const file = parseBuilderFile((await readRegularText(builder).catch(onlyMissing)) ?? '');
+  return typeof file !== 'string' && file.log !== null;
 }
 
 /** Throws RING_LOG_DAMAGED on a line that cannot be read or is not chained to the one before. */

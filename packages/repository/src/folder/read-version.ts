@@ -11,7 +11,7 @@ import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Section, Signing } from '@ringwright/ring/file/ring-manifest';
 import type { Ring } from '@ringwright/ring/ring';
 import { type LogEntry, makesVersion, type Pruning, pruningOf } from './log-entry.ts';
-import { headOf, readRingLog } from './read-log.ts';
+import { headOf, readEntries } from './read-log.ts';
 import { requireRing } from './require-ring.ts';
 import { type RingFolder, versionFileName, versionPath } from './ring-folder.ts';
 
@@ -32,8 +32,8 @@ export interface StoredVersion {
 
 /**
  * A committed version, decoded. Its id is the one that the log names. Throws RING_UNKNOWN,
- * RING_EMPTY, RING_VERSION_UNKNOWN with the versions there are, RING_VERSION_PRUNED,
- * RING_FILE_INVALID.
+ * RING_EMPTY, RING_LOG_DAMAGED, RING_VERSION_UNKNOWN with the versions there are,
+ * RING_VERSION_PRUNED, RING_FILE_INVALID.
  */
 export async function readVersion(
   rings: string,
@@ -41,7 +41,7 @@ export async function readVersion(
   version: number | 'head',
 ): Promise<StoredVersion> {
   const folder = await requireRing(rings, ring);
-  const { entries } = await readRingLog(folder);
+  const entries = await readEntries(folder);
   const head = headOf(entries);
   if (head === null) {
     throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {

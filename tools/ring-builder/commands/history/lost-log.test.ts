@@ -1,0 +1,25 @@
+// A ring whose log is gone was committed all the same: no command says that it has no version.
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+
+test('without its log, a committed ring is damaged; a new one is empty', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 1');
+  expect(await tool.json('log cities')).toMatchObject({ entries: [] });
+  expect(await tool.refusal('show cities')).toMatchObject({ code: 'RING_EMPTY' });
+
+  await tool.json('add cities r1z1-10.0.0.1:6200/a 1');
+  await tool.json('commit cities -m first');
+  const log = join(tool.folder, 'rings', 'cities', 'log.jsonl');
+  for (const lose of [() => writeFile(log, ''), () => rm(log)]) {
+    await lose();
+    for (const verb of ['log', 'show', 'diff', 'table', 'status', 'plan', 'servers']) {
+      expect(await tool.refusal(`${verb} cities`), verb).toEqual({
+        ...{ exit: 1, code: 'RING_LOG_DAMAGED' },
+      });
+    }
+    expect(await tool.answer('verify cities')).toMatchObject({ exit: 1 });
+  }
+});
