@@ -1,4 +1,5 @@
 // Real servers with an access document, and the real tool: who gets in, who does not, and when.
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import net from 'node:net';
@@ -12,7 +13,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { verbs } from '../../tools/ring-builder/verbs.ts';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
-import { ServerUnderTest } from '../support/server-under-test.ts';
+import { ServerUnderTest, serverProgram } from '../support/server-under-test.ts';
 
 /** Some forty commands and three servers. */
 const slow = { timeout: 180_000 };
@@ -62,6 +63,16 @@ async function securedCluster(): Promise<Secured> {
   const grant = async (name: string, ...grants: string[]): Promise<string> =>
     (await tool.json<{ token: string }>(['access', 'grant', name, ...grants])).token;
   return { folder, tool, servers, args, redisPort, grant };
+}
+
+/** As it is typed in a shell with this environment. */
+function inspect(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const env = { ...process.env, RING_BUILDER_TOKEN_FILE: '', ...environment };
+  return new Promise<{ exit: number; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, [serverProgram, 'inspect', ...args], { env }, (error, ...told) => {
+      resolve({ exit: Number(error?.code ?? 0), stdout: told[0], stderr: told[1] });
+    });
+  });
 }
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
@@ -156,6 +167,18 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   expect(JSON.parse(batch.bytes.toString())).toMatchObject({
     items: [{ status: 200 }, { status: 403, error: { code: 'PERMISSION_MISSING' } }],
   });
+
+  // A look at the data of a running server is what an operator may take.
+  const { data } = servers[0]!.place;
+  expect(await inspect([data])).toMatchObject({
+    exit: 5,
+    stderr: expect.stringMatching(/TOKEN_MISSING.*\n.*--token-file/),
+  });
+  const operator = path.join(folder, 'ada.token');
+  const shown = { exit: 0, stdout: expect.stringContaining('notes') };
+  expect(await inspect([data, '--token-file', operator])).toMatchObject(shown);
+  const byEnvironment = { RING_BUILDER_TOKEN_FILE: operator };
+  expect(await inspect([data, '--json'], byEnvironment)).toMatchObject(shown);
 
   // The client package, and Redis.
   const addresses = servers.map(({ address }) => address);

@@ -1,5 +1,6 @@
 // ring-server inspect DIR [RING [PARTITION]]: what a data directory holds, in numbers. Changes
 // nothing. Of one whose server runs, that server is asked: it alone can read its files.
+import { parseArgs } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
@@ -12,6 +13,7 @@ import { loadDeviceKey } from '@ringwright/server/device/device-key';
 import { inspectSegment } from '@ringwright/server/http/http-inspect';
 import { type Inspection, inspect } from '@ringwright/server/http/inspection';
 import { readListening } from '@ringwright/server/listening-file';
+import { operatorToken } from './operator-token.ts';
 import { requireData } from './require-data.ts';
 
 export interface InspectedData extends Inspection {
@@ -32,11 +34,22 @@ interface Place {
   readonly partition: number | null;
 }
 
-const form = 'ring-server inspect DIR [RING [PARTITION]] [--json]';
+/** Of the server that has the directory open. */
+interface OwnServer {
+  readonly address: string;
+  readonly born: string;
+  /** Shown to it; null: none was given. */
+  readonly token: string | null;
+}
 
-/** Throws USAGE, RING_UNKNOWN, PARTITION_ABSENT, PARTITION_DAMAGED, PEER_UNREACHABLE. */
+const form = 'ring-server inspect DIR [RING [PARTITION]] [--token-file FILE] [--json]';
+
+/**
+ * Throws USAGE, RING_UNKNOWN, PARTITION_ABSENT, PARTITION_DAMAGED, PEER_UNREACHABLE, and
+ * TOKEN_MISSING of a running server that wants a token.
+ */
 export async function inspectData(args: readonly string[]): Promise<InspectedData> {
-  const place = placeOf(args);
+  const { tokenFile, ...place } = placeOf(args);
   const { directory, ring, partition } = place;
   await requireData(directory, form);
   const identity = await storedIdentity(directory);
@@ -51,14 +64,14 @@ export async function inspectData(args: readonly string[]): Promise<InspectedDat
     if (!(error instanceof CodedError && error.code === 'DATA_DIR_IN_USE')) throw error;
     const server = await readListening(directory);
     if (server === null) throw notListening(directory, error);
-    return { ...place, device, server, logBytes: 0, ...(await askServer(server, place, born)) };
+    const own = { address: server, born, token: await operatorToken(tokenFile, process.env) };
+    return { ...place, device, server, logBytes: 0, ...(await askServer(own, place)) };
   }
 }
 
-function placeOf(args: readonly string[]): Place {
-  const [directory, ring = null, partition = null, ...more] = args.filter(
-    (word) => word !== '--json',
-  );
+function placeOf(args: readonly string[]): Place & { readonly tokenFile: string | undefined } {
+  const { positionals, values } = wordsOf(args);
+  const [directory, ring = null, partition = null, ...more] = positionals;
   const isNumber = partition === null || /^\d{1,8}$/.test(partition);
   if (directory === undefined || !isNumber || more.length > 0) {
     const given = args.join(' ') || 'none';
@@ -66,20 +79,30 @@ function placeOf(args: readonly string[]): Place {
       `inspect takes a data directory, a ring and a partition (a number), given: ${given}`,
     );
   }
-  return { directory, ring, partition: partition === null ? null : Number(partition) };
+  const number = partition === null ? null : Number(partition);
+  return { directory, ring, partition: number, tokenFile: values['token-file'] };
+}
+
+function wordsOf(args: readonly string[]) {
+  const options = { json: { type: 'boolean' }, 'token-file': { type: 'string' } } as const;
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (cause) {
+    throw usage(cause instanceof Error ? cause.message : String(cause));
+  }
 }
 
 async function askServer(
-  address: string,
+  own: OwnServer,
   { directory, ring, partition }: Place,
-  born: string,
 ): Promise<Inspection> {
+  const { address, born } = own;
   const path = [ring, partition].filter((part) => part !== null).join('/');
   const url = `/v1/${inspectSegment}/${path}`;
   try {
-    const { status, body } = await getOwn(address, url, directory);
+    const { status, body } = await getOwn(own, url, directory);
     const answer: unknown = JSON.parse(body);
-    if (status !== 200) throw errorFromDocument(answer);
+    if (status !== 200) throw refusalOf(errorFromDocument(answer));
     const { born: its, device: _, ...inspection } = answer as Inspection & Record<string, unknown>;
     if (its === born) return inspection;
     throw new Error('another server listens there');
@@ -94,14 +117,27 @@ async function askServer(
   }
 }
 
+/** What a server says of tokens is said to programs that speak HTTP. */
+function refusalOf(error: CodedError): CodedError {
+  if (error.code !== 'TOKEN_MISSING') return error;
+  return new CodedError(error.code, error.message, {
+    hint: 'show one: --token-file FILE, or RING_BUILDER_TOKEN_FILE, or RING_BUILDER_TOKEN',
+    details: error.details,
+  });
+}
+
 /** Its own server proves the key that lies in the directory; one of an older release has no TLS. */
-async function getOwn(address: string, path: string, directory: string): Promise<GotHttp> {
+async function getOwn(
+  { address, token }: OwnServer,
+  path: string,
+  directory: string,
+): Promise<GotHttp> {
   const key = keyIdOf(spkiOf(await loadDeviceKey(directory)));
   const timeoutMs = peerCallTimeoutMs;
   const proof: ServerProof = { by: 'device', keys: new Set([key]) };
-  return getHttp(address, path, { proof, timeoutMs }).catch((error: unknown) => {
+  return getHttp(address, path, { proof, timeoutMs, token }).catch((error: unknown) => {
     if (!(error instanceof CodedError) || error.code !== 'PEER_UNREACHABLE') throw error;
-    return getHttp(address, path, { proof: null, timeoutMs });
+    return getHttp(address, path, { proof: null, timeoutMs, token });
   });
 }
 

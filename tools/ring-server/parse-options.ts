@@ -17,7 +17,7 @@ const storeOptions = {
 
 const usage = `$0 --data DIR --listen IP:PORT
 $0 check DIR [--json]
-$0 inspect DIR [RING [PARTITION]] [--json]
+$0 inspect DIR [RING [PARTITION]] [--token-file FILE] [--json]
 $0 --version
 
 Serves the partitions that rings give to one device; check audits its data while it does not run.`;
