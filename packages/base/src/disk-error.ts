@@ -33,6 +33,13 @@ export function diskError(error: unknown): CodedError | null {
   });
 }
 
+/** For who goes on without: one of both kinds; any other error is thrown on. */
+export function codedOrDisk(error: unknown): CodedError {
+  const coded = error instanceof CodedError ? error : diskError(error);
+  if (coded === null) throw error;
+  return coded;
+}
+
 function hintOf(code: string): string {
   if (FULL.has(code)) return 'free some space, then type the command again';
   return HINTS[code] ?? 'see the path, its owner and mode, and the user that this runs as';

@@ -1,6 +1,6 @@
 // The health of rings: each read once, each server asked once, whatever number of rings it has.
 import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
+import { codedOrDisk } from '@ringwright/base/disk-error';
 import { headOf, lastVersionEntry } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
@@ -54,9 +54,12 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Ju
     const standing = await standingOf(context, stored, entries);
     return { ring: judged, id, state, committedMs: Date.parse(time), ...standing };
   } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    const why = `${error.code}: ${error.message}`;
-    const trouble = { ring: name, address: null, why, command: `verify ${name}` };
+    const { code, message } = codedOrDisk(error);
+    const trouble = {
+      ...{ ring: name, address: null, why: `${code}: ${message}` },
+      // Who may not read the folder cannot verify it either.
+      command: code === 'DISK_FAILED' ? 'list' : `verify ${name}`,
+    };
     const troubles = [{ ...trouble, kind: 'unreadable' as const }];
     return { ...unasked, version: null, id: null, troubles };
   }

@@ -1,5 +1,5 @@
 // The rings of a folder, told without asking a server; and the one order of arguments.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
@@ -34,6 +34,19 @@ test('list names rings in every state, and nothing else of the folder', async ()
   expect(await tool.text('list')).toMatch(/cities +2 .* pushed up to 1, \d+ moves in flight/);
   await writeFile(join(rings, 'cities', 'log.jsonl'), 'x\n');
   expect(await tool.text('list')).toMatch(/cities .* RING_LOG_DAMAGED\n/);
+  // What the file system refuses, here by a link to itself, is a row too: root may read all else.
+  const builder = join(rings, 'cities', 'builder.json');
+  await rm(builder);
+  await symlink(builder, builder);
+  expect(await tool.text('list')).toMatch(
+    /cities .* DISK_FAILED: ELOOP.*\nempty .* no version yet/,
+  );
+  const health = { ok: false, rings: [{ ring: 'cities' }, { ring: 'empty' }] };
+  const troubles = [{ ring: 'cities', kind: 'unreadable', why: /^DISK_FAILED: ELOOP/ }];
+  expect(await tool.json('health')).toMatchObject({
+    ...health,
+    troubles: troubles.map((one) => ({ ...one, why: expect.stringMatching(one.why) })),
+  });
 });
 
 test('the ring is the first argument; the order of before still works', async () => {

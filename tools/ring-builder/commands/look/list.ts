@@ -1,7 +1,7 @@
 // ring-builder list: the rings of the folder, each with its head and what waits there.
 
-import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { codedOrDisk } from '@ringwright/base/disk-error';
 import { printTable } from '@ringwright/base/print-table';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { requireRings } from '@ringwright/repository/folder/list-rings';
@@ -81,8 +81,10 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
       state: stateOf({ version, ...counts }),
     };
   } catch (error) {
-    if (error instanceof CodedError) return { ...unread, ring: name, state: error.code };
-    throw error;
+    const { code, message } = codedOrDisk(error);
+    // An error of the file system is another for each file.
+    const state = code === 'DISK_FAILED' ? `${code}: ${message}` : code;
+    return { ...unread, ring: name, state };
   }
 }
 
