@@ -1,6 +1,6 @@
 // Records archived while an application writes, and put back: into the ring they are of, where
 // newer ones stay, and into one of another shape.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { connect } from '@ringwright/client/connect';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -84,7 +84,24 @@ test('an archive puts back what is gone or older, and fills another ring', {
     const { exit, stderr } = await builder.run([verb, keyspace, option, place, '--json']);
     expect([exit, JSON.parse(stderr)]).toMatchObject([2, { code }]);
   }
+
+  // Nobody answers for some partitions: it says what to type, and leaves no file open.
+  const cut = path.join(cluster.folder, 'cut');
+  for (const server of servers.slice(1)) await server.kill();
+  const { exit, stderr } = await builder.run(['archive-data', keyspace, '--to', cut, '--json']);
+  expect([exit, JSON.parse(stderr)]).toMatchObject([
+    4,
+    { code: 'NOT_ENOUGH_REPLICAS', hint: expect.stringContaining(`servers ${keyspace} says`) },
+  ]);
+  expect(await openFiles()).not.toContain(path.join(cut, 'records.bin'));
+  for (const server of servers.slice(1)) await cluster.restart(server);
 });
+
+/** Those of this process, in which the tool runs too. */
+async function openFiles(): Promise<string[]> {
+  const open = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`));
+  return Promise.all(open.map((link) => link.catch(() => '')));
+}
 
 test('an archive that was killed goes on where it was, and is signed as rings are', {
   timeout: 90_000,

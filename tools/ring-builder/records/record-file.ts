@@ -50,14 +50,28 @@ export class RecordFileWriter {
     const file = recordsPath(folder);
     if (left === null) return new RecordFileWriter(await open(file, 'w'));
     const writer = new RecordFileWriter(await open(file, 'r+'));
-    const { size } = await writer.#file.stat();
-    if (size < left.bytes) throw invalid(folder, `${size} of ${left.bytes} bytes are there`);
-    await writer.#file.truncate(left.bytes);
-    // A position is given, or each write would begin at 0.
-    const there = writer.#file.createReadStream({ start: 0, autoClose: false });
-    for await (const part of there) writer.#hash.update(part as Buffer);
-    [writer.records, writer.bytes] = [left.records, left.bytes];
+    try {
+      const { size } = await writer.#file.stat();
+      if (size < left.bytes) throw invalid(folder, `${size} of ${left.bytes} bytes are there`);
+      await writer.#goOn(left);
+    } catch (error) {
+      await writer[Symbol.asyncDispose]();
+      throw error;
+    }
     return writer;
+  }
+
+  async #goOn({ records, bytes }: Pick<ArchiveProgress, 'records' | 'bytes'>): Promise<void> {
+    await this.#file.truncate(bytes);
+    // A position is given, or each write would begin at 0.
+    const there = this.#file.createReadStream({ start: 0, autoClose: false });
+    for await (const part of there) this.#hash.update(part as Buffer);
+    [this.records, this.bytes] = [records, bytes];
+  }
+
+  /** Closes the file, as end does; what is not durable may be lost. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#file.close();
   }
 
   /** Whether all that was added is in the file now: sometimes. */

@@ -54,12 +54,14 @@ export const verb: Verb = {
     const left = await readProgress(folder, { ring: name, partition });
     if (left !== null) context.tell(`${folder}: goes on behind ${counted(left.records, 'record')}`);
     const begun = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
-    const file = await RecordFileWriter.begin(folder, left);
+    await using file = await RecordFileWriter.begin(folder, left);
     const scan = client.scan({
       cursor: left?.cursor ?? null,
       ...(partition !== null && { partition }),
     });
-    await writeAll(folder, { file, scan, begun });
+    await writeAll(folder, { file, scan, begun }).catch((error: unknown) => {
+      throw cutShort(error, name);
+    });
     const sha256 = await file.end();
     const { records, bytes } = file;
     const made = { version: ring.version, endedMs: context.nowMs(), records, bytes, sha256 };
@@ -100,6 +102,17 @@ async function writeAll(
     savedBytes = bytes;
     // failpoint: archive.part-saved
   }
+}
+
+/** What a server advises is said to programs that speak HTTP. */
+function cutShort(error: unknown, ring: string): unknown {
+  if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return error;
+  const { code, message, details } = error;
+  return new CodedError(code, `the archive is not whole: ${message}`, {
+    hint: `ring-builder servers ${ring} says which are down; the same command goes on from here`,
+    details,
+    cause: error,
+  });
 }
 
 function requirePartition(ring: Ring, partition: number): void {
