@@ -24,6 +24,7 @@ import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
+import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 export const verb: Verb = {
   options: {
@@ -104,10 +105,11 @@ async function isFirstSigned({ rings }: Context, ring: string): Promise<boolean>
 
 function nothingToDo(
   context: Context,
-  { opened, direct, state }: PreparedPlan,
+  { opened, head: stored, direct, state }: PreparedPlan,
   { stepRamps }: { readonly stepRamps: boolean },
 ): Answer {
-  const { ring, head } = opened;
+  const { ring, head, entries } = opened;
+  const left = stored === null ? null : wavesLeft(stored, entries, context.nowMs());
   return {
     json: {
       ring,
@@ -115,12 +117,13 @@ function nothingToDo(
       id: head?.id ?? null,
       moved: 0,
       moveLowerBound: 0,
-      movesLeft: 0,
+      movesLeft: left?.movesLeft ?? 0,
       direct,
       changed: false,
     },
     lines: [
       `${ring}: nothing to do; the head stays version ${head?.version}`,
+      ...(left === null ? [] : wavesLeftLines(ring, left)),
       ...(stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
     ],
     next: context.next(`status ${ring}`),
