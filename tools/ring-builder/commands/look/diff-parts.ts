@@ -38,18 +38,25 @@ export interface TierTraffic {
   readonly slotsOut: number;
 }
 
-/** Slots that crossed the borders of regions, zones and servers, those without any left out. */
-export function tierTraffic(after: Ring, moved: readonly MovedSlot[]): TierTraffic[] {
+/**
+ * Slots that crossed the borders of regions, zones and servers, those without any left out. A
+ * device is where the later ring has it; one that was removed, where it was.
+ */
+export function tierTraffic(
+  { before, after }: { readonly before: Ring; readonly after: Ring },
+  moved: readonly MovedSlot[],
+): TierTraffic[] {
   return tierKinds.slice(0, -1).flatMap((tier) => {
-    const names = tierNamesById(after.devices, tier);
+    const [was, is] = [before, after].map(({ devices }) => tierNamesById(devices, tier));
     const found = new Map<string, { slotsIn: number; slotsOut: number }>();
     const of = (name: string): { slotsIn: number; slotsOut: number } => {
       const known = found.get(name) ?? { slotsIn: 0, slotsOut: 0 };
       found.set(name, known);
       return known;
     };
+    const nameOf = (id: number): string => is?.[id] || was?.[id] || 'gone';
     for (const { from, to } of moved) {
-      const [left, joined] = [names[from] || 'gone', names[to] || 'gone'];
+      const [left, joined] = [nameOf(from), nameOf(to)];
       if (left === joined) continue;
       of(left).slotsOut += 1;
       of(joined).slotsIn += 1;

@@ -42,7 +42,7 @@ export const verb: Verb = {
     const after = await readVersion(context.rings, ring, to);
     const { moved, settings: ringSettings, ...rest } = diffRings(before.ring, after.ring);
     const diff = { ...rest, settings: [...ringSettings, ...stateSettings(before, after)] };
-    const tiers = tierTraffic(after.ring, moved);
+    const tiers = tierTraffic({ before: before.ring, after: after.ring }, moved);
     const sizes = flag(args, 'bytes')
       ? await askSizes(ring, ringTargets(after.ring, after.state))
       : null;
