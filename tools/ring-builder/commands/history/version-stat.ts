@@ -5,6 +5,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { diffRings } from '@ringwright/ring/diff-rings';
+import { slotTotal } from '@ringwright/ring/ring';
 
 export interface VersionStat {
   readonly devicesAdded: number;
@@ -12,6 +13,9 @@ export interface VersionStat {
   readonly devicesChanged: number;
   /** Slots of which the table names another device; moves that began and ended. */
   readonly slotsMoved: number;
+  /** Slots that only the later, and only the earlier table has. */
+  readonly slotsAdded: number;
+  readonly slotsRemoved: number;
   readonly movesStarted: number;
   readonly movesEnded: number;
   /** Ids of devices that were changed, or of which a slot began or ended to move. */
@@ -43,6 +47,8 @@ function firstStat({ ring }: StoredVersion): VersionStat {
     devicesRemoved: 0,
     devicesChanged: 0,
     slotsMoved: 0,
+    slotsAdded: slotTotal(ring),
+    slotsRemoved: 0,
     movesStarted: 0,
     movesEnded: 0,
   };
@@ -50,7 +56,7 @@ function firstStat({ ring }: StoredVersion): VersionStat {
     ...none,
     devicesAdded: touched.length,
     touched,
-    lines: [`+${counted(touched.length, 'device')}`],
+    lines: [`+${counted(touched.length, 'device')}, ${counted(slotTotal(ring), 'slot')} added`],
   };
 }
 
@@ -73,6 +79,8 @@ function statBetween({ ring: before }: StoredVersion, { ring: after }: StoredVer
     devicesRemoved: diff.devicesRemoved.length,
     devicesChanged: diff.devicesChanged.length,
     slotsMoved: diff.moved.length,
+    slotsAdded: diff.slotsAdded,
+    slotsRemoved: diff.slotsRemoved,
     movesStarted: diff.movesStarted,
     movesEnded: diff.movesEnded,
   };
@@ -86,15 +94,17 @@ function idOf({ assignment }: { readonly assignment: number }): number {
 
 function lineOf(counts: Omit<VersionStat, 'touched' | 'lines'>): string {
   const parts = [
-    [counts.devicesAdded, '+', ' devices'],
-    [counts.devicesRemoved, '-', ' devices'],
-    [counts.devicesChanged, '~', ' devices'],
-    [counts.slotsMoved, '', ' slots moved'],
-    [counts.movesStarted, '', ' moves began'],
-    [counts.movesEnded, '', ' moves ended'],
+    [counts.devicesAdded, '+', 'device', ''],
+    [counts.devicesRemoved, '-', 'device', ''],
+    [counts.devicesChanged, '~', 'device', ''],
+    [counts.slotsMoved, '', 'slot', ' moved'],
+    [counts.slotsAdded, '', 'slot', ' added'],
+    [counts.slotsRemoved, '', 'slot', ' given up'],
+    [counts.movesStarted, '', 'move', ' began'],
+    [counts.movesEnded, '', 'move', ' ended'],
   ] as const;
   const told = parts.filter(([count]) => count > 0);
   return told.length === 0
     ? 'no device and no slot'
-    : told.map(([count, sign, what]) => `${sign}${count}${what}`).join(', ');
+    : told.map(([count, sign, what, how]) => `${sign}${counted(count, what)}${how}`).join(', ');
 }
