@@ -156,8 +156,8 @@ const parsers: readonly Parser[] = [
   },
   {
     name: 'cursor of Redis',
-    good: text(String(2 ** 28)),
-    parse: (bytes) => new ScanCursors(1).read(Number(String(bytes)), firstRing),
+    good: text(String(2 ** 52 + 2 ** 28)),
+    parse: (bytes) => new ScanCursors().read(Number(String(bytes)), firstRing),
   },
   {
     name: 'pattern of Redis',

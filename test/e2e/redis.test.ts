@@ -268,7 +268,8 @@ describe('ioredis', () => {
     let [cursor, turn] = ['0', 0];
     do {
       // Every call goes to the other server than the one before: places are not known there.
-      const [next, page] = await [client, other][turn++ % 2]!.scan(cursor, 'COUNT', 1_000);
+      const [next, page] = await [client, other][turn++ % 2]!.scan(cursor, 'COUNT', 7);
+      expect(turn, 'calls of a scan that does not end').toBeLessThan(200);
       for (const key of page) again.add(key);
       cursor = next;
     } while (cursor !== '0');

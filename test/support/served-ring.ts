@@ -7,6 +7,7 @@ import {
 } from '@ringwright/ring/advance-ring';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { firstRing } from '@ringwright/ring/first-ring';
+import { type Partitioner, partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
 import type { DeviceIdentity } from '@ringwright/server/device/device-identity';
@@ -16,11 +17,16 @@ interface Size {
   readonly devices?: number;
   readonly replicas?: number;
   readonly power?: number;
+  /** Absent: md5-shift of that power. */
+  readonly partitioner?: Partitioner;
 }
 
 /** Version 1: slot (p, r) is on device (p + r) modulo the devices, all at 127.0.0.1. */
-export function servedRing({ devices = 4, replicas = 3, power = 2 }: Size = {}): Ring {
-  const partitions = 2 ** power;
+export function servedRing(size: Size = {}): Ring {
+  const { devices = 4, replicas = 3, power = 2 } = size;
+  const md5 = { kind: 'md5-shift', power, prefix: '', suffix: '' } as const;
+  const { partitioner = md5 } = size;
+  const partitions = partitionCountOf(partitioner);
   const table = zeroTable(partitions, replicas, devices);
   for (const [replica, row] of table.entries()) {
     for (let partition = 0; partition < row.length; partition += 1) {
@@ -30,7 +36,7 @@ export function servedRing({ devices = 4, replicas = 3, power = 2 }: Size = {}):
   return firstRing({
     keyspace: 'cities',
     cluster: 'test',
-    partitioner: { kind: 'md5-shift', power, prefix: '', suffix: '' },
+    partitioner,
     partitions,
     replicas,
     devices: Array.from({ length: devices }, (_, id) => ({

@@ -221,7 +221,7 @@ export const redisConnectionsMax = 1_000;
 export const patternBytesMax = keyBytesMax;
 /** SCAN: keys of one answer, whatever COUNT says. */
 export const redisScanCountMax = 10_000;
-/** SCAN: places inside partitions that are remembered; without one the partition begins again. */
+/** SCAN: places inside partitions that are remembered; without one all of a partition is given. */
 export const redisCursorsMax = 1_024;
 export const redisClientNameCharactersMax = 128;
 

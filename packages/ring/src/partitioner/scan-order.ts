@@ -122,7 +122,7 @@ export function onCircle(
   { bounds }: Pick<Scanned, 'bounds'>,
   { at, arcOf }: HashCircle,
   { from, cut }: { readonly from: number; readonly cut: number },
-): ScanPlace {
+): ScanPlace & { readonly arc: HashArc } {
   const partition = at(bounds.reverse ? from : nextHash(from));
   const { start, end } = arcOf(partition) ?? { start: cut, end: cut };
   const place = { partition, at: new Uint8Array(), cut };
@@ -135,7 +135,7 @@ export function onCircle(
 }
 
 /** The hash behind which scans begin: no arc of equal partitions lies across it. */
-function cutOf({ at, arcOf }: HashCircle): number {
+export function cutOf({ at, arcOf }: HashCircle): number {
   return arcOf(at(0))?.end === 0 ? 0 : hashPositions - 1;
 }
 
@@ -185,8 +185,8 @@ function rangeAfter({ partitioner, bounds }: Scanned, partition: number): ScanPl
   return bounds.to === null || isBefore(at, bounds.to) ? { partition: next, at } : null;
 }
 
-/** The first key of a range; empty for the first range. */
-function startOf(partitioner: Partitioner, partition: number): Uint8Array {
+/** The first key of a range; empty for the first range, and where partitions are no ranges. */
+export function startOf(partitioner: Partitioner, partition: number): Uint8Array {
   const start = intervalOf(partitioner, partition)?.start;
   return start instanceof Uint8Array ? start : new Uint8Array();
 }

@@ -50,7 +50,7 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
   const connection: ConnectionPorts = {
     guard: ports.guard,
     coordinator: ports.coordinator,
-    cursors: new ScanCursors(startedMs),
+    cursors: new ScanCursors(),
     about,
     onCommand: (name, seconds) => {
       commands += 1;

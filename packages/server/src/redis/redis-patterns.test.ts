@@ -32,7 +32,7 @@ function run(...texts: readonly string[]): unknown {
   const rings = { get: () => active, list: () => [active] };
   const clock = { nowMs: () => 0, machineMs: () => 0 };
   const coordinator = { rings, devices, clock, requests: new RingRequests() };
-  const ports = { coordinator, cursors: new ScanCursors(1), about: { keyspace: 'cities' } };
+  const ports = { coordinator, cursors: new ScanCursors(), about: { keyspace: 'cities' } };
   const call = { ports, client: {}, args: request.slice(1), keyspace: null, consistency: 'one' };
   return findCommand(request).command.run!(call as unknown as RedisCall);
 }

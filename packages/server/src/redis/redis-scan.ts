@@ -1,12 +1,15 @@
 // SCAN: the keys of a keyspace, partition by partition, at the connection's consistency.
 import { redisScanCountMax } from '@ringwright/base/limits';
-import { scanKeyspace } from '../coordinate/scan-keyspace.ts';
+import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { globMatcher, globPrefix } from './glob.ts';
 import { integerOf, lowerOf, syntaxError } from './redis-args.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 import { arrayReply, bulkReply, type RespReply, textReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
+import { forward, type ScanStart } from './scan-cursors.ts';
+import { type ScanAnswer, scanStretch } from './scan-stretch.ts';
 
 interface ScanOptions {
   readonly count: number;
@@ -15,30 +18,33 @@ interface ScanOptions {
   readonly isWanted: (key: Uint8Array) => boolean;
 }
 
-const everything = { from: new Uint8Array(), to: null, reverse: false };
-
 /** Every key that was there from the first call to the last is given at least once. */
 export async function scan(call: RedisCall): Promise<RespReply> {
   const { ports, consistency } = call;
   const keyspace = currentKeyspace(call);
   const { ring } = ports.coordinator.rings.get(keyspace);
-  const options = readOptions(call.args.slice(1));
-  const cursor = readCursor(call.args[0]);
-  const from = ports.cursors.read(cursor, ring);
-  if (from === null) throw new RedisRefusal('ERR invalid cursor');
-  const { rows, place } = await scanKeyspace(ports.coordinator, {
-    ...everything,
-    keyspace,
-    place: cursor === 0 ? null : from,
-    only: null,
-    prefix: options.prefix,
-    limit: options.count,
-    isWanted: options.isWanted,
-    values: false,
-    consistency,
+  const { count, prefix, isWanted } = readOptions(call.args.slice(1));
+  const start = ports.cursors.read(readCursor(call.args[0]), ring);
+  if (start === null) throw new RedisRefusal('ERR invalid cursor');
+  const about = { ...forward, keyspace, only: null, prefix, limit: count, values: false };
+  const { keys, next } = await keysFrom(start, ports.coordinator, {
+    ...about,
+    ...{ place: start.place, isWanted, consistency },
   });
-  const next = ports.cursors.write(place, ring);
-  return arrayReply([textReply(String(next)), arrayReply(rows.map(({ key }) => bulkReply(key)))]);
+  const cursor = String(ports.cursors.write(next, ring));
+  return arrayReply([textReply(cursor), arrayReply(keys.map(bulkReply))]);
+}
+
+async function keysFrom(
+  { place, slice }: ScanStart,
+  coordinator: CoordinatorPorts,
+  scanned: KeyspaceScan,
+): Promise<ScanAnswer> {
+  if (place !== null && slice !== null) {
+    return scanStretch(coordinator, scanned, { place, slice });
+  }
+  const part = await scanKeyspace(coordinator, scanned);
+  return { keys: part.rows.map(({ key }) => key), next: { place: part.place, slice: null } };
 }
 
 function readCursor(word: Uint8Array | undefined): number {

@@ -1,6 +1,7 @@
 // Cursors of SCAN: places that are remembered, forgotten, foreign or made up.
 import { redisCursorsMax } from '@ringwright/base/limits';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import type { ScanPlace } from '@ringwright/ring/partitioner/scan-order';
 import { expect, test } from 'vitest';
 import { ScanCursors } from './scan-cursors.ts';
 
@@ -24,57 +25,96 @@ const shapes = [
   ['numbered partitions', mod, { partition: 3 }],
 ] as const;
 
+const start = { place: null, slice: null };
+const inOrder = (place: ScanPlace) => ({ place, slice: null });
+
 test('0 is the beginning, and the end', () => {
-  const cursors = new ScanCursors(1);
-  expect(cursors.read(0, mod)).toEqual({ partition: 0, at: nothing });
-  expect(cursors.read(0, notes)).toMatchObject({ arc: { start: 0, end: quarter }, cut: 0 });
-  expect(cursors.write(null, notes)).toBe(0);
+  const cursors = new ScanCursors();
+  expect(cursors.read(0, mod)).toEqual(start);
+  expect(cursors.read(0, notes)).toEqual(start);
+  expect(cursors.write(start, notes)).toBe(0);
 });
 
 test.each(shapes)('%s: a place is found again, by its keyspace only', (_, ring, place) => {
-  const cursors = new ScanCursors(5);
-  const cursor = cursors.write({ ...place, at }, ring);
-  expect(cursors.read(cursor, ring)).toEqual({ ...place, at });
+  const cursors = new ScanCursors();
+  const cursor = cursors.write(inOrder({ ...place, at }), ring);
+  expect(cursors.read(cursor, ring)).toEqual(inOrder({ ...place, at }));
   const other = { ...ring, keyspace: 'other' };
-  expect(cursors.read(cursor, other)).toEqual({ ...place, at: nothing });
+  expect(cursors.read(cursor, other)).toEqual({ place: { ...place, at: nothing }, slice: 0 });
 });
 
-test.each(shapes)(
-  '%s: a forgotten place, or one of another life, begins again',
-  (_, ring, place) => {
-    const cursors = new ScanCursors(5);
-    const first = cursors.write({ ...place, at }, ring);
-    expect(new ScanCursors(9).read(first, ring)).toEqual({ ...place, at: nothing });
-    for (let more = 0; more < redisCursorsMax; more += 1) cursors.write({ partition: 1, at }, ring);
-    expect(cursors.read(first, ring)).toEqual({ ...place, at: nothing });
-  },
-);
-
-test.each(shapes)('%s: a start is the same number everywhere', (_, ring, place) => {
-  const [one, two] = [new ScanCursors(1), new ScanCursors(2 ** 30)];
-  const start = { ...place, at: nothing };
-  expect(one.write(start, ring)).toBe(two.write(start, ring));
+test.each(shapes)('%s: a place that is not known means its whole stretch', (_, ring, place) => {
+  const cursors = new ScanCursors();
+  const first = cursors.write(inOrder({ ...place, at }), ring);
+  const whole = { place: { ...place, at: nothing }, slice: 0 };
+  expect(new ScanCursors().read(first, ring)).toEqual(whole);
+  for (let more = 0; more < redisCursorsMax; more += 1) {
+    cursors.write(inOrder({ partition: 1, at }), ring);
+  }
+  expect(cursors.read(first, ring)).toEqual(whole);
 });
 
-test.each([-1, 0.5, 2 ** 53, 2 ** 52, Number.NaN])('%d is no cursor', (number) => {
-  expect(new ScanCursors(1).read(number, mod)).toBeNull();
-  expect(new ScanCursors(1).read(number, notes)).toBeNull();
+test.each(shapes)('%s: servers that start together number places apart', (_, ring, place) => {
+  const [one, two] = [new ScanCursors(), new ScanCursors()];
+  const stands = inOrder({ ...place, at });
+  const numbersOf = (cursors: ScanCursors): number[] =>
+    Array.from({ length: 10 }, () => cursors.write(stands, ring));
+  const [mine, theirs] = [numbersOf(one), numbersOf(two)];
+  for (const cursor of theirs) expect(one.read(cursor, ring)).toMatchObject({ slice: 0 });
+  for (const cursor of mine) expect(one.read(cursor, ring)).toEqual(stands);
 });
 
-test.each(shapes)('%s: places are numbered anew after the last one, never 0', (_, ring, place) => {
-  for (const first of [2 ** 19 - 1, 2 ** 28 - 1]) {
-    const cursors = new ScanCursors(first);
-    const cursor = cursors.write({ ...place, at }, ring);
-    expect(cursor).toBeGreaterThan(0);
-    expect(cursors.read(cursor, ring)).toEqual({ ...place, at });
+test.each(shapes)('%s: starts and slices are the same number everywhere', (_, ring, place) => {
+  const [one, two] = [new ScanCursors(), new ScanCursors()];
+  for (const slice of [null, 1, 31]) {
+    const begun = { place: { ...place, at: nothing }, slice };
+    const cursor = one.write(begun, ring);
+    expect(Number.isSafeInteger(cursor)).toBe(true);
+    expect(two.write(begun, ring)).toBe(cursor);
+    expect(two.read(cursor, ring)).toEqual(begun);
   }
 });
 
+test.each([-1, 0.5, 2 ** 53, 2 ** 52 - 1, 2 ** 28, Number.NaN])('%d is no cursor', (number) => {
+  expect(new ScanCursors().read(number, mod)).toBeNull();
+  expect(new ScanCursors().read(number, notes)).toBeNull();
+});
+
 test('what was split means the same: remembered its arc, else all behind its start', () => {
-  const cursors = new ScanCursors(5);
-  const start = cursors.write({ ...third, at: nothing }, notes);
+  const cursors = new ScanCursors();
+  const begun = cursors.write(inOrder({ ...third, at: nothing }), notes);
   const half = { start: 2 * quarter, end: 2 * quarter + quarter / 2 };
-  expect(cursors.read(start, split)).toEqual({ ...third, at: nothing, partition: 4, arc: half });
-  const middle = cursors.write({ ...third, at }, notes);
-  expect(cursors.read(middle, split)).toEqual({ ...third, at });
+  const first = { ...third, at: nothing, partition: 4, arc: half };
+  expect(cursors.read(begun, split)).toEqual(inOrder(first));
+  const middle = cursors.write(inOrder({ ...third, at }), notes);
+  expect(cursors.read(middle, split)).toEqual(inOrder({ ...third, at }));
+});
+
+test('a stretch of which slices were given keeps its end when partitions are merged', () => {
+  const arc = { start: 2 * quarter, end: 2 * quarter + quarter / 2 };
+  const begun = { place: { ...third, at: nothing, partition: 4, arc }, slice: 7 };
+  const cursor = new ScanCursors().write(begun, split);
+  expect(new ScanCursors().read(cursor, notes)).toMatchObject({ place: { arc }, slice: 7 });
+});
+
+test('partitions smaller than a cell: their stretch ends at a cell, behind where it began', () => {
+  const ends = [0, 1000, 1001, 1002, quarter, 3 * quarter];
+  const tiny = ring({ ...circle, partitions: 6, ends }, 6);
+  const stands = { partition: 3, arc: { start: 1001, end: 1002 }, cut: 0, at };
+  const cursor = new ScanCursors().write(inOrder(stands), tiny);
+  const read = new ScanCursors().read(cursor, tiny);
+  expect(read).toMatchObject({ place: { arc: { start: 0, end: 2 ** 16 } }, slice: 0 });
+});
+
+test('ranges: a start is a first key; a range that is gone begins the scan anew', () => {
+  const kind = 'ranges' as const;
+  const ranges = ring({ kind, partitions: 3, starts: ['g', 'n'] }, 3);
+  const begun = { place: { partition: 2, at: Buffer.from('n') }, slice: null };
+  const cursor = new ScanCursors().write(begun, ranges);
+  expect(new ScanCursors().read(cursor, ranges)).toEqual(begun);
+  const behind = { partition: 2, at: Buffer.from('nn') };
+  const middle = new ScanCursors().write(inOrder(behind), ranges);
+  expect(new ScanCursors().read(middle, ranges)).toEqual({ ...begun, slice: 0 });
+  const later = ring({ kind, partitions: 5, starts: ['g', 'n', 't'], ids: [0, 1, 3, 4] }, 5);
+  expect(new ScanCursors().read(middle, later)).toEqual(start);
 });

@@ -1,63 +1,149 @@
-// Cursors of SCAN: numbers that clients send back, without a promise to come.
+// Cursors of SCAN: numbers that clients send back to any server, without a promise to come.
+import { randomInt } from 'node:crypto';
 import { redisCursorsMax } from '@ringwright/base/limits';
-import { circleOf } from '@ringwright/ring/partitioner/hash-circle';
+import {
+  circleOf,
+  type HashArc,
+  type HashCircle,
+  hashesBetween,
+} from '@ringwright/ring/partitioner/hash-circle';
 import { hashPositions } from '@ringwright/ring/partitioner/hash-intervals';
-import { onCircle, type ScanPlace } from '@ringwright/ring/partitioner/scan-order';
+import { intervalOf } from '@ringwright/ring/partitioner/intervals-of';
+import { cutOf, onCircle, type ScanPlace, startOf } from '@ringwright/ring/partitioner/scan-order';
 import type { Ring } from '@ringwright/ring/ring';
 
 type CursorRing = Pick<Ring, 'keyspace' | 'partitions' | 'partitioner'>;
 
-/** Places inside an arc are numbered below it; with 32 bits of hash and one of the cut it is 2^52. */
-const ARC_PLACES = 2 ** 19;
-/** The same inside a partition, of which there are up to 2^24. */
-const PARTITION_PLACES = 2 ** 28;
-/** SCAN has no other direction. */
-const forward = { bounds: { from: new Uint8Array(), to: null, reverse: false } };
+/** Keys of a stretch fall into so many slices, by a hash of their own. */
+export const stretchSlices = 32;
+
+/** Where a SCAN goes on. */
+export interface ScanStart {
+  /** Null: at the first key. */
+  readonly place: ScanPlace | null;
+  /** Null: in the order of keys. Else the stretch that begins here, from this slice on. */
+  readonly slice: number | null;
+}
 
 /**
- * A cursor is start * places + place. The start is the hash behind which an arc begins, with a bit
- * that says on which side of hash 0 the scan began; of other keyspaces it is the partition. Place 0
- * is the start itself: such a cursor is good on every server, for ever, and of hashes whatever is
- * split and merged. Other places are remembered here, the oldest forgotten first; a forgotten one
- * means its arc from the start. SCAN may give a key twice, it must not leave one out.
+ * A cursor is 2^52, by which it differs from those of older programs, + start * places + place.
+ * JavaScript holds it exactly. The start is a partition, of which there are up to 2^24. Of hashes
+ * on a circle it is one of 2^16 cells, and a bit that says on which side of hash 0 the scan began.
+ */
+const FORMAT = 2 ** 52;
+const PARTITION_PLACES = 2 ** 28;
+const CELL_PLACES = 2 ** 35;
+const CELL_HASHES = 2 ** 16;
+/** Below it a place is a slice, and of how many cells. */
+const SLICE_PLACES = stretchSlices * 2 ** 16;
+
+/** SCAN has no other direction. */
+export const forward = { from: new Uint8Array(), to: null, reverse: false } as const;
+
+/**
+ * Place 0 is the start itself: such a cursor says everything, on every server, as does that of a
+ * slice. Other places are numbered at random and remembered here, the oldest forgotten first. A
+ * number that is not known here means the whole stretch from its start.
  */
 export class ScanCursors {
   readonly #places = new Map<number, { readonly keyspace: string; readonly place: ScanPlace }>();
-  #next: number;
-
-  /** `first` differs between lives of a server, so that cursors of an earlier one are not found. */
-  constructor(first: number) {
-    this.#next = first;
-  }
 
   /** Null when the number is no cursor of the ring's keyspace. */
-  read(cursor: number, { keyspace, partitions, partitioner }: CursorRing): ScanPlace | null {
-    if (!Number.isSafeInteger(cursor) || cursor < 0) return null;
+  read(cursor: number, ring: CursorRing): ScanStart | null {
+    if (cursor === 0) return { place: null, slice: null };
     const known = this.#places.get(cursor);
-    if (known?.keyspace === keyspace) return known.place;
-    const circle = circleOf(partitioner);
-    if (circle === null) {
-      const partition = Math.floor(cursor / PARTITION_PLACES);
-      return partition < partitions ? { partition, at: new Uint8Array() } : null;
-    }
-    const start = Math.floor(cursor / ARC_PLACES);
-    const [from, cut] = [Math.floor(start / 2), start % 2 === 0 ? 0 : hashPositions - 1];
-    return from < hashPositions ? onCircle(forward, circle, { from, cut }) : null;
+    if (known?.keyspace === ring.keyspace) return { place: known.place, slice: null };
+    if (!Number.isSafeInteger(cursor) || cursor < FORMAT) return null;
+    const circle = circleOf(ring.partitioner);
+    const places = circle === null ? PARTITION_PLACES : CELL_PLACES;
+    const place = cursor % places;
+    const sliced = place < SLICE_PLACES ? place : 0;
+    const parts = {
+      start: Math.floor((cursor - FORMAT) / places),
+      slice: place === 0 ? null : sliced % stretchSlices,
+      cells: sliced === 0 ? null : Math.floor(sliced / stretchSlices) + 1,
+    };
+    return circle === null ? startOfPartition(parts, ring) : startOfCells(parts, circle);
   }
 
-  /** The cursor of a place; 0 is the end of a scan. */
-  write(place: ScanPlace | null, { keyspace }: Pick<CursorRing, 'keyspace'>): number {
+  /** The cursor of a place, or of a slice of the stretch that begins there; 0: the scan ended. */
+  write({ place, slice }: ScanStart, { keyspace, partitioner }: CursorRing): number {
     if (place === null) return 0;
-    const { partition, arc, cut, at } = place;
-    const places = arc === undefined ? PARTITION_PLACES : ARC_PLACES;
-    const start = arc === undefined ? partition : arc.start * 2 + (cut === 0 ? 0 : 1);
-    if (at.length === 0) return start * places;
-    this.#next = (this.#next + 1) % places || 1;
-    const cursor = start * places + this.#next;
+    const circle = circleOf(partitioner);
+    const { start, isExact } =
+      circle === null ? partitionAt(place, partitioner) : cellAt(place, circle);
+    const places = circle === null ? PARTITION_PLACES : CELL_PLACES;
+    const first = FORMAT + start * places;
+    if (slice !== null) return first + slice + stretchSlices * (cellsIn(place.arc) - 1);
+    if (isExact) return first;
+    let cursor = first;
+    while (cursor === first || this.#places.has(cursor)) {
+      cursor = first + randomInt(SLICE_PLACES, places);
+    }
     // Copied: the key is a view of a whole frame.
-    this.#places.set(cursor, { keyspace, place: { ...place, at: Uint8Array.from(at) } });
+    this.#places.set(cursor, { keyspace, place: { ...place, at: Uint8Array.from(place.at) } });
     const [oldest] = this.#places.keys();
     if (this.#places.size > redisCursorsMax && oldest !== undefined) this.#places.delete(oldest);
     return cursor;
   }
+}
+
+interface CursorParts {
+  readonly start: number;
+  /** As in ScanStart. */
+  readonly slice: number | null;
+  /** Of a stretch of which slices were given. */
+  readonly cells: number | null;
+}
+
+interface CursorStart {
+  readonly start: number;
+  /** The place is the start, and not behind it. */
+  readonly isExact: boolean;
+}
+
+function partitionAt(
+  { partition, at }: ScanPlace,
+  partitioner: CursorRing['partitioner'],
+): CursorStart {
+  const isExact = Buffer.compare(at, startOf(partitioner, partition)) === 0;
+  return { start: partition, isExact };
+}
+
+function startOfPartition(
+  { start: partition, slice }: CursorParts,
+  { partitions, partitioner }: CursorRing,
+): ScanStart | null {
+  if (partition >= partitions) return null;
+  // A range that was split or merged since: nobody knows where it began, so the scan begins anew.
+  const isGone = partitioner.kind === 'ranges' && intervalOf(partitioner, partition) === null;
+  if (isGone) return { place: null, slice: null };
+  return { place: { partition, at: startOf(partitioner, partition) }, slice };
+}
+
+function cellAt({ arc, at, cut }: ScanPlace, circle: HashCircle): CursorStart {
+  const began = cut ?? cutOf(circle);
+  const read = hashesBetween(began, arc?.start ?? began) % hashPositions;
+  const start = Math.floor(read / CELL_HASHES) * 2 + (began === 0 ? 0 : 1);
+  return { start, isExact: at.length === 0 && read % CELL_HASHES === 0 };
+}
+
+/**
+ * The stretch ends where the partition ends, but at the start of a cell, which a cursor can say.
+ * One of which slices were given ends where it ended then, whatever was split and merged.
+ */
+function startOfCells({ start, slice, cells }: CursorParts, circle: HashCircle): ScanStart {
+  const cut = start % 2 === 0 ? 0 : hashPositions - 1;
+  const from = (cut + Math.floor(start / 2) * CELL_HASHES) % hashPositions;
+  const place = onCircle({ bounds: forward }, circle, { from, cut });
+  if (slice === null) return { place, slice };
+  const hashes = (cells ?? cellsIn(place.arc)) * CELL_HASHES;
+  const end = (from + Math.min(hashes, hashesBetween(from, cut))) % hashPositions;
+  return { place: { ...place, arc: { start: from, end } }, slice };
+}
+
+/** Whole cells of an arc, and one of a shorter arc; 1 where there is no circle. */
+function cellsIn(arc: HashArc | undefined): number {
+  const hashes = arc === undefined ? 0 : hashesBetween(arc.start, arc.end);
+  return Math.max(1, Math.floor(hashes / CELL_HASHES));
 }

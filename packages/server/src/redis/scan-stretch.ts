@@ -1,0 +1,87 @@
+// A stretch of a keyspace in one answer of SCAN: how a scan goes on from a cursor whose place this
+// server does not know, and comes to a place that every server knows.
+import { crc32 } from 'node:zlib';
+import { listKeysMax, redisAnswerBytesMax } from '@ringwright/base/limits';
+import { placeAfter, type ScanPlace, scannedOf } from '@ringwright/ring/partitioner/scan-order';
+import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import { RedisRefusal } from './redis-command.ts';
+import { forward, type ScanStart, stretchSlices } from './scan-cursors.ts';
+
+/** What a key takes in memory beside its bytes, until its answer has left. */
+const KEY_HELD_BYTES = 128;
+
+export interface ScanAnswer {
+  readonly keys: readonly Uint8Array[];
+  readonly next: ScanStart;
+}
+
+interface Stretch {
+  readonly place: ScanPlace;
+  readonly slice: number;
+}
+
+/**
+ * The wanted keys of the stretch, in as many of its slices as one answer holds. Its pages are read
+ * to the end, whatever the limit. Throws as scanKeyspace, and a refusal where one slice is too
+ * long.
+ */
+export async function scanStretch(
+  ports: CoordinatorPorts,
+  scan: KeyspaceScan,
+  { place, slice }: Stretch,
+): Promise<ScanAnswer> {
+  const held = new HeldSlices(slice);
+  const isWanted = (key: Uint8Array): boolean => held.has(key) && (scan.isWanted?.(key) ?? true);
+  const stretch = { ...scan, only: place.partition, limit: listKeysMax, isWanted };
+  for (let at: ScanPlace | null = place; at !== null; ) {
+    const part = await scanKeyspace(ports, { ...stretch, place: at });
+    held.add(part.rows.map(({ key }) => Uint8Array.from(key)));
+    at = part.place;
+  }
+  if (held.end < stretchSlices) return { keys: held.keys, next: { place, slice: held.end } };
+  const { ring } = ports.rings.get(scan.keyspace);
+  const scanned = scannedOf(ring, { bounds: forward, prefix: new Uint8Array() });
+  return { keys: held.keys, next: { place: placeAfter(scanned, place), slice: null } };
+}
+
+/** Keys of the slices from the first on; while they are too many, half of the slices goes. */
+class HeldSlices {
+  readonly #first: number;
+  #bytes = 0;
+  keys: Uint8Array[] = [];
+  end = stretchSlices;
+
+  constructor(first: number) {
+    this.#first = first;
+  }
+
+  has(key: Uint8Array): boolean {
+    const slice = sliceOf(key);
+    return slice >= this.#first && slice < this.end;
+  }
+
+  add(keys: readonly Uint8Array[]): void {
+    for (const key of keys) this.keys.push(key);
+    this.#bytes += heldBytes(keys);
+    while (this.#bytes > redisAnswerBytesMax) {
+      if (this.end === this.#first + 1) throw tooLong();
+      this.end = Math.ceil((this.#first + this.end) / 2);
+      this.keys = this.keys.filter((key) => this.has(key));
+      this.#bytes = heldBytes(this.keys);
+    }
+  }
+}
+
+function sliceOf(key: Uint8Array): number {
+  return Math.floor((crc32(key) / 2 ** 32) * stretchSlices);
+}
+
+function heldBytes(keys: readonly Uint8Array[]): number {
+  return keys.reduce((bytes, { length }) => bytes + length + KEY_HELD_BYTES, 0);
+}
+
+function tooLong(): RedisRefusal {
+  const what = `the keys behind a cursor of another server take over ${redisAnswerBytesMax} bytes`;
+  return new RedisRefusal(`ERR ${what}: begin the scan anew, and ask one server alone`);
+}
