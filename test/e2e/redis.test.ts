@@ -288,6 +288,9 @@ describe('ioredis', () => {
     expect(await one.call('SELECT', keyspace)).toBe('OK');
     expect(await one.get('a')).toBe('by one');
     await expect(one.select(1)).rejects.toThrow('ERR DB index is out of range');
+    const transaction = one.multi().set('a', 'in MULTI').exec();
+    await expect(transaction).rejects.toThrow('EXECABORT');
+    expect(await one.get('a')).toBe('by one');
     await expect(one.auth('secret')).rejects.toThrow('without any password');
     const [, , victim] = cluster.servers;
     await victim!.kill();

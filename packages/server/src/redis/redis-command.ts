@@ -19,6 +19,8 @@ export interface RedisClient {
   consistency: ConsistencyLevel;
   protocol: RespVersion;
   credential: Credential;
+  /** MULTI was refused, and neither EXEC nor DISCARD has come. */
+  isInRefused: boolean;
 }
 
 export interface RedisPorts {

@@ -7,6 +7,7 @@ import { expiryCommands } from './redis-expiry.ts';
 import { keyCommands } from './redis-keys.ts';
 import { serverCommands } from './redis-server-commands.ts';
 import { setCommands } from './redis-set.ts';
+import { transactionCommands } from './redis-transactions.ts';
 import { arrayReply, integerReply, nullReply, type RespReply, textReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 
@@ -16,6 +17,7 @@ const table: ReadonlyMap<string, RedisCommand> = new Map([
   ...Object.entries(setCommands),
   ...Object.entries(expiryCommands),
   ...Object.entries(serverCommands),
+  ...Object.entries(transactionCommands),
   ['command', { arity: -1, keys: 'none', effect: 'none', run: describeCommands }],
 ]);
 

@@ -19,6 +19,7 @@ import {
 import { type FoundCommand, findCommand } from './redis-commands.ts';
 import { failureReply } from './redis-errors.ts';
 import { requireCommand } from './redis-needs.ts';
+import { requireNoTransaction } from './redis-transactions.ts';
 import { encodeReply, errorReply, longBulk, okReply, type RespReply } from './resp-reply.ts';
 import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';
 
@@ -161,6 +162,7 @@ export class RedisConnection {
     const answer = this.#placeOf(name);
     try {
       requireCommand(command, call, effect);
+      requireNoTransaction(name, this.#client);
       if (effect === 'write' && command.plainWrite !== undefined) {
         this.#put(answer, command.plainWrite(call), call);
       } else this.#run(answer, { command, call, effect });

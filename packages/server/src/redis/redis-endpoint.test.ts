@@ -1,6 +1,8 @@
 // Connections that say nothing, or half a request, end; one that has made a request may be silent.
+// What follows a refused MULTI is not done.
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { redisFirstRequestMsMax } from '@ringwright/base/limits-listeners';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createRedis } from './redis-endpoint.ts';
@@ -29,10 +31,10 @@ async function listening(): Promise<number> {
   return (endpoint.server.address() as AddressInfo).port;
 }
 
-async function saying(port: number, text: string): Promise<Socket> {
+async function saying(port: number, words: string): Promise<Socket> {
   const socket = net.connect(port, '127.0.0.1');
   await once(socket, 'connect');
-  socket.write(text);
+  socket.write(words);
   return socket;
 }
 
@@ -53,4 +55,20 @@ test('who has not made one request in time goes, and nobody else', async () => {
   asked.write('PING\r\n');
   await once(asked, 'data');
   for (const socket of [asked, last]) socket.destroy();
+});
+
+test.each([
+  ['EXEC', '-EXECABORT Transaction discarded because of previous errors.'],
+  ['DISCARD', '+OK'],
+])('MULTI is refused, and nothing is done up to %s', async (end, answer) => {
+  const socket = await saying(await listening(), '');
+  const sent = ['MULTI', 'PING', 'SELECT 0', 'NOPE', 'SET a 1', 'MULTI', end, 'PING', end, 'QUIT'];
+  socket.write(sent.map((line) => `${line}\r\n`).join(''));
+  const said = (await text(socket)).split('\r\n');
+  const refused = expect.stringMatching(/^-ERR there are no transactions/);
+  const notDone = expect.stringMatching(/^-ERR not done: MULTI was refused/);
+  expect(said).toEqual([
+    ...[refused, notDone, notDone, expect.stringMatching('unknown command'), notDone, refused],
+    ...[answer, '+PONG', `-ERR ${end} without MULTI`, '+OK', ''],
+  ]);
 });

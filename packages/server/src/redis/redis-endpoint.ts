@@ -119,5 +119,6 @@ function timersOf({ redisSeconds }: Metrics): (command: string) => Timer {
 function newClient(id: number, socket: Socket, { consistency }: RedisSettings): RedisClient {
   const address = `${socket.remoteAddress}:${socket.remotePort}`;
   const credential = credentialFrom(address, null, socket);
-  return { id, address, name: '', keyspace: null, consistency, protocol: 2, credential };
+  const about = { id, address, name: '', keyspace: null, credential };
+  return { ...about, consistency, protocol: 2, isInRefused: false };
 }

@@ -1,0 +1,54 @@
+// MULTI and what belongs to it: there are no transactions, and nothing of a refused one is done.
+import {
+  type RedisCall,
+  type RedisClient,
+  type RedisCommand,
+  RedisRefusal,
+} from './redis-command.ts';
+import { okReply, type RespReply } from './resp-reply.ts';
+
+/** These are answered also while a refused transaction has not ended. */
+const always: ReadonlySet<string> = new Set(['multi', 'exec', 'discard', 'quit']);
+
+/** Clients send MULTI, its commands and EXEC at once: those in between must not be done alone. */
+export function requireNoTransaction(name: string, { isInRefused }: RedisClient): void {
+  if (!isInRefused || always.has(name)) return;
+  throw new RedisRefusal('ERR not done: MULTI was refused, and EXEC or DISCARD did not follow yet');
+}
+
+function multi({ client }: RedisCall): RespReply {
+  client.isInRefused = true;
+  throw noTransactions();
+}
+
+function exec(call: RedisCall): RespReply {
+  endTransaction(call, 'EXEC');
+  throw new RedisRefusal('EXECABORT Transaction discarded because of previous errors.');
+}
+
+function discard(call: RedisCall): RespReply {
+  endTransaction(call, 'DISCARD');
+  return okReply;
+}
+
+function endTransaction({ client }: RedisCall, command: string): void {
+  if (!client.isInRefused) throw new RedisRefusal(`ERR ${command} without MULTI`);
+  client.isInRefused = false;
+}
+
+function watch(): RespReply {
+  throw noTransactions();
+}
+
+function noTransactions(): RedisRefusal {
+  return new RedisRefusal('ERR there are no transactions: each command changes its keys by itself');
+}
+
+const alone = { keys: 'none', effect: 'none' } as const;
+
+export const transactionCommands: Readonly<Record<string, RedisCommand>> = {
+  multi: { arity: 1, ...alone, run: multi },
+  exec: { arity: 1, ...alone, run: exec },
+  discard: { arity: 1, ...alone, run: discard },
+  watch: { arity: -2, ...alone, run: watch },
+};
