@@ -28,7 +28,9 @@ export const answerPrepare: ReplicaAnswer<typeof recordPrepare> = async (
   checkPlace(active, request, caller);
   checkClock(ports.clock, request);
   const givesTurns = active.ring.table[0]?.[request.partition] === active.self;
-  const leave = givesTurns ? await ports.rounds.enter(roundName(request)) : () => undefined;
+  const leave = givesTurns
+    ? await ports.rounds.enter(roundName(request), request)
+    : () => undefined;
   let isGiven = false;
   try {
     const answer = await promise(ports, request, duty.kind === 'SERVE');

@@ -185,7 +185,7 @@ function storedAnswer(
   const { keyspace, partition } = request;
   if (outcome.kind === 'absent') throw filling(partition);
   if (outcome.kind === 'promised') return outcome;
-  ports.rounds.ended(() => roundName(request));
+  ports.rounds.ended(() => roundName(request), request);
   // failpoint: write.stored
   // Stored, but it does not count: this device may lack what a quorum took for granted that it has,
   // or a quorum of the ring before may still read without it (confirm-takeover.ts).
