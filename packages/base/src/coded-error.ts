@@ -47,6 +47,17 @@ export class CodedError extends Error {
   }
 }
 
+/** Errors that strangers may bring about at any rate: to note where they are made takes 12 us. */
+export function withoutStack<T extends Error>(make: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return make();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 /** For who goes on without: an expected failure as a value. */
 export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
   return work.catch((error: unknown) => {

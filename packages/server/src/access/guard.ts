@@ -11,7 +11,7 @@ import {
   hasExpired,
   tokenRefused,
 } from '@ringwright/access/open-access';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, withoutStack } from '@ringwright/base/coded-error';
 import { accessTokensMax } from '@ringwright/base/limits-access';
 import { splitAddress } from '@ringwright/base/server-address';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -98,7 +98,7 @@ export class Guard {
     if (!this.demands) return;
     for (const need of needs) {
       if (this.#allows(credential, need)) continue;
-      const error = this.#refusal(credential, need);
+      const error = withoutStack(() => this.#refusal(credential, need));
       const token = typeof credential.token === 'object' ? credential.token?.id : undefined;
       const { from } = credential;
       this.#ports.onRefusal({

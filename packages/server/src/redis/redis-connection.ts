@@ -2,13 +2,13 @@
 import type { Socket } from 'node:net';
 import { byteText } from '@ringwright/base/as-buffer';
 import { must } from '@ringwright/base/assert';
-import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { HeldBytes } from '../access/byte-budget.ts';
 import { KeyOrder } from '../coordinate/key-order.ts';
 import type { NewContent } from '../coordinate/propose.ts';
 import { putInOrder } from './put-in-order.ts';
+import { type Answer, writeAnswers } from './redis-answer.ts';
 import {
   keysOf,
   type RedisCall,
@@ -22,6 +22,7 @@ import { requireCommand } from './redis-needs.ts';
 import { requireNoTransaction } from './redis-transactions.ts';
 import { encodeReply, errorReply, longBulk, okReply, type RespReply } from './resp-reply.ts';
 import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';
+import type { TurnBudget } from './turn-budget.ts';
 
 export interface ConnectionPorts extends RedisPorts {
   /** Called when a command is answered; `name` is in the table or `unknown`. */
@@ -35,23 +36,11 @@ export interface RedisShare {
   readonly held: HeldBytes;
   /** A request of it came. */
   readonly onRequest: () => void;
-}
-
-/** The place of one answer among the others. */
-interface Answer {
-  /** Null until it is there. */
-  bytes: Buffer | null;
-  /** Of a long value, which leaves as it is: what comes behind `bytes`. */
-  rest: readonly Uint8Array[] | null;
-  readonly name: string;
-  readonly startMs: number;
+  readonly turns: TurnBudget;
 }
 
 /** A page of a browser that posts here to reach a server behind a firewall: cut off, as in Redis. */
 const HTTP_WORDS = /^(post|host:)$/i;
-
-/** Answers of this length are not left to the garbage collector. */
-const FREED_BYTES_MIN = 32 * 1024;
 
 /** Serves a socket until it closes. */
 export class RedisConnection {
@@ -71,6 +60,7 @@ export class RedisConnection {
   #turnMs: number | null = null;
   /** No more requests are read; the socket ends when the last answer has left. */
   #ending = false;
+  readonly #goOn = (): void => this.#pump();
   /** The other end has sent all it will; it may still be reading. */
   #inputEnded = false;
 
@@ -105,9 +95,9 @@ export class RedisConnection {
   #pump(): void {
     this.#isPumping = true;
     this.#turnMs ??= performance.now();
-    let begun = 0;
-    for (let more = true; more && !this.#ending && this.#hasRoom(); this.#flush()) {
-      while (more && !this.#ending && this.#hasRoom()) {
+    let [begun, more] = [0, true];
+    for (; more && this.#mayBegin(); this.#flush()) {
+      while (more && this.#mayBegin()) {
         const request = this.#nextRequest();
         more = request !== null;
         if (request !== null) {
@@ -120,12 +110,18 @@ export class RedisConnection {
       this.#share.held.cameOn();
       this.#share.onRequest();
     }
-    if (this.#hasRoom()) this.#socket.resume();
+    const hasTime = !more || this.#ending || !this.#share.turns.isSpent();
+    if (!hasTime) this.#share.turns.wait(this.#goOn);
+    if (hasTime && this.#hasRoom()) this.#socket.resume();
     else this.#socket.pause();
     this.#flush();
     this.#share.held.hold(this.#requests.begunBytes + this.#socket.writableLength);
     this.#isPumping = false;
     this.#turnMs = null;
+  }
+
+  #mayBegin(): boolean {
+    return !this.#ending && this.#hasRoom() && !this.#share.turns.isSpent();
   }
 
   #hasRoom(): boolean {
@@ -268,31 +264,8 @@ export class RedisConnection {
     if (ready > 0) {
       const leaving = this.#answers.slice(0, ready);
       this.#answers = ready === this.#answers.length ? [] : this.#answers.slice(ready);
-      if (!this.#socket.destroyed) this.#write(leaving);
+      if (!this.#socket.destroyed) writeAnswers(this.#socket, leaving);
     }
     if (this.#ending && this.#answers.length === 0) this.#socket.end();
-  }
-
-  #write(leaving: readonly Answer[]): void {
-    const pieces = leaving.map(({ bytes }) => bytes ?? Buffer.alloc(0));
-    const [first] = pieces;
-    if (leaving.some(({ rest }) => rest !== null)) this.#writeLong(leaving);
-    else if (first !== undefined)
-      this.#writeOne(pieces.length === 1 ? first : Buffer.concat(pieces));
-  }
-
-  #writeOne(bytes: Buffer): void {
-    if (bytes.length < FREED_BYTES_MIN) this.#socket.write(bytes);
-    else this.#socket.write(bytes, () => freeOwnBytes(bytes));
-  }
-
-  /** In one call of the system, too. */
-  #writeLong(leaving: readonly Answer[]): void {
-    this.#socket.cork();
-    for (const { bytes, rest } of leaving) {
-      if (bytes !== null) this.#socket.write(bytes);
-      for (const piece of rest ?? []) this.#socket.write(piece);
-    }
-    this.#socket.uncork();
   }
 }

@@ -57,6 +57,21 @@ test('who has not made one request in time goes, and nobody else', async () => {
   for (const socket of [asked, last]) socket.destroy();
 });
 
+test('requests that are answered at once let others have their turns between', async () => {
+  const port = await listening();
+  const count = 20_000;
+  const long = await saying(port, 'PING\r\n'.repeat(count));
+  const said = text(long);
+  await once(long, 'data');
+  const other = await saying(port, 'PING\r\n');
+  await once(other, 'data');
+  const answered = long.bytesRead;
+  long.end();
+  expect((await said).match(/^[+-]/gm)).toHaveLength(count);
+  expect(answered, 'the other was answered before').toBeLessThan(long.bytesRead);
+  other.destroy();
+});
+
 test.each([
   ['EXEC', '-EXECABORT Transaction discarded because of previous errors.'],
   ['DISCARD', '+OK'],

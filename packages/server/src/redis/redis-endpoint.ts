@@ -15,6 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { RedisAbout, RedisClient, RedisSettings } from './redis-command.ts';
 import { type ConnectionPorts, RedisConnection } from './redis-connection.ts';
 import { ScanCursors } from './scan-cursors.ts';
+import { TurnBudget } from './turn-budget.ts';
 
 export interface RedisEndpoint {
   readonly server: Server;
@@ -47,6 +48,7 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
   const counts = { connections: () => sockets.size, commands: () => commands };
   const about: RedisAbout = { ...settings, startedMs, nowMs, ...counts };
   const timerOf = timersOf(metrics);
+  const turns = new TurnBudget();
   const connection: ConnectionPorts = {
     guard: ports.guard,
     coordinator: ports.coordinator,
@@ -88,7 +90,7 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
       clearTimeout(late);
       place.used();
     };
-    const share = { held, onRequest };
+    const share = { held, onRequest, turns };
     const client = newClient(nextId++, socket, settings);
     served = new RedisConnection(socket, client, { ...connection, ...share });
   });

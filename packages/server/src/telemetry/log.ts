@@ -63,9 +63,18 @@ function keyOf(severity: number, fields: object, message: string): string {
   const counted = Object.entries(fields)
     .filter(([name]) => severity > INFO || !progress.has(name))
     .map(([name, value]) => [name, value instanceof Error ? wordsOf(value) : value]);
-  return inspect([severity, message, counted], { depth: 4, breakLength: Infinity })
-    .replaceAll(/(?<![:\d])\d{4,}/g, '#')
+  return textOf([severity, message, counted])
+    .replaceAll(/(?<!\d)(?<!(?<!"):)\d{4,}/g, '#')
     .slice(0, KEY_CHARACTERS_MAX);
+}
+
+/** JSON takes a tenth of the time, but not everything. */
+function textOf(said: readonly unknown[]): string {
+  try {
+    return JSON.stringify(said);
+  } catch {
+    return inspect(said, { depth: 4, breakLength: Infinity });
+  }
 }
 
 function wordsOf(error: Error): string[] {

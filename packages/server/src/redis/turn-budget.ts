@@ -1,0 +1,44 @@
+// How long connections together may hold one turn of the event loop. Whoever sends many small
+// requests, such as a stranger who is refused each at once, waits for the next one.
+import { redisTurnMsMax } from '@ringwright/base/limits';
+
+/** Requests between two looks at the clock. */
+const LOOK_EVERY = 32;
+
+export class TurnBudget {
+  #endsMs: number | null = null;
+  #isSpent = false;
+  #asked = 0;
+  #waiting = new Set<() => void>();
+
+  /** To be asked before each request. */
+  isSpent(): boolean {
+    this.#asked += 1;
+    if (this.#endsMs !== null && this.#asked % LOOK_EVERY !== 0) return this.#isSpent;
+    const nowMs = performance.now();
+    if (this.#endsMs === null) {
+      this.#endsMs = nowMs + redisTurnMsMax;
+      setImmediate(() => this.#nextTurn());
+    }
+    this.#isSpent = nowMs >= this.#endsMs;
+    return this.#isSpent;
+  }
+
+  /** Goes on in a later turn, after all who have waited longer. */
+  wait(goOn: () => void): void {
+    this.#waiting.add(goOn);
+  }
+
+  #nextTurn(): void {
+    this.#endsMs = null;
+    this.#isSpent = false;
+    const waiting = [...this.#waiting];
+    this.#waiting = new Set();
+    let next = 0;
+    while (next < waiting.length && !this.isSpent()) {
+      waiting[next]?.();
+      next += 1;
+    }
+    this.#waiting = new Set([...waiting.slice(next), ...this.#waiting]);
+  }
+}
