@@ -21,7 +21,7 @@ test.each<[ErrorCode, string | undefined, string]>([
   ['NOT_ENOUGH_REPLICAS', 'unknown', 'NOREPLICAS why; a write may still appear'],
   ['NOT_ENOUGH_REPLICAS', 'rejected', 'NOREPLICAS why; nothing was written'],
   ['KEY_CONTENDED', 'rejected', 'TRYAGAIN why; nothing was written'],
-  ['KEY_OVERTAKEN', 'unknown', 'ERR why; a write may still appear'],
+  ['KEY_OVERTAKEN', 'unknown', 'OVERTAKEN why; a write may still appear'],
   ['PEER_TIMEOUT', 'unknown', 'ERR why; a write may still appear'],
   ['CLOCK_AHEAD', 'rejected', 'CLOCKAHEAD why; nothing was written'],
   // Of a read, or of what never became a write.

@@ -13,6 +13,7 @@ const words: Partial<Record<ErrorCode, string>> = {
   STORE_BUSY: 'TRYAGAIN',
   PEER_BUSY: 'TRYAGAIN',
   KEY_CONTENDED: 'TRYAGAIN',
+  KEY_OVERTAKEN: 'OVERTAKEN', // no TRYAGAIN: libraries would do it twice
   TOKEN_MISSING: 'NOAUTH',
   TOKEN_REFUSED: 'WRONGPASS',
   PERMISSION_MISSING: 'NOPERM',
