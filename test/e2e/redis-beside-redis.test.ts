@@ -36,6 +36,8 @@ function clientOf(port: number): Redis {
 /** Seconds far enough apart that no clock decides which is later. */
 const SECONDS = [-5, 0, 1_000, 5_000, 20_000];
 
+const INTEGERS = ['0', '7', '-3', '9223372036854775807', '-9223372036854775808', '05', '-0', '1.5'];
+
 function randomCommand(random: Random): string[] {
   const pick = <T>(from: readonly T[]): T => from[random.below(from.length)] as T;
   const key = pick(['a', 'b', 'c']);
@@ -65,7 +67,11 @@ function randomCommand(random: Random): string[] {
     () => ['GETSET', key, value],
     () => [pick(['GETDEL', 'PERSIST', 'GET', 'STRLEN']), key],
     () => ['GETEX', key, ...pick([time(), ['PERSIST'], ['PERSIST', 'EX', '5']])],
-    () => [pick(['DEL', 'EXISTS']), 'a', key],
+    () => [pick(['DEL', 'EXISTS', 'TOUCH']), 'a', key],
+    () => ['SET', key, pick(INTEGERS)],
+    () => [pick(['INCR', 'DECR']), key],
+    () => [pick(['INCRBY', 'DECRBY']), key, pick(INTEGERS)],
+    () => ['APPEND', key, pick(['1', '0', 'x', ''])],
   ])();
 }
 

@@ -1,6 +1,7 @@
 // The table of Redis commands, and COMMAND, which describes it.
 
 import { lowerOf, textOf, unknownSubcommand, wrongArguments } from './redis-args.ts';
+import { changeCommands } from './redis-changes.ts';
 import { fitsArity, type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { connectionCommands } from './redis-connection-commands.ts';
 import { expiryCommands } from './redis-expiry.ts';
@@ -15,6 +16,7 @@ const table: ReadonlyMap<string, RedisCommand> = new Map([
   ...Object.entries(connectionCommands),
   ...Object.entries(keyCommands),
   ...Object.entries(setCommands),
+  ...Object.entries(changeCommands),
   ...Object.entries(expiryCommands),
   ...Object.entries(serverCommands),
   ...Object.entries(transactionCommands),

@@ -114,6 +114,7 @@ export const keyCommands: Readonly<Record<string, RedisCommand>> = {
   del: { arity: -2, keys: 'all', effect: 'swap', run: del },
   unlink: { arity: -2, keys: 'all', effect: 'swap', run: del },
   exists: { arity: -2, keys: 'all', effect: 'read', run: exists },
+  touch: { arity: -2, keys: 'all', effect: 'read', run: exists },
   strlen: { arity: 2, keys: 'first', effect: 'read', run: strlen },
   type: { arity: 2, keys: 'first', effect: 'read', run: type },
 };

@@ -38,6 +38,8 @@ export function writeContent(
 export interface Swapped {
   /** What the key held when the change was decided. */
   readonly before: Valued;
+  /** What it holds now: of a change the record that was decided, by whichever of its rounds. */
+  readonly after: Valued;
   readonly isChanged: boolean;
 }
 
@@ -53,11 +55,11 @@ export async function swapContent(
   }
   const about = { keyspace: currentKeyspace(call), key: keyOf(key) };
   let before: Valued = null;
-  const { isChanged } = await changeKey(call.ports.coordinator, about, (present) => {
+  const { record, isChanged } = await changeKey(call.ports.coordinator, about, (present) => {
     before = valued(present);
     return change(before);
   });
-  return { before, isChanged };
+  return { before, after: valued(record), isChanged };
 }
 
 function valued(record: WireContent | null): Valued {

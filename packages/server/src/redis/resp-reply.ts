@@ -4,7 +4,7 @@ export type RespReply =
   | { readonly kind: 'simple'; readonly text: string }
   /** `text` begins with the error's word, such as ERR. */
   | { readonly kind: 'error'; readonly text: string }
-  | { readonly kind: 'integer'; readonly value: number }
+  | { readonly kind: 'integer'; readonly value: number | bigint }
   | { readonly kind: 'bulk'; readonly bytes: Uint8Array }
   | { readonly kind: 'null' }
   | { readonly kind: 'array'; readonly items: readonly RespReply[] }
@@ -21,7 +21,7 @@ export function errorReply(text: string): RespReply {
   return { kind: 'error', text };
 }
 
-export function integerReply(value: number): RespReply {
+export function integerReply(value: number | bigint): RespReply {
   return { kind: 'integer', value };
 }
 
