@@ -117,6 +117,15 @@ describe('by hand', () => {
     expect([answers.length, wrong]).toEqual([count, []]);
   });
 
+  test('a pipeline whose first answer comes after as many as may wait', async () => {
+    const { ports } = await redisCluster({ servers: 1, replicas: 1 });
+    await using connection = await RawConnection.to(ports[0]!);
+    const pings = 2 * redisPipelineMax;
+    connection.send(request('getset', 'key', 'v') + request('ping').repeat(pings));
+    connection.finish();
+    expect(await connection.rest()).toBe(`$-1\r\n${'+PONG\r\n'.repeat(pings)}`);
+  });
+
   test('random commands with random words: answers to the end, no failure', async () => {
     const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
     const client = ioredisTo(ports[0]!);
@@ -149,7 +158,8 @@ describe('by hand', () => {
     });
     await using connection = await RawConnection.to(ports[0]!);
     connection.send(sent.join(''));
-    connection.send(request('ECHO', 'the end'));
+    // A MULTI may have been refused.
+    connection.send(request('DISCARD') + request('ECHO', 'the end'));
     connection.finish();
     const answers = await connection.rest();
     expect(answers.endsWith(bulk('the end')), `seed ${seed}`).toBe(true);

@@ -95,6 +95,8 @@ export class RedisConnection {
   #pump(): void {
     this.#isPumping = true;
     this.#turnMs ??= performance.now();
+    // An answer that many others waited behind came just now.
+    if (!this.#hasRoom()) this.#flush();
     let [begun, more] = [0, true];
     for (; more && this.#mayBegin(); this.#flush()) {
       while (more && this.#mayBegin()) {
