@@ -29,9 +29,10 @@ export async function stageAndAnswer(
       ...(changes.length > CHANGES_SHOWN_MAX
         ? [`… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`]
         : []),
-      `${counted(count, 'change')} staged; nothing moves before a commit`,
+      ...(changes.length === 0 ? [`nothing changes: ${ring} is so already`] : []),
+      ...(count === 0 ? [] : [`${counted(count, 'change')} staged; nothing moves before a commit`]),
     ],
-    next: context.next(`plan ${ring}`),
+    next: context.next(`${count === 0 ? 'status' : 'plan'} ${ring}`),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../cli/arguments.ts';
 import { MS_PER_HOUR } from '../../cli/hours.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -51,10 +51,10 @@ If the window closes too early, the weight stays; ramp again opens another.`,
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const device = text(args, 'device');
-    const asked = flag(args, 'off') ? null : rampOf(args, context, ring);
+    if (flag(args, 'off')) return stopRamps(args, context, ring);
+    const asked = rampOf(args, context, ring);
     return stageAndAnswer(context, ring, (state) => {
       return deviceIdsOf(state, [device]).map((id): Change => {
-        if (asked === null) return { kind: 'ramp', id, ramp: null };
         const { percent, ...ramp } = asked;
         const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
         if (way === 0) {
@@ -65,6 +65,21 @@ If the window closes too early, the weight stays; ramp again opens another.`,
     });
   },
 };
+
+function stopRamps(args: Arguments, context: Context, ring: string): Promise<Answer> {
+  const [device, weight] = [text(args, 'device'), optionalText(args, 'weight')];
+  if (weight !== undefined) {
+    throw usage(
+      `${device} is to go to weight ${weight}, and by --off to stay where it is: wanted one`,
+      `ring-builder ramp ${ring} ${device} --off, or without --off`,
+    );
+  }
+  return stageAndAnswer(context, ring, (state) =>
+    deviceIdsOf(state, [device])
+      .filter((id) => state.devices[id]?.ramp !== undefined)
+      .map((id) => ({ kind: 'ramp', id, ramp: null })),
+  );
+}
 
 interface AskedRamp extends Omit<WeightRamp, 'step'> {
   /** Of the way, in one version. */

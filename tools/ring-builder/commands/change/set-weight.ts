@@ -1,5 +1,6 @@
 // ring-builder set-weight: stages other weights.
 import { counted } from '@ringwright/base/counted';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { parseNumber, text, texts, usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -21,12 +22,22 @@ export const verb: Verb = {
         `ring-builder set-weight ${text(args, 'ring')} d3 150`,
       );
     }
-    return stageAndAnswer(context, text(args, 'ring'), (state) =>
-      pairs.flatMap((reference, at): Change[] => {
-        if (at % 2 === 1) return [];
-        const weight = parseNumber(pairs[at + 1] ?? '', 'weight', `weight of ${reference}`);
-        return deviceIdsOf(state, [reference]).map((id) => ({ kind: 'set-weight', id, weight }));
-      }),
-    );
+    return stageAndAnswer(context, text(args, 'ring'), (state) => changesOf(state, pairs));
   },
 };
+
+/** What is named twice has the last weight. A weight that a device has already ends its ramp. */
+function changesOf(state: BuilderState, pairs: readonly string[]): Change[] {
+  const weights = new Map<number, number>();
+  for (let at = 0; at < pairs.length; at += 2) {
+    const reference = pairs[at] ?? '';
+    const weight = parseNumber(pairs[at + 1] ?? '', 'weight', `weight of ${reference}`);
+    for (const id of deviceIdsOf(state, [reference])) weights.set(id, weight);
+  }
+  return [...weights]
+    .filter(([id, weight]) => {
+      const device = state.devices[id];
+      return device?.weight !== weight || device.ramp !== undefined;
+    })
+    .map(([id, weight]) => ({ kind: 'set-weight', id, weight }));
+}

@@ -13,8 +13,9 @@ export const verb: Verb = {
     const word = text(args, 'partition');
     const one = word === 'all' ? null : parseNumber(word, 'partition', 'partition');
     return stageAndAnswer(context, text(args, 'ring'), ({ pins = [] }) => {
-      const partitions = one === null ? pins.map(({ partition }) => partition) : [one];
-      return partitions.map((partition) => ({ kind: 'pin', pin: { partition, on: [], off: [] } }));
+      return pins
+        .filter(({ partition }) => one === null || partition === one)
+        .map(({ partition }) => ({ kind: 'pin', pin: { partition, on: [], off: [] } }));
     });
   },
 };
