@@ -51,10 +51,42 @@ test('a pin moves a partition, unpin lets it go; both are in the log', async () 
   await tool.json(`pin cities 7 --off d${away}`);
   await commit(tool, 'away again');
   expect(holders(await tableOf(tool), 7)).not.toContain(away);
+  const pins = [{ partition: 7, on: [], off: [away] }];
+  for (const command of ['status cities', 'show cities']) {
+    expect(await tool.json(command), command).toMatchObject({ pins });
+    expect((await tool.run(command)).stdout, command).toContain(
+      'pinned: partition 7; ring-builder unpin cities 7 frees one',
+    );
+  }
   await tool.json('unpin cities 7');
   await commit(tool, 'anywhere');
+  expect((await tool.run('status cities')).stdout).not.toContain('pinned');
   await tableOf(tool);
   expect((await tool.run('log cities')).stdout).toContain('near its users');
+});
+
+test('what is so already is not staged, and what contradicts itself is refused', async () => {
+  const tool = await sixDevices();
+  const weights = (await tool.json<{ devices: { weight: number }[] }>('show cities')).devices;
+  for (const command of [
+    `set-weight cities d0 ${weights[0]?.weight} d1 ${weights[1]?.weight}`,
+    'unpin cities 7',
+    'unpin cities all',
+    'ramp cities d0 --off',
+  ]) {
+    expect(await tool.json(command), command).toMatchObject({ changed: false, changes: 0 });
+    expect((await tool.run(command)).stdout, command).toMatch(
+      /^nothing changes: cities is so already\n\nNext: ring-builder status cities/,
+    );
+  }
+  const both = await tool.run('ramp cities d0 200 --off --json');
+  expect([both.exit, JSON.parse(both.stderr)]).toMatchObject([2, { code: 'USAGE' }]);
+  // The last word on a device counts, and what it is now is a word too.
+  expect(await tool.json(`set-weight cities d0 7 d0 ${weights[0]?.weight}`)).toMatchObject({
+    changed: false,
+  });
+  await tool.json('ramp cities d0 200');
+  expect(await tool.json('ramp cities d0 --off')).toMatchObject({ changed: true });
 });
 
 test('a device in maintenance keeps what it has; with --no-target it may only lose', async () => {

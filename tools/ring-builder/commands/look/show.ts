@@ -12,6 +12,7 @@ import { slotTotal } from '@ringwright/ring/ring';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
+import { pinLines } from '../../versions/pins.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
 
@@ -53,6 +54,7 @@ export const verb: Verb = {
         bytes: bytes.length,
         devices,
         settings,
+        pins: state?.pins ?? [],
         balance: figures?.balance ?? null,
         dispersion: figures?.dispersion ?? null,
         spread: figures?.spread ?? null,
@@ -68,6 +70,7 @@ export const verb: Verb = {
         ...(settings === null
           ? []
           : [`min-part-hours ${settings.minPartHours}, overload ${settings.overload}`]),
+        ...pinLines(state ?? {}, (partition) => context.next(`unpin ${name} ${partition}`)),
         ...(figures === null
           ? []
           : [`worst device ${figures.balance.worstSlots.toFixed(2)} slots off its share`]),

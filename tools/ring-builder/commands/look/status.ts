@@ -29,6 +29,7 @@ import {
   standingText,
 } from '../../versions/device-standings.ts';
 import { lastPush, pushLine } from '../../versions/last-push.ts';
+import { pinLines } from '../../versions/pins.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { trustOf } from '../../versions/signing.ts';
 import { describeChange } from '../../versions/stage-verb.ts';
@@ -75,9 +76,7 @@ export const verb: Verb = {
         ...{ stages: now?.stages ?? null, silent: now?.silent ?? null },
         ...{ movesLeft, movesNotNoted, restsUntil },
         cancelled,
-        ramps,
-        pushed,
-        push,
+        ...{ ramps, pins: opened.state.pins ?? [], pushed, push },
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
         signing,
         frozen: powerIncrease(opened.state),
@@ -94,6 +93,7 @@ export const verb: Verb = {
         pushLine(push),
         ...frozenLines(opened.state),
         ...composedLines(opened.state),
+        ...pinLines(opened.state, (partition) => context.next(`unpin ${ring} ${partition}`)),
         ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...drainedLines(devices, (names) => context.next(`remove ${ring} ${names}`)),
         ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
@@ -158,7 +158,7 @@ function cancelledLines(partitions: readonly number[], plan: string): string[] {
 function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
   const { signed, signers, needed, missing } = signing;
-  if (!signed) return ['made before signing was turned on: it cannot be pushed'];
+  if (!signed) return ['not signed, as the rings of this folder are: it cannot be pushed'];
   if (needed === 0) return ['signed; the trust.json that names the keys is not here any more'];
   const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
   return [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`];

@@ -1,0 +1,14 @@
+// The pins that are in force. Pure.
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { printPartitions } from './cancelled-since.ts';
+
+/** One line, or none; `unpin` is a command that frees one of them. */
+export function pinLines(
+  { pins = [] }: Pick<BuilderState, 'pins'>,
+  unpin: (partition: number) => string,
+): string[] {
+  const [first] = pins;
+  if (first === undefined) return [];
+  const named = printPartitions(pins.map(({ partition }) => partition));
+  return [`pinned: ${named}; ${unpin(first.partition)} frees one, why tells of its pin`];
+}
