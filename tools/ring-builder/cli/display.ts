@@ -39,11 +39,16 @@ export class Display {
     this.#output = output;
   }
 
-  /** A line that stays, above the drawing. */
+  /** A line that stays, above the drawing; an event where machines read. */
   tell(line: string): void {
+    const { inJson, screen, terminal } = this.#output;
+    if (inJson && screen() === null) {
+      terminal.lines([JSON.stringify({ event: 'note', text: line })]);
+      return;
+    }
     const drawn = this.#drawn;
     this.#erase();
-    this.#output.terminal.lines([line]);
+    terminal.lines([line]);
     if (drawn.length > 0) this.#draw(drawn);
   }
 
