@@ -51,7 +51,7 @@ test.skipIf(!opensslHere)(
     ] as const;
     const file = path.join(folder.path, 'bundle.pem');
     await replace(file, bundles[0].pem);
-    const [first = 0, second = 0, redis = 0] = await freePorts(3);
+    const [first = 0, second = 0, third = 0, redis = 0] = await freePorts(4);
     const servers = [first, second].map((port, at) => {
       const device = `sd${at + 1}`;
       const data = path.join(folder.path, device);
@@ -78,6 +78,28 @@ test.skipIf(!opensslHere)(
     expect(added.lines.join('\n')).toMatch(/has key [0-9a-f]{64}/);
     await builder.answer(['commit', 'notes', '-m', 'two']);
     expect((await builder.answer('push notes')).exit ?? 0).toBe(0);
+
+    // One that is about to join is compared with what was typed, though no ring has its key yet.
+    const late = new ServerUnderTest({
+      ...{ device: 'sd3', zone: 3, port: third, data: path.join(folder.path, 'sd3') },
+    });
+    onTestFinished(() => late.kill());
+    late.spawn(['--tls', file]);
+    await waitFor('it to listen', {
+      ask: () => Promise.resolve(late.logText()),
+      until: (log) => log.includes('"listening"'),
+    });
+    const wrongName = builder.answer([
+      'add',
+      'notes',
+      late.text.replace('sd3', 'sdx'),
+      '1',
+      '--ask-key',
+    ]);
+    await expect(wrongName).rejects.toMatchObject({ code: 'NEWCOMER_UNFIT' });
+    const named = await builder.text(['add', 'notes', late.text, '1', '--ask-key']);
+    expect(named).toContain('1 of 1 new server answered');
+    await builder.answer('unstage notes');
 
     const [{ ca, fingerprint }, next] = bundles;
     await using byCa = await connect([address], { keyspace: 'notes', ca });

@@ -1,10 +1,11 @@
 // Servers of devices that are about to be added, asked whether they are what was typed.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
-
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Device } from '@ringwright/ring/device';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import { printBytes } from '../cli/print-bytes.ts';
 import type { Context } from '../cli/verb.ts';
 import { fanOut } from '../servers/fan-out.ts';
@@ -19,7 +20,8 @@ const TIMEOUT_MS = 1_500;
 const CLOCKS_ASKED = 5;
 const NAMED_MAX = 4;
 
-type Asked = Pick<Device, 'ip' | 'port' | 'device'>;
+type Asked = Pick<Device, 'ip' | 'port' | 'device' | 'key'>;
+type Told = ServerStatus | CodedError;
 
 /**
  * What they said, in lines; none before the ring was pushed: then no server need run. Throws
@@ -34,33 +36,45 @@ export async function askNewcomers(
   const head = (await readVersion(rings, ring, 'head')).ring;
   const present = ringTargets(head, null).slice(0, CLOCKS_ASKED);
   const [clocks, statuses] = await Promise.all([
-    fanOut(present, ({ address }) => statusOf(address)),
-    fanOut(devices, (device) => statusOf(formatAddress(device))),
+    fanOut(present, ({ address }) => orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS }))),
+    fanOut(devices, statusOf),
   ]);
-  const about = { ring, cluster: head.cluster, nowMs: middleClock(clocks) };
+  const times = clocks.map((status) => (status instanceof CodedError ? null : status));
+  const about = { ring, cluster: head.cluster, nowMs: middleClock(times) };
   for (const [index, device] of devices.entries()) {
-    const status = statuses[index] ?? null;
-    const rename = `name it ${status?.device} in the ring`;
-    if (status !== null) requireFit(device, status, { ...about, rename });
+    const status = statuses[index];
+    if (status === undefined || status instanceof CodedError) continue;
+    requireFit(device, status, { ...about, rename: `name it ${status.device} in the ring` });
   }
-  return linesOf(devices, statuses);
+  return linesOf(statuses);
 }
 
-function statusOf(address: string): Promise<ServerStatus | null> {
-  return serverStatus(address, { timeoutMs: TIMEOUT_MS }).catch(() => null);
+/**
+ * A server with a certificate of its own is told by the key that it showed a moment ago, where
+ * nothing else proves it: what it says of itself is compared with what was typed, no more.
+ */
+async function statusOf(device: Asked): Promise<Told> {
+  const address = formatAddress(device);
+  const found = await orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS }));
+  if (!(found instanceof CodedError) || device.key === undefined) return found;
+  const proof = { by: 'device', keys: new Set([keyIdOf(device.key)]) } as const;
+  const shown = await orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
+  return shown instanceof CodedError ? found : shown;
 }
 
-function linesOf(devices: readonly Asked[], statuses: readonly (ServerStatus | null)[]): string[] {
-  const silent = devices.filter((_, index) => (statuses[index] ?? null) === null);
-  const free = statuses.flatMap((status) => status?.disk?.freeBytes ?? []);
-  const heard = devices.length - silent.length;
-  const answered = `${heard} of ${counted(devices.length, 'new server')} answered`;
-  const named = silent.slice(0, NAMED_MAX).map(formatAddress).join(', ');
-  const more = silent.length > NAMED_MAX ? ` and ${silent.length - NAMED_MAX} more` : '';
+function linesOf(statuses: readonly Told[]): string[] {
+  const silent = statuses.filter((status) => status instanceof CodedError);
+  const free = statuses.flatMap((status) =>
+    status instanceof CodedError ? [] : (status.disk?.freeBytes ?? []),
+  );
+  const heard = statuses.length - silent.length;
+  const answered = `${heard} of ${counted(statuses.length, 'new server')} answered`;
   return [
     free.length === 0
       ? answered
       : `${answered}; at least ${printBytes(Math.min(...free))} are free`,
-    ...(silent.length > 0 ? [`no answer yet from ${named}${more}: plan asks again`] : []),
+    ...silent.slice(0, NAMED_MAX).map(({ message, hint }) => `${message}${hint && `; ${hint}`}`),
+    ...(silent.length > NAMED_MAX ? [`… and ${silent.length - NAMED_MAX} more`] : []),
+    ...(silent.length > 0 ? ['plan asks again'] : []),
   ];
 }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { getHttp } from '@ringwright/node/link/get-http';
+import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
@@ -117,20 +118,21 @@ export async function serverStatus(
     /** RING/PARTITION. */
     readonly middleOf?: string;
     readonly timeoutMs?: number;
+    /** Of a key that nobody vouches for: neither token nor certificate is shown to such a server. */
+    readonly proof?: ServerProof;
   } = {},
 ): Promise<ServerStatus> {
-  const { sizesOf, middleOf, timeoutMs = connectTimeoutMs } = options;
+  const { sizesOf, middleOf, timeoutMs = connectTimeoutMs, proof: unvouched } = options;
   const query = new URLSearchParams({
     ...(sizesOf !== undefined && { sizes: sizesOf }),
     ...(middleOf !== undefined && { middle: middleOf }),
   }).toString();
-  const proof = await proofOf(address);
-  const answer = await getHttp(address, `/v1/status${query && `?${query}`}`, {
-    proof,
-    timeoutMs,
-    token: shownToken(),
-    identity: shownIdentity(),
-  });
+  const asking =
+    unvouched === undefined
+      ? { proof: await proofOf(address), token: shownToken(), identity: shownIdentity() }
+      : { proof: unvouched };
+  const path = `/v1/status${query && `?${query}`}`;
+  const answer = await getHttp(address, path, { ...asking, timeoutMs });
   const document = jsonOrNull(answer.body);
   if (answer.status !== 200 && isCoded(document)) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);
