@@ -1,9 +1,11 @@
 // A ring that was not there: from settings alone, or from elsewhere with its first version.
+import type { KeyObject } from 'node:crypto';
 import { dirname } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { commitVersion } from './commit-version.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
 import type { LogEntry } from './folder/log-entry.ts';
@@ -31,6 +33,8 @@ export interface RingToAdd {
   /** As typed, for the log. */
   readonly command: string;
   readonly entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'figures' | 'details'>;
+  /** Null: it stays unsigned. */
+  readonly signing: { readonly trust: Trust; readonly key: KeyObject } | null;
 }
 
 /**
@@ -54,7 +58,7 @@ async function begin(made: RingFolder, state: BuilderState, command: string): Pr
 
 async function commitFirst(
   rings: string,
-  { ring, state, entry }: RingToAdd & { readonly ring: Ring },
+  { ring, state, entry, signing }: RingToAdd & { readonly ring: Ring },
 ): Promise<Head> {
   assert(ring.version === 1 && ring.moves.length === 0, 'a ring begins with version 1');
   const { head, stagedDigest } = await openRing(rings, state.ring);
@@ -63,5 +67,6 @@ async function commitFirst(
     state,
     entry: { ...entry, kind: 'commit', moves: 0 },
     expected: { head, stagedDigest },
+    ...signing,
   });
 }

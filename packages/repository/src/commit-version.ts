@@ -19,6 +19,7 @@ import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
 import type { OpenedReceipt } from '@ringwright/ring/trust/move-receipt';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { appendLog } from './append-log.ts';
 import { encodeVersion } from './encode-version.ts';
 import { printBuilderFile, stagedChanges, stagedDigest } from './folder/builder-file.ts';
@@ -57,6 +58,8 @@ export interface VersionToCommit {
   readonly receipts?: readonly OpenedReceipt[];
   /** The key that signs it, in a folder with a trust document. */
   readonly key?: KeyObject | undefined;
+  /** Absent: that of the folder. A ring that is made aside is signed as its folder to be is. */
+  readonly trust?: Trust | null;
   /** Why a large change shall pass the change guard; logged, and in the manifest of a signed version. */
   readonly override?: string | null;
   /** Called after each step; for progress, and for tests that stop there. */
@@ -79,7 +82,7 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
     if (file.head !== null && entry.kind === 'commit') requireSteadyPower(file.state);
     assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
-    const trust = (await readTrust(rings))?.trust ?? null;
+    const trust = toCommit.trust ?? (await readTrust(rings))?.trust ?? null;
     const { later, override = null } = toCommit;
     const toJudge = { ring, state, entry, later, override };
     const previous = await readHead(writable);

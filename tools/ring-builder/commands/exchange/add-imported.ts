@@ -1,10 +1,13 @@
 // What every import does with what it read: audit, add the ring folder, say what is there now.
 import { counted } from '@ringwright/base/counted';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { ImportedRing } from '@ringwright/builder/state/import-json';
 import { addRing } from '@ringwright/repository/add-ring';
 import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { slotTotal } from '@ringwright/ring/ring';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { Answer, Context } from '../../cli/verb.ts';
+import { ringKey, trustOf } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 export async function addImported(
@@ -18,6 +21,9 @@ export async function addImported(
     const hint = `${source.file} was read whole, but its ring is not one that may be used here`;
     requireSound(ring, hint, { file: source.file });
   }
+  const trust = await trustOf(context);
+  const key = trust?.root.cluster === state.cluster ? await ringKey(context) : undefined;
+  const signing = trust === null || key === undefined ? null : { trust, key };
   const devices = state.devices.filter((device) => device !== null).length;
   const head = await addRing(context.rings, {
     ring,
@@ -29,6 +35,7 @@ export async function addImported(
       figures: { devices },
       details: { source: source.kind },
     },
+    signing,
   });
   const slots = ring === null ? 0 : slotTotal(ring);
   return {
@@ -44,6 +51,7 @@ export async function addImported(
       devices,
       slots,
       warnings,
+      signed: head !== null && signing !== null,
       changed: true,
     },
     lines: [
@@ -52,7 +60,22 @@ export async function addImported(
         ? `imported ${name} from a ${source.kind}: ${counted(devices, 'device')}, nothing placed yet`
         : `imported ${name} from a ${source.kind} as version 1 (${head.id.slice(0, 12)}): ` +
           `${counted(slots, 'slot')} on ${counted(devices, 'device')}, every one where it was`,
+      ...(head === null || trust === null || signing !== null
+        ? []
+        : [unsignedLine(context, state, trust)]),
     ],
     next: context.next(`${head === null ? 'plan' : 'show'} ${name}`),
   };
+}
+
+/** In a folder whose rings are signed: why this one is not, and what helps. */
+function unsignedLine(context: Context, { ring, cluster }: BuilderState, { root }: Trust): string {
+  if (root.cluster !== cluster) {
+    return (
+      `not signed: it is of cluster '${cluster}', the keys of this folder are of ` +
+      `'${root.cluster}'; import it into another folder (--rings DIR), or again with the right --cluster`
+    );
+  }
+  const commit = context.next(`commit ${ring} -m "signed from here on"`);
+  return `not signed: no ring key is here, and it cannot be pushed; with a ring key, ${commit}`;
 }

@@ -32,7 +32,18 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   await tool.json(`add cities ${devices}`);
   const unsigned = await tool.run('commit cities -m first --json');
   expect(JSON.parse(unsigned.stdout)).toMatchObject({ signed: false, version: 1 });
-  expect(unsigned.stderr).toMatch(/^UNSIGNED: version 1 of cities .*key generate/);
+  // For machines each line is an event.
+  expect(
+    unsigned.stderr
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line)),
+  ).toEqual([
+    {
+      event: 'note',
+      text: expect.stringMatching(/^UNSIGNED: version 1 of cities .*key generate/),
+    },
+  ]);
   const made = await tool.json<{ root: string }>(`key generate ada ${ada}`);
   const listed = await tool.json<{ keys: { role: string; here: boolean }[] }>(`key list ${ada}`);
   expect(listed.keys.map(({ role, here }) => [role, here])).toEqual([
@@ -90,6 +101,30 @@ test('the first ring of a folder is signed from the start, unless told otherwise
   expect(await other.json(`${create} --unsigned ${place}`)).toMatchObject({ key: null });
   expect(await other.json(`create more ${shape} ${place}`)).toMatchObject({ key: null });
   expect(await readdir(join(other.folder, 'rings'))).toEqual(['cities', 'more']);
+});
+
+test('what is imported into a folder of signed rings is signed, or says why not', async () => {
+  const tool = await ringBuilderIn();
+  const [ada, eve] = [await person('ada'), await person('eve')];
+  await tool.json(`${create} --unsigned`);
+  await tool.json(`add cities ${devices}`);
+  await tool.json('commit cities -m first');
+  const table = await tool.json<object>('table cities');
+  await tool.json(`key generate ada ${ada}`);
+  const file = join(tool.folder, 'table.json');
+  await writeFile(file, JSON.stringify(table));
+
+  const signed = await tool.json(`import --from-json ${file} copy ${ada}`);
+  expect(signed).toMatchObject({ signed: true, version: 1 });
+  expect(await tool.json('status copy')).toMatchObject({ signing: { signers: ['ada'] } });
+  expect(await tool.json('verify copy')).toMatchObject({ ok: true });
+
+  const keyless = await tool.run(`import --from-json ${file} other ${eve}`);
+  expect(keyless.stdout).toMatch(/not signed: no ring key is here.* commit other -m "signed/);
+  const { stdout } = await tool.run('status other');
+  expect(stdout).toContain('not signed, as the rings of this folder are: it cannot be pushed');
+  const foreign = await tool.run(`import --from-json ${file} far --cluster far ${ada}`);
+  expect(foreign.stdout).toContain("it is of cluster 'far', the keys of this folder are of");
 });
 
 test('signing can be turned on while moves are in flight, and they stay', async () => {
