@@ -5,7 +5,8 @@ import type { Finding } from '@ringwright/base/finding';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
-import { type Ring, rowLengths, type SlotRow } from '@ringwright/ring/ring';
+import { liveIds } from '@ringwright/ring/partitioner/live-ids';
+import { nobodyIn, type Ring, rowLengths, type SlotRow } from '@ringwright/ring/ring';
 import { zeroRow } from '@ringwright/ring/slot-rows';
 import { z } from 'zod';
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
@@ -105,6 +106,8 @@ function parseDocument(text: string): Document {
 function tableOf(document: Document, partitions: number): SlotRow[] | null {
   if (document.table === undefined) return null;
   const { devices, table } = document;
+  // What was split, merged or retired has no devices.
+  const live = liveIds(document.partitioner);
   return table.map((row, replica) => {
     const where = `table.${replica}`;
     if (!Array.isArray(row)) throw invalid(`${where} is no list of device ids`);
@@ -114,6 +117,10 @@ function tableOf(document: Document, partitions: number): SlotRow[] | null {
     }
     const made = zeroRow(row.length, devices.length);
     row.forEach((id: unknown, partition) => {
+      if (id === null && live !== null && live[partition] !== 1) {
+        made[partition] = nobodyIn(made);
+        return;
+      }
       if (typeof id !== 'number' || !Number.isInteger(id) || (devices[id] ?? null) === null) {
         throw invalid(`${where}.${partition} is ${JSON.stringify(id)}, no id of a device`);
       }
@@ -141,7 +148,7 @@ function replicasOf(document: Document, table: SlotRow[] | null, partitions: num
 
 function invalid(complaint: string): CodedError {
   return new CodedError('IMPORT_FILE_INVALID', `ring in JSON: ${complaint}`, {
-    hint: 'the form: ring-builder import --help; an example: ring-builder table RING --json',
+    hint: 'the form: ring-builder import --help; table of a ring that is here prints it, with --json',
     details: { complaint },
   });
 }

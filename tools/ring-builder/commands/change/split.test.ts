@@ -1,5 +1,6 @@
 // split and merge as commands: staged, planned, committed where no server has the ring; bad ones
 // are refused with both values, and change nothing.
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -143,6 +144,28 @@ test('why tells the slots of a partition that a split made, without a device bef
   const moved = await tool.text('why cities 3');
   expect(moved).toMatch(/v5 +new on d\d finalized[^]*v3 +new on d\d proposed/);
   expect(moved).not.toMatch(/65535|history ends/);
+});
+
+test('what table prints of a ring that was split is imported as it is', async () => {
+  const tool = await withRing('--partitioner hash-intervals --partitions 4');
+  await tool.json('split cities 1');
+  await tool.json('commit cities -m split');
+  const printed = await tool.json<{
+    table: (number | null)[][];
+    partitioner: object;
+  }>('table cities');
+  expect(printed.table[0]?.[1]).toBeNull();
+  await writeFile(join(tool.folder, 'table.json'), JSON.stringify(printed));
+  await tool.json('import --from-json table.json copy');
+  const { table, partitioner } = printed;
+  expect(await tool.json('table copy')).toMatchObject({ table, partitioner });
+  expect(await tool.json('verify copy')).toMatchObject({ findings: [] });
+  const broken = { ...printed, table: printed.table.map((row) => row.with(0, null)) };
+  await writeFile(join(tool.folder, 'table.json'), JSON.stringify(broken));
+  await expect(tool.json('import --from-json table.json other')).rejects.toMatchObject({
+    message: expect.stringContaining('table.0.0 is null'),
+    hint: expect.not.stringContaining('RING'),
+  });
 });
 
 test('behind splits and one given up, replicas go up and down, and back', async () => {
