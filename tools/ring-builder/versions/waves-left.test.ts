@@ -60,6 +60,10 @@ test('a wave that rests is left, and the minute is told at which it may go', asy
   expect(answer.lines.join('\n')).toContain(`after ${until.slice(0, 16)}Z`);
   const done = { waits: { ...left, restsUntil: null }, advice: null, isRampDue: true };
   expect(rolloutAnswer(context, outcome, done).next).toBe('ring-builder plan cities --step-ramps');
+  // What is left to servers that are down goes by itself: the same command would say the same.
+  const toDown = { ...outcome, end: 'drains', drains: { left: [], isLeftToDown: true } } as const;
+  const skipped = { waits: left, advice: null, again: ' --skip-down' };
+  expect(rolloutAnswer(context, toDown, skipped).next).toBe('ring-builder servers cities');
   ring.later(24);
   expect((await landed(ring)).left).toMatchObject({ restsUntil: null });
   expect((await landed(ring)).left.next.moves.length).toBeGreaterThan(0);

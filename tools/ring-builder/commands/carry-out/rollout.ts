@@ -180,7 +180,9 @@ export function rolloutAnswer(
             ? `trash ${keyspace} confirm`
             : end === 'done' && isRampDue
               ? `plan ${keyspace} --step-ramps`
-              : nextCommand(keyspace, end, again),
+              : drains.isLeftToDown
+                ? `servers ${keyspace}`
+                : nextCommand(keyspace, end, again),
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
