@@ -18,7 +18,7 @@ export const verb: Verb = {
   examples: [
     [
       '$0 health',
-      'exit code 0: all is well, 1: something is wrong or there is no ring, 4: a server is down',
+      'exit code 0: all is well, 1: something is wrong or there is no ring, 4: servers are down and nothing else is wrong',
     ],
     ['$0 health cities --json', 'for a monitor: every trouble with its kind, server and command'],
   ],
