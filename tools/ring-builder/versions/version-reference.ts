@@ -13,7 +13,7 @@ export function versionOf(ring: string, entries: readonly LogEntry[], reference 
   const head = headOf(entries);
   if (head === null) {
     throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
-      hint: `ring-builder plan ${ring}, then ring-builder commit ${ring} -m TEXT`,
+      hint: `ring-builder status ${ring} names the next command: add, or plan and commit`,
       details: { ring },
     });
   }
@@ -27,7 +27,7 @@ export function versionOf(ring: string, entries: readonly LogEntry[], reference 
     (byId ? made.find(({ id }) => id.startsWith(reference)) : undefined);
   if (found !== undefined) return found.version;
   throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${reference}`, {
-    hint: `ring-builder log ${ring}; there are versions 1 to ${head.version}`,
+    hint: `ring-builder log ${ring}; there are versions ${made[0]?.version} to ${head.version}`,
     details: { ring, version: reference, head: head.version },
   });
 }

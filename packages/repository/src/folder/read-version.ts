@@ -45,7 +45,7 @@ export async function readVersion(
   const head = headOf(entries);
   if (head === null) {
     throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
-      hint: `ring-builder commit ${ring} -m TEXT makes version 1`,
+      hint: `ring-builder status ${ring} names the next command: add, or plan and commit`,
       details: { ring },
     });
   }

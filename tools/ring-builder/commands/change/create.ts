@@ -66,7 +66,7 @@ export const verb: Verb = {
         `created ring ${ring}: ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')}, no devices`,
         ...(begun === null ? [] : signingLines(begun, context)),
       ],
-      next: context.next(`add ${ring} r1z1-10.0.0.1:6200/sdb 100 …`),
+      next: context.next(`add ${ring} r1z1-10.0.0.1:6200/sdb 100`),
     };
   },
 };

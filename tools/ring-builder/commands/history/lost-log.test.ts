@@ -8,7 +8,10 @@ test('without its log, a committed ring is damaged; a new one is empty', async (
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1');
   expect(await tool.json('log cities')).toMatchObject({ entries: [] });
-  expect(await tool.refusal('show cities')).toMatchObject({ code: 'RING_EMPTY' });
+  await expect(tool.answer('show cities')).rejects.toMatchObject({
+    code: 'RING_EMPTY',
+    hint: expect.stringContaining('ring-builder status cities names the next command: add'),
+  });
 
   await tool.json('add cities r1z1-10.0.0.1:6200/a 1');
   await tool.json('commit cities -m first');
@@ -20,6 +23,8 @@ test('without its log, a committed ring is damaged; a new one is empty', async (
         ...{ exit: 1, code: 'RING_LOG_DAMAGED' },
       });
     }
-    expect(await tool.answer('verify cities')).toMatchObject({ exit: 1 });
+    // What it names next can be typed.
+    const next = 'ring-builder list';
+    expect(await tool.answer('verify cities')).toMatchObject({ exit: 1, next });
   }
 });

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
+import { exists } from '@ringwright/node/missing-file';
 import {
   openTrustFile,
   type RingsTrust,
@@ -46,6 +47,7 @@ export async function restoreSource(
   if (address === null) {
     if (known === null && pin !== undefined) throw noDocument(pin, 'a file holds none');
     if (await isFolder(from)) return { kind: 'folder', from, trust: known };
+    await requirePath(from, name ?? 'RING');
     return {
       kind: 'file',
       bytes: await readInput(from, { bytesMax: ringFileBytesMax, name: `--from ${from}` }),
@@ -53,11 +55,30 @@ export async function restoreSource(
     };
   }
   if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
-  return withServer(address, async (server) => {
+  const fetched = withServer(address, async (server): Promise<RestoreSource> => {
     const asked = known === null && pin !== undefined;
     const trust = asked ? await trustFromServer(server, pin) : known;
     return { kind: 'file', bytes: await fetchRing(server, name), trust };
   });
+  return fetched.catch((error: unknown) => {
+    throw withHint(error, 'does a ring-server listen there? Any server of the ring has it');
+  });
+}
+
+/** Throws USAGE for a server that was named without its port, among others. */
+async function requirePath(from: string, name: string): Promise<void> {
+  if (from === '-' || (await exists(from))) return;
+  throw usage(
+    `--from ${from}: there is no such file or folder, and a server has a port`,
+    `ring-builder restore ${name} --from 10.0.0.1:6200, or a file, or another folder of rings`,
+  );
+}
+
+/** For an error that has no hint of its own. */
+function withHint(error: unknown, hint: string): unknown {
+  if (!(error instanceof CodedError) || error.hint !== '') return error;
+  const { code, message, details } = error;
+  return new CodedError(code, message, { hint, details, cause: error });
 }
 
 /**

@@ -47,4 +47,14 @@ test('a commit that has nothing to do says which moves wait', async () => {
   await tool.json('commit cities -m drained --override test');
   const again = { changed: false, movesLeft: plan.movesLeft };
   expect(await tool.json('commit cities -m again')).toMatchObject(again);
+  // No server has the ring, so that no rollout goes on with them.
+  expect(await tool.json('status cities')).toMatchObject({
+    next: 'ring-builder commit cities -m "the moves that were left"',
+  });
+  await tool.json('set cities --pretend-min-part-hours-passed');
+  expect(await tool.text('status cities')).toContain(
+    'set --pretend-min-part-hours-passed up to version 2',
+  );
+  const { moved } = await tool.json<{ moved: number }>('commit cities -m later --override test');
+  expect(moved).toBe(plan.movesLeft);
 });

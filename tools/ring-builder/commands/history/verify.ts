@@ -1,4 +1,5 @@
 // ring-builder verify: the audit of a ring's whole folder; --optimal: the proof of one version.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import {
@@ -34,6 +35,7 @@ export const verb: Verb = {
     const found = await verifyRepository(context.rings, ring, { pin });
     const { versions, pruned, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
+    const log = await orCoded(readLog(context.rings, ring));
     const logged = counted(entries, 'log entry', 'log entries');
     const parts = `${counted(versions - pruned, 'version')}, ${logged} and builder.json of ${ring}`;
     const checked = signed ? `${parts}, and trust.json` : parts;
@@ -54,11 +56,19 @@ export const verb: Verb = {
         sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
         ...(sound ? [] : [wayBack(ring)]),
       ],
-      next: context.next(sound ? `status ${ring}` : `log ${ring}`),
+      next: context.next(nextCommand(ring, { sound, isReadable: !(log instanceof CodedError) })),
       exit: sound ? 0 : 1,
     };
   },
 };
+
+function nextCommand(
+  ring: string,
+  { sound, isReadable }: { readonly sound: boolean; readonly isReadable: boolean },
+): string {
+  if (sound) return `status ${ring}`;
+  return isReadable ? `log ${ring}` : 'list';
+}
 
 /** Who changed a file says git, where the folder is in it. */
 function wayBack(ring: string): string {

@@ -63,6 +63,7 @@ export const verb: Verb = {
     const devices = deviceStandings(state, opened.state, stored?.ring ?? null);
     const found = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
+      isOnPaper: pushed === null && inFlight === 0,
       ...{ changes: changes.length, advice, instead: now?.instead ?? null },
     };
     const next = context.next(nextCommand(opened, found));
@@ -169,6 +170,8 @@ function nextCommand(
   found: {
     /** With what is left for later waves. */
     readonly inFlight: number;
+    /** No server has the ring: what is left is moved by commits. */
+    readonly isOnPaper: boolean;
     readonly movesNotNoted: number;
     readonly pushed: number | null;
     readonly changes: number;
@@ -179,9 +182,10 @@ function nextCommand(
 ): string {
   if (found.advice?.isFirst === true) return found.advice.command;
   if (found.instead !== null) return found.instead;
-  if (found.inFlight > 0) return `rollout ${ring}`;
+  if (found.inFlight > 0 && !found.isOnPaper) return `rollout ${ring}`;
   if (powerIncrease(state) !== null) return `show ${ring}`;
   if (found.changes > 0 || found.movesNotNoted > 0) return `plan ${ring}`;
+  if (found.inFlight > 0) return `commit ${ring} -m "the moves that were left"`;
   if (head === null && state.components !== undefined) {
     return `compose ${ring} ${state.components.map((component) => component.ring).join(' ')}`;
   }

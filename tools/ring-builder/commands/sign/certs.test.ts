@@ -65,6 +65,8 @@ test('an authority and bundles, which prove their servers and no others', async 
   expect(await tool.json(leaf)).toMatchObject({ names: ['127.0.0.1', 'db3.example'] });
   const listed = await tool.run('certs list --json');
   expect(listed.exit).toBe(1);
+  // What it names next can be typed, whatever there is.
+  expect((await other.tool.run('certs list')).stdout).toContain('Next: ring-builder health');
   expect(JSON.parse(listed.stdout)).toMatchObject({
     certificates: [
       { name: expect.stringMatching(/^authority-1-/), endsSoon: false },

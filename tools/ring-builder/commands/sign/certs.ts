@@ -71,7 +71,7 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   });
   const ending = rows.find(({ endsSoon }) => endsSoon);
   const step = ending?.name.startsWith('authority-') ? 'authority --step 1' : ending?.name;
-  const after = rows.length === 0 ? 'init' : 'issue';
+  const after = rows.length === 0 ? 'init' : 'issue 10.0.0.1';
   return {
     json: { folder, certificates: rows },
     lines: printTable(rows, [
@@ -80,7 +80,11 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
       { head: 'ISSUED BY', cell: ({ issuer }) => issuer },
       { head: 'UNTIL', cell: ({ endsMs, endsSoon }) => untilText(endsMs, endsSoon) },
     ]),
-    next: context.next(`certs ${step === undefined ? after : `rotate ${step}`}`),
+    next: context.next(
+      step === undefined && bundles.size > 0
+        ? 'health'
+        : `certs ${step === undefined ? after : `rotate ${step}`}`,
+    ),
     ...(ending !== undefined && { exit: 1 }),
   };
 }

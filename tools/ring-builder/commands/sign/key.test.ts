@@ -89,6 +89,15 @@ test('the first ring of a folder is signed from the start, unless told otherwise
   expect(await tool.json(`create more ${shape} ${place}`)).toMatchObject({ key: null });
   const ada = `${place} --passphrase-file ${join(tool.folder, 'passphrase')}`;
   await writeFile(join(tool.folder, 'passphrase'), 'correct horse', { mode: 0o600 });
+  // The last key of a role: the way to another one is told.
+  const alone = await tool.run(`key revoke ada ${ada} --json`);
+  expect([alone.exit, JSON.parse(alone.stderr)]).toMatchObject([
+    5,
+    {
+      message: 'without ada, role ring has 0 keys, its threshold is 1',
+      hint: expect.stringContaining('ring-builder key generate NAME --role ring'),
+    },
+  ]);
   const encrypted = { protected: ['ada-beacon', 'ada-root', 'ada'] };
   expect(await tool.json(`key protect ${ada}`)).toMatchObject(encrypted);
   expect(await tool.json(`key protect ${ada}`)).toMatchObject({ protected: [], changed: false });

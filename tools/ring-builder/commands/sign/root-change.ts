@@ -65,9 +65,24 @@ export function withoutKeys(root: TrustRoot, names: readonly string[]): TrustRoo
   };
   for (const role of roles) {
     const keys = next.roles[role].keys.filter((id) => !gone.includes(id));
+    const { threshold } = next.roles[role];
+    if (keys.length < threshold) throw tooFewKeys({ role, threshold, left: keys.length }, names);
     next = withRole(next, role, { ...next.roles[role], keys });
   }
   return next;
+}
+
+function tooFewKeys(
+  { role, threshold, left }: { readonly role: string; threshold: number; left: number },
+  names: readonly string[],
+): CodedError {
+  const has = `role ${role} has ${counted(left, 'key')}, its threshold is ${threshold}`;
+  return new CodedError('TRUST_INVALID', `without ${names.join(' and ')}, ${has}`, {
+    hint:
+      `first another one: ring-builder key generate NAME --role ${role} prints what ` +
+      `ring-builder key trust --add takes; then ring-builder key revoke ${names.join(' ')}`,
+    details: { role, threshold, left },
+  });
 }
 
 interface Added {
