@@ -41,6 +41,17 @@ test('the help is of one language wherever it is read', async () => {
   await expect(parseCommandLine(['comit'])).rejects.toThrow('unknown command comit');
 });
 
+test.each([
+  [['nosuch'], 'unknown command nosuch'],
+  [['nosuch', 'cities'], 'unknown command nosuch'],
+  [['moves', 'cities', 'dance'], /^action "dance": wanted one of list, /],
+  [['commit', 'cities', '--dance', '-m', 'x'], 'Unknown argument: dance'],
+])('%j: %s', async (words, message) => {
+  await expect(parseCommandLine(words)).rejects.toMatchObject({
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+  });
+});
+
 test('bare, the help lists every command and the exit codes', async () => {
   const parsed = await parseCommandLine([]);
   const help = parsed.kind === 'help' ? parsed.text : '';

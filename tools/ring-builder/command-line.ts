@@ -249,11 +249,19 @@ function ringFirst(verb: Verb, args: Arguments): Arguments {
 function usageError(message: string, argv: readonly string[]): CodedError {
   const given = commandWord(argv);
   const sentence = usageSentence(message)
+    .replace(/^--([\w-]+) /, (typed, name: string) => (isWord(given, name) ? `${name} ` : typed))
     .replace(/^Unknown command: .*/, '')
     .replace(/^Not enough non-option .*/, `a word is missing: ring-builder ${usageOf(given)}`);
-  const unknown = `unknown command ${given}${sentence === '' ? '' : `: ${sentence}`}`;
   const isUnknown = given !== '' && usageOf(given) === undefined;
+  // That its words are unknown too says nothing more.
+  const more = sentence.replace(/^Unknown arguments?: .*/, '');
+  const unknown = `unknown command ${given}${more === '' ? '' : `: ${more}`}`;
   return new CodedError('USAGE', isUnknown ? unknown : sentence, { hint: helpCommand(argv) });
+}
+
+/** Whether a command has the name for a word of its own, and not for an option. */
+function isWord(command: string, name: string): boolean {
+  return new RegExp(`[<[]${name}(\\.\\.)?[>\\]]`).test(usageOf(command) ?? '');
 }
 
 /** What to type to learn how the command of these words is written. */

@@ -18,6 +18,13 @@ export async function readInput(
     return await readRegularFile(path, bytesMax);
   } catch (error) {
     if (error instanceof CodedError) throw error;
-    throw usage(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw usage(`${name}: ${whyOf(error)}`);
   }
+}
+
+function whyOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : '';
+  if (code === 'ENOENT') return 'there is no such file';
+  return code === 'EACCES' ? 'it may not be read by this user' : error.message;
 }

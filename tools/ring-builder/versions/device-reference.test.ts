@@ -15,8 +15,10 @@ async function threeDevices() {
 test('names, addresses and what is not one device', async () => {
   const tool = await threeDevices();
   const same = ['d2', '2', 'sdc', '[FD00::3]:6203/sdc', '[fd00::3]:6203', 'fd00::3'];
-  for (const name of [...same, 'r1z3-[fd00::3]:6203/sdc']) {
-    expect(await tool.json(`set-weight kv ${name} 2`), name).toMatchObject({ staged: [{ id: 2 }] });
+  for (const [at, name] of [...same, 'r1z3-[fd00::3]:6203/sdc'].entries()) {
+    expect(await tool.json(`set-weight kv ${name} ${at + 2}`), name).toMatchObject({
+      staged: [{ id: 2 }],
+    });
   }
   await expect(tool.answer('remove kv sda')).rejects.toMatchObject({
     code: 'DEVICE_UNKNOWN',

@@ -45,7 +45,7 @@ export function describeChange(change: Change, state: BuilderState): string {
   if (change.kind === 'set') {
     const { sizes, ...settings } = change.settings;
     const balance = sizes === undefined ? {} : { balance: balanceOf(sizes) };
-    return `set ${fieldsOf({ ...settings, ...balance })}`;
+    return `set ${settingsText({ ...settings, ...balance })}`;
   }
   if (change.kind === 'add') {
     const { id, weight } = change.device;
@@ -85,6 +85,16 @@ function balanceOf(sizes: PartitionSizes | null): string {
   const known = levels.filter((level) => level !== null).length;
   const swaps = swapBudget === undefined ? '' : `, ${counted(swapBudget, 'move')} a version for it`;
   return `by bytes (sizes of ${known} of ${counted(levels.length, 'partition')})${swaps}`;
+}
+
+/** As the options are typed. */
+function settingsText({ restedThrough, ...settings }: Readonly<Record<string, unknown>>): string {
+  const typed = Object.entries(settings).map(([name, value]) => {
+    const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return name === 'balance' ? `balance ${String(value)}` : `--${option} ${String(value)}`;
+  });
+  const rested = `--pretend-min-part-hours-passed up to version ${String(restedThrough)}`;
+  return [...typed, ...(restedThrough === undefined ? [] : [rested])].join(', ');
 }
 
 function fieldsOf(fields: Readonly<Record<string, unknown>>): string {

@@ -38,9 +38,20 @@ export const verb: Verb = {
     if (/^d\d{1,9}$/.test(what) || /:\d+\/[^/]+$/.test(what)) {
       return whyDevice(input, deviceIdOf(stateOf(head), what));
     }
-    return whyKey(input, what);
+    const answer = await whyKey(input, what);
+    return { ...answer, lines: [...answer.lines, ...namesakeLines(input, what)] };
   },
 };
+
+/** A word that is a device's name as well was taken for a key: keys may be any text. */
+function namesakeLines({ context, head }: WhyInput, word: string): string[] {
+  const { keyspace, devices } = head.ring;
+  const named = devices.filter((device) => device?.device === word);
+  return named.map((device) => {
+    const command = context.next(`why ${keyspace} d${device?.id}`);
+    return `${word} was taken for a key; a device has this name too: ${command}`;
+  });
+}
 
 function whyKey(input: WhyInput, key: string): Promise<Answer> {
   const partition = partitionerOf(input.head.ring.partitioner)(Buffer.from(key, 'utf8'));

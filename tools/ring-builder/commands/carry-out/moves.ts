@@ -66,8 +66,9 @@ A rate is 256KiB/s or more.`,
     if (action === 'list') return listMoves(context, head, which);
     if (action === 'rate') return rateAnswer(context, head, which);
     if (action === 'force') {
+      const wanted = forcedOf(head, which);
       const reason = requireForce(context, { ring, which, reason: optionalText(args, 'reason') });
-      return force(context, head, { which, reason });
+      return force(context, head, { ...wanted, reason });
     }
     const selected = withSelected(head, which);
     if (action === 'cancel') return cancelAnswer(context, head, selected);
@@ -143,12 +144,15 @@ async function listMoves(
 }
 
 /** Moves of the partitions; and refills of those that no move brings. */
-async function force(
-  context: Context,
-  head: StoredVersion,
-  { which, reason }: { readonly which: readonly string[]; readonly reason: string },
-): Promise<Answer> {
-  const { ring } = head;
+interface Forced {
+  readonly moves: readonly Move[];
+  /** Without a move: their files are to do with what they have. */
+  readonly partitions: readonly number[];
+}
+
+/** Before anybody is asked for a word. Throws USAGE, MOVE_UNKNOWN. */
+function forcedOf({ ring }: StoredVersion, which: readonly string[]): Forced {
+  if (which.length === 0) throw usage('which partitions? numbers, or all');
   const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
   const named = which.filter((word) => word === 'all' || isDeviceWord(word) || moving.has(word));
   const partitions = which
@@ -159,7 +163,15 @@ async function force(
     throw usage(
       `partition ${unknown}: ${ring.keyspace} has partitions 0 to ${ring.partitions - 1}`,
     );
-  const moves = named.length === 0 ? [] : namedMoves(ring, ring.moves, named);
+  return { moves: named.length === 0 ? [] : namedMoves(ring, ring.moves, named), partitions };
+}
+
+async function force(
+  context: Context,
+  head: StoredVersion,
+  { moves, partitions, reason }: Forced & { readonly reason: string },
+): Promise<Answer> {
+  const { ring } = head;
   const refills = partitions.length === 0 ? [] : await forceRefills(ring, { partitions, reason });
   const joins = await controlMoves(ring, { action: 'force', moves, reason });
   const count = moves.length + refills.reduce((sum, one) => sum + one.known, 0);
@@ -226,7 +238,6 @@ function requireForce(
   },
 ): string {
   const { ring, which, reason } = forced;
-  if (which.length === 0) throw usage('which partitions? numbers, or all');
   if (reason === undefined) throw usage('a move is forced with --reason TEXT, or not at all');
   if (context.yes) return reason;
   const message = `partitions ${which.join(' ')} of ${ring} may lose writes that were acknowledged`;

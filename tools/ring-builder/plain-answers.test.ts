@@ -1,0 +1,64 @@
+// What commands say to a slip of the hand: what is wrong first, in words that can be typed.
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
+import { parseCommandLine } from './command-line.ts';
+
+async function committed() {
+  const tool = await ringBuilderHere();
+  await tool.json('create notes --partitions 8 --replicas 2');
+  const devices = [1, 2, 3].map((n) => `r1z${n}-127.0.0.1:${n}/sd${n} 1`).join(' ');
+  await tool.json(`add notes ${devices}`);
+  await tool.json('commit notes -m first');
+  return tool;
+}
+
+test('a word that is a device name too is a key, and why says so', async () => {
+  const tool = await committed();
+  expect(await tool.text('why notes sd2')).toContain(
+    'sd2 was taken for a key; a device has this name too: ring-builder why notes d1',
+  );
+  for (const command of ['why notes other', 'why notes sd2 --as-key']) {
+    expect(await tool.text(command), command).not.toContain('was taken for a key');
+  }
+});
+
+test('force finds out what it was asked for before it asks for a word', async () => {
+  const tool = await committed();
+  for (const [which, code] of [
+    ['d1', 'MOVE_UNKNOWN'],
+    ['8', 'USAGE'],
+    ['7', 'CONFIRMATION_NEEDED'],
+  ]) {
+    expect(await tool.refusal(`moves notes force ${which} --reason test`)).toMatchObject({ code });
+  }
+});
+
+test('a file that is not there is called that, and a server is named with its port', async () => {
+  const tool = await committed();
+  await expect(tool.answer('add notes --from nofile')).rejects.toMatchObject({
+    message: '--from nofile: there is no such file',
+  });
+  await expect(tool.answer('restore more --from db1')).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('a server has a port'),
+    hint: expect.stringContaining('restore more --from 10.0.0.1:6200'),
+  });
+  await expect(tool.answer('restore more --from 127.0.0.1:1')).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    hint: expect.stringContaining('does a ring-server listen there?'),
+  });
+});
+
+test('health says what its exit codes mean where several things are wrong', async () => {
+  const help = await parseCommandLine(['health', '--help'], 200);
+  expect(help.kind === 'help' && help.text.replaceAll(/\s+/g, ' ')).toContain(
+    '4: servers are down and nothing else is wrong',
+  );
+});
+
+test('settings are called as they are typed', async () => {
+  const tool = await committed();
+  expect(await tool.text('set notes --min-part-hours 24')).toContain(
+    'staged: set --min-part-hours 24',
+  );
+});
