@@ -137,7 +137,8 @@ async function getOwn(
   const proof: ServerProof = { by: 'device', keys: new Set([key]) };
   return getHttp(address, path, { proof, timeoutMs, token }).catch((error: unknown) => {
     if (!(error instanceof CodedError) || error.code !== 'PEER_UNREACHABLE') throw error;
-    return getHttp(address, path, { proof: null, timeoutMs, token });
+    // Whoever listens there has proved nothing: it is not shown the token.
+    return getHttp(address, path, { proof: null, timeoutMs });
   });
 }
 

@@ -57,3 +57,8 @@ assert(redisPerAddressMax < redisConnectionsMax, 'nor here');
 assert(httpBodiesBytesMax >= 16 * httpBatchBytesMax, 'large batches pass side by side');
 assert(redisHeldBytesMax >= 8 * redisRequestBytesMax, 'large requests too');
 assert(wireBegunBytesMax >= 16 * socketMessageBytesMax, 'and large messages');
+/**
+ * How long requests of all connections may begin in one turn of the event loop; then others have
+ * theirs. 20,000 requests of a stranger, each refused at once, took a second.
+ */
+export const redisTurnMsMax = 10;

@@ -207,11 +207,6 @@ export const redisInlineBytesMax = 64 * KIB;
 /** Requests of one connection under way at once; further ones wait unread. Eight times -P 16. */
 export const redisPipelineMax = 128;
 /**
- * How long requests of all connections may begin in one turn of the event loop; then others have
- * theirs. 20,000 requests of a stranger, each refused at once, took a second.
- */
-export const redisTurnMsMax = 10;
-/**
  * Bytes of answers that wait for a slow reader; beyond it nothing new of that connection starts.
  */
 export const redisOutputBytesMax = 1 * MIB;

@@ -1,5 +1,5 @@
 // One turn of the event loop takes so much, and whoever waited longest goes on first.
-import { redisTurnMsMax } from '@ringwright/base/limits';
+import { redisTurnMsMax } from '@ringwright/base/limits-listeners';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TurnBudget } from './turn-budget.ts';
 

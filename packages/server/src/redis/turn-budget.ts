@@ -1,6 +1,6 @@
 // How long connections together may hold one turn of the event loop. Whoever sends many small
 // requests, such as a stranger who is refused each at once, waits for the next one.
-import { redisTurnMsMax } from '@ringwright/base/limits';
+import { redisTurnMsMax } from '@ringwright/base/limits-listeners';
 
 /** Requests between two looks at the clock. */
 const LOOK_EVERY = 32;
