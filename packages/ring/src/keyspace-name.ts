@@ -18,3 +18,15 @@ export function checkKeyspaceName(name: string): string {
     },
   );
 }
+
+/** What stands behind /v1/ in paths of servers that name no key. */
+const taken: ReadonlySet<string> = new Set(['duty', 'rings']);
+
+/** For a ring that is new: as checkKeyspaceName, and its keys must have paths over HTTP. */
+export function checkNewKeyspace(name: string): string {
+  if (!taken.has(checkKeyspaceName(name))) return name;
+  throw new CodedError('NAME_INVALID', `no ring can be named ${name}: /v1/${name}/ is no key's`, {
+    hint: `choose another name, such as my-${name}`,
+    details: { name },
+  });
+}

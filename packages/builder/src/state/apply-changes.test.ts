@@ -164,6 +164,7 @@ test('changes apply in order: a device added and weighed in one go', () => {
 
 test.each<[object, string]>([
   [{ ring: 'Cities' }, 'NAME_INVALID'],
+  [{ ring: 'rings' }, 'NAME_INVALID'],
   [{ replicas: 0.5 }, 'VALUE_OUT_OF_RANGE'],
   [{ replicas: 33 }, 'VALUE_OUT_OF_RANGE'],
   [{ replicas: NaN }, 'VALUE_OUT_OF_RANGE'],

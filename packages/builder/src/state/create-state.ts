@@ -1,5 +1,5 @@
 // The builder state a ring starts from: settings checked, no devices yet. Pure.
-import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { checkNewKeyspace } from '@ringwright/ring/keyspace-name';
 import type { BuilderState } from './builder-state.ts';
 import {
   checkMinPartHours,
@@ -15,7 +15,7 @@ import { checkTokenRules } from './token-rules.ts';
  */
 export function createState(settings: Omit<BuilderState, 'devices'>): BuilderState {
   const { ring, cluster, partitioner, replicas, placement, minPartHours, overload } = settings;
-  checkKeyspaceName(ring);
+  checkNewKeyspace(ring);
   checkReplicas(replicas, checkPartitioner(partitioner));
   checkMinPartHours(minPartHours);
   checkOverload(overload);
