@@ -90,8 +90,8 @@ async function codeAt(
 const beforeAuth = ['auth', 'hello', 'quit'];
 /** They ask about the server and the connection: any token will do. */
 const aboutNoKey = [
-  ...['client', 'command', 'config', 'echo', 'flushall', 'flushdb', 'info', 'ping'],
-  ...['ringwright.consistency', 'select'],
+  ...['client', 'command', 'config', 'discard', 'echo', 'exec', 'flushall', 'flushdb', 'info'],
+  ...['multi', 'ping', 'ringwright.consistency', 'select', 'watch'],
 ];
 
 type Saying = (...words: string[]) => Promise<string>;

@@ -16,7 +16,12 @@ test('without moves in flight there are those that have ended', () => {
   expect(rolloutLine(JSON.stringify(end))).toBe('version 4: old holders give up; 24 finished');
 });
 
+test('a note is its sentence', () => {
+  const text = 'cities version 3: every server knows of 24 moves';
+  expect(rolloutLine(JSON.stringify({ event: 'note', text }))).toBe(text);
+});
+
 test.each(['cities version 3: every server knows of 24 moves', '{"code":"LOCK_HELD"}', ''])(
-  'what is no progress is left alone: %s',
+  'what is no event is left alone: %s',
   (line) => expect(rolloutLine(line)).toBeNull(),
 );

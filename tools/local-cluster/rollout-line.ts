@@ -1,10 +1,17 @@
-// What a rollout says where no terminal is: its JSON lines of progress as sentences. Pure.
+// What a rollout says where no terminal is: its events in lines of JSON as sentences. Pure.
 
 interface Progress {
+  readonly event: 'progress';
   readonly version: number;
   readonly doing: string;
   readonly moves: readonly { readonly stage: string; readonly bytes: number }[];
   readonly finished: number;
+}
+
+/** A sentence for people. */
+interface Note {
+  readonly event: 'note';
+  readonly text: string;
 }
 
 /** In the order in which moves go through them; any other stage comes last. */
@@ -12,12 +19,13 @@ const stages = ['queued', 'reserving', 'copying', 'catching-up', 'verifying', 'a
 
 /**
  * `version 4: joiners copy; 20 queued, 3 copying, 1 available; 0.4 MB copied`. Null for a line that
- * is no progress: it was meant for people.
+ * is no event: it was meant for people.
  */
 export function rolloutLine(line: string): string | null {
-  const progress = progressOf(line);
-  if (progress === null) return null;
-  const { version, doing, moves, finished } = progress;
+  const event = eventOf(line);
+  if (event === null) return null;
+  if (event.event === 'note') return event.text;
+  const { version, doing, moves, finished } = event;
   const found = [...new Set([...stages, ...moves.map(({ stage }) => stage)])];
   const counts = found.map((stage) => {
     return { stage, count: moves.filter((move) => move.stage === stage).length };
@@ -36,10 +44,10 @@ export function rolloutLine(line: string): string | null {
     .join('; ');
 }
 
-function progressOf(line: string): Progress | null {
-  if (!line.startsWith('{"event":"progress"')) return null;
+function eventOf(line: string): Progress | Note | null {
+  if (!/^\{"event":"(progress|note)"/.test(line)) return null;
   try {
-    return JSON.parse(line) as Progress; // printed by ring-builder, since it begins like one
+    return JSON.parse(line) as Progress | Note; // printed by ring-builder, since it begins like one
   } catch {
     return null;
   }
