@@ -98,8 +98,8 @@ export class RedisConnection {
     // An answer that many others waited behind came just now.
     if (!this.#hasRoom()) this.#flush();
     let [begun, more] = [0, true];
-    for (; more && this.#mayBegin(); this.#flush()) {
-      while (more && this.#mayBegin()) {
+    for (; more && this.#mayBegin(begun); this.#flush()) {
+      while (more && this.#mayBegin(begun)) {
         const request = this.#nextRequest();
         more = request !== null;
         if (request !== null) {
@@ -112,9 +112,10 @@ export class RedisConnection {
       this.#share.held.cameOn();
       this.#share.onRequest();
     }
-    const hasTime = !more || this.#ending || !this.#share.turns.isSpent();
-    if (!hasTime) this.#share.turns.wait(this.#goOn);
-    if (hasTime && this.#hasRoom()) this.#socket.resume();
+    // It had its part of the turn; the rest is for others.
+    const isLate = more && !this.#ending && this.#hasRoom();
+    if (isLate) this.#share.turns.wait(this.#goOn);
+    if (!isLate && this.#hasRoom()) this.#socket.resume();
     else this.#socket.pause();
     this.#flush();
     this.#share.held.hold(this.#requests.begunBytes + this.#socket.writableLength);
@@ -122,8 +123,9 @@ export class RedisConnection {
     this.#turnMs = null;
   }
 
-  #mayBegin(): boolean {
-    return !this.#ending && this.#hasRoom() && !this.#share.turns.isSpent();
+  #mayBegin(begun: number): boolean {
+    if (this.#ending || !this.#hasRoom()) return false;
+    return begun < redisPipelineMax && !this.#share.turns.isSpent();
   }
 
   #hasRoom(): boolean {
