@@ -1,6 +1,6 @@
 // What is shown to servers: the operator's token or a client certificate, of an option or of the
-// environment. No option takes a token itself: it would be in the list of processes.
-import { parseToken, tokenText } from '@ringwright/access/token';
+// environment.
+import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
@@ -12,17 +12,8 @@ export async function tokenToShow(
   args: Arguments,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
-  // Empty words of the environment come of unset variables in scripts.
-  const file = optionalText(args, 'token-file') ?? (env['RING_BUILDER_TOKEN_FILE'] || null);
-  const word =
-    file === null ? (env['RING_BUILDER_TOKEN'] ?? '') : await readShown(file, 'token file');
-  if (file === null && word === '') return null;
-  const token = parseToken(word.trim());
-  if (token !== null) return tokenText(token);
-  const where = file ?? 'RING_BUILDER_TOKEN';
-  throw new CodedError('USAGE', `${where} holds no token: wanted NAME.SECRET`, {
-    hint: 'ring-builder access grant NAME --operator --metrics --out FILE writes one',
-  });
+  const read = (file: string): Promise<string> => readShown(file, 'token file');
+  return shownToken(optionalText(args, 'token-file'), env, read);
 }
 
 /** A key with its certificate in one file, as certs issue writes it. Throws USAGE, FILE_UNFIT. */

@@ -1,0 +1,25 @@
+// Which token a program shows to servers: that of an option, or of the environment. No option takes
+// a token itself: it would be in the list of processes.
+import { CodedError } from '@ringwright/base/coded-error';
+import { parseToken, tokenText } from './token.ts';
+
+/**
+ * Of the file that was named, else of RING_BUILDER_TOKEN_FILE or RING_BUILDER_TOKEN; null: none was
+ * given. Throws USAGE for what is no token, and what `read` throws.
+ */
+export async function shownToken(
+  named: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  read: (file: string) => Promise<string>,
+): Promise<string | null> {
+  // Empty words of the environment come of unset variables in scripts.
+  const file = named ?? (env['RING_BUILDER_TOKEN_FILE'] || null);
+  const word = file === null ? (env['RING_BUILDER_TOKEN'] ?? '') : await read(file);
+  if (file === null && word === '') return null;
+  const token = parseToken(word.trim());
+  if (token !== null) return tokenText(token);
+  const where = file ?? 'RING_BUILDER_TOKEN';
+  throw new CodedError('USAGE', `${where} holds no token: wanted NAME.SECRET`, {
+    hint: 'ring-builder access grant NAME --operator --metrics --out FILE writes one',
+  });
+}
