@@ -106,10 +106,9 @@ export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | '
   });
 }
 
-function stepOf({ epoch, version }: Pick<AccessDocument, 'epoch' | 'version'>): {
-  epoch: number;
-  version: number;
-} {
+type Step = Pick<AccessDocument, 'epoch' | 'version'>;
+
+function stepOf({ epoch, version }: Step): Step {
   return { epoch, version };
 }
 

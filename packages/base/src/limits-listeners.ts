@@ -49,6 +49,11 @@ export const wireBegunBytesMin = 64 * 1024;
 export const wirePieceBytes = 256;
 /** Halves of requests and unread answers of all Redis connections: 16 of the largest requests. */
 export const redisHeldBytesMax = 256 * MIB;
+/**
+ * How long requests of all connections may begin in one turn of the event loop; then others have
+ * theirs. 20,000 requests of a stranger, each refused at once, took a second.
+ */
+export const redisTurnMsMax = 10;
 
 assert(wireReservedMax < wireConnectionsMax, 'strangers have places too');
 assert(wirePerAddressMax < wireConnectionsMax - wireReservedMax, 'one address does not take all');
@@ -57,8 +62,3 @@ assert(redisPerAddressMax < redisConnectionsMax, 'nor here');
 assert(httpBodiesBytesMax >= 16 * httpBatchBytesMax, 'large batches pass side by side');
 assert(redisHeldBytesMax >= 8 * redisRequestBytesMax, 'large requests too');
 assert(wireBegunBytesMax >= 16 * socketMessageBytesMax, 'and large messages');
-/**
- * How long requests of all connections may begin in one turn of the event loop; then others have
- * theirs. 20,000 requests of a stranger, each refused at once, took a second.
- */
-export const redisTurnMsMax = 10;

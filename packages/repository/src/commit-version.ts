@@ -59,7 +59,7 @@ export interface VersionToCommit {
   /** The key that signs it, in a folder with a trust document. */
   readonly key?: KeyObject | undefined;
   /** Absent: that of the folder. A ring that is made aside is signed as its folder to be is. */
-  readonly trust?: Trust | null;
+  readonly trust?: Trust;
   /** Why a large change shall pass the change guard; logged, and in the manifest of a signed version. */
   readonly override?: string | null;
   /** Called after each step; for progress, and for tests that stop there. */

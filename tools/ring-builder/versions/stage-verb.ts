@@ -29,7 +29,7 @@ export async function stageAndAnswer(
       ...(changes.length > CHANGES_SHOWN_MAX
         ? [`… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`]
         : []),
-      ...(changes.length === 0 ? [`nothing changes: ${ring} is so already`] : []),
+      ...(changes.length === 0 ? [`nothing changes: ${ring} is as asked already`] : []),
       ...(count === 0 ? [] : [`${counted(count, 'change')} staged; nothing moves before a commit`]),
     ],
     next: context.next(`${count === 0 ? 'status' : 'plan'} ${ring}`),

@@ -17,11 +17,6 @@ export function isDamage(error: unknown): boolean {
   return DAMAGE.test(sqliteCode(error));
 }
 
-/** Whether one record does not match its hash: others of the file may be whole. */
-export function isRecordDamage(error: unknown): boolean {
-  return error instanceof CodedError && error.code === 'RECORD_DAMAGED';
-}
-
 /** Whether it has put the disk in doubt already: a sync of ours that failed, or the store. */
 export function isStoreFailure(error: unknown): boolean {
   return error instanceof CodedError && error.code === 'STORE_FAILED';

@@ -7,7 +7,7 @@ import { placeName } from '../file/data-paths.ts';
 import { newTables } from '../file/new-partition-file.ts';
 import { isEmpty, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
-import { damageError, isDamage, isRecordDamage, isStoreFailure } from '../file/sqlite-errors.ts';
+import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** What it takes to use the file of a partition. */
@@ -41,7 +41,9 @@ function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: 
       partition.damage ??= damageError(error, partition);
       throw partition.damage;
     }
-    if (isRecordDamage(error)) parts.suspects.add(partition);
+    // Others of the file may be whole: the scrub will tell.
+    const isOfRecord = error instanceof CodedError && error.code === 'RECORD_DAMAGED';
+    if (isOfRecord) parts.suspects.add(partition);
     if (diskError(error) !== null || isStoreFailure(error)) parts.fail(error);
     throw parts.failure ?? error;
   }

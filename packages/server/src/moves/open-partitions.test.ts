@@ -142,7 +142,7 @@ describe('damaged files', () => {
     expect(await replaceDamaged(store, active, rule)).toEqual([0]);
     found.mockReturnValue([second!]);
     await expect(replaceDamaged(store, active, rule)).rejects.toThrow(
-      /1 of 8 files .* are damaged, and 1 have to be refilled already/,
+      /1 of 8 files .* are damaged, and 1 more wait to be refilled/,
     );
     await store.setState('cities', 0, 'ready');
     expect(await replaceDamaged(store, active, rule)).toEqual([1]);

@@ -21,10 +21,10 @@ export async function replaceDamaged(
   }: { readonly confirmed: number; readonly onRepair: (repair: Repair) => void },
 ): Promise<number[]> {
   const { keyspace } = active.ring;
-  const { replaceable, files, emptied: before } = replaceableOf(store, active);
+  const { replaceable, files, refilling } = replaceableOf(store, active);
   const held = heldQuarantines(store, active);
   if (held > confirmed) {
-    const waiting = before === 0 ? '' : `, and ${before} have to be refilled already`;
+    const waiting = refilling === 0 ? '' : `, and ${refilling} more wait to be refilled`;
     const message = `${held} of ${files} files of '${keyspace}' are damaged${waiting}`;
     const command = `ring-builder trash ${keyspace} confirm`;
     const hint = `check the disk and the memory of this machine; ${command} lets them go`;
@@ -49,26 +49,26 @@ export async function replaceDamaged(
  * that were replaced and have not refilled count too: a scrub finds one file after the other.
  */
 export function heldQuarantines(store: Store, active: ActiveRing): number {
-  const { replaceable, files, emptied } = replaceableOf(store, active);
-  const isMuch = replaceable.length + emptied > Math.max(1, (files * damagedPercentMax) / 100);
+  const { replaceable, files, refilling } = replaceableOf(store, active);
+  const isMuch = replaceable.length + refilling > Math.max(1, (files * damagedPercentMax) / 100);
   return isMuch ? replaceable.length : 0;
 }
 
 function replaceableOf(
   store: Store,
   { ring, self }: ActiveRing,
-): { readonly replaceable: readonly number[]; readonly files: number; readonly emptied: number } {
+): { readonly replaceable: readonly number[]; readonly files: number; readonly refilling: number } {
   const damaged = damagedOf(store, ring.keyspace);
   // Asked by every status and pass.
-  if (damaged.size === 0) return { replaceable: [], files: 0, emptied: 0 };
+  if (damaged.size === 0) return { replaceable: [], files: 0, refilling: 0 };
   const usable = store.list().filter((one) => one.keyspace === ring.keyspace);
   const replaceable = [...damaged].filter((partition) => {
     if (self === null || partition >= ring.partitions) return false;
     const { kind, pushTo } = dutyOf(ring, partition, self);
     return kind !== 'UNLOAD' && pushTo.length > 0;
   });
-  const emptied = usable.filter(({ state }) => state === 'lost').length;
-  return { replaceable, files: damaged.size + usable.length, emptied };
+  const refilling = usable.filter(({ state }) => state === 'lost').length;
+  return { replaceable, files: damaged.size + usable.length, refilling };
 }
 
 /** Partitions of a keyspace whose files here cannot be used. */

@@ -76,7 +76,7 @@ test('what is so already is not staged, and what contradicts itself is refused',
   ]) {
     expect(await tool.json(command), command).toMatchObject({ changed: false, changes: 0 });
     expect((await tool.run(command)).stdout, command).toMatch(
-      /^nothing changes: cities is so already\n\nNext: ring-builder status cities/,
+      /^nothing changes: cities is as asked already\n\nNext: ring-builder status cities/,
     );
   }
   const both = await tool.run('ramp cities d0 200 --off --json');
