@@ -7,7 +7,8 @@ import type { Registry } from './file/registry.ts';
 import { applyGroup } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import type { LogPartition } from './log/log-entries.ts';
-import { createSegment, type LogSegment, removeSegments } from './log/log-segment.ts';
+import { checkLogIsThere, noteLogInUse } from './log/log-in-use.ts';
+import { createSegment, type LogSegment, listSegments, removeSegments } from './log/log-segment.ts';
 import { replayLog } from './log/replay-log.ts';
 import { finishFiles } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
@@ -24,11 +25,13 @@ type Recovering = Pick<StoreParts, 'root' | 'files' | 'registry' | 'empties' | '
 
 /**
  * Replays the log, makes the result durable in the partition files, and begins an empty segment.
+ * Throws LOG_DAMAGED.
  */
 export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   const { root, files, registry } = parts;
   const memtables = new Memtables(files, RECOVERY);
   const directory = dataPaths.log(root);
+  checkLogIsThere(root, await listSegments(directory));
   const segments = await replayLog(directory, {
     apply: ({ partition: named, entries, segment }) => {
       const partition = replayed(named, segment, registry);
@@ -50,12 +53,15 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   });
   await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true);
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
+  // First: a log in use always has a segment.
+  const begun = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
+  await noteLogInUse(root);
   // failpoint: replay.before-removal
   await removeSegments(
     directory,
     segments.filter((number) => number < needed),
   );
-  return createSegment(directory, (segments.at(-1) ?? 0) + 1);
+  return begun;
 }
 
 /**

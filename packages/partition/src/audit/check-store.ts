@@ -6,6 +6,7 @@ import { readEmptyPartitions } from '../file/empty-partitions.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { listPartitionDirectories, readCurrent } from '../file/partition-directory.ts';
 import { isUnfinished } from '../file/read-partitions.ts';
+import { checkLogIsThere } from '../log/log-in-use.ts';
 import { listSegments } from '../log/log-segment.ts';
 import { readSegment } from '../log/read-segment.ts';
 import { checkContiguous } from '../log/replay-log.ts';
@@ -19,7 +20,7 @@ import { lockDirectory } from './directory-lock.ts';
 export async function checkStore(directory: string): Promise<Finding[]> {
   const lock = lockDirectory(directory);
   try {
-    const findings = await checkLog(dataPaths.log(directory));
+    const findings = await checkLog(directory);
     const empties = await readEmptyPartitions(directory);
     for (const place of await listPartitionDirectories(directory)) {
       if (await isUnfinished(place, empties)) continue;
@@ -57,9 +58,11 @@ async function checkPlace(place: {
   }
 }
 
-async function checkLog(directory: string): Promise<Finding[]> {
+async function checkLog(root: string): Promise<Finding[]> {
+  const directory = dataPaths.log(root);
   try {
     const segments = await listSegments(directory);
+    checkLogIsThere(root, segments);
     checkContiguous(directory, segments);
     for (const number of segments) {
       await readSegment(directory, number, number === segments.at(-1));

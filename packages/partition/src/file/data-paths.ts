@@ -20,6 +20,7 @@ export function placeName({ keyspace, partition }: PartitionPlace): string {
 export const dataPaths = {
   lock: (root: string): string => join(root, 'lock.db'),
   log: (root: string): string => join(root, 'log'),
+  logInUse: (root: string): string => join(root, 'log-in-use'),
   partitions: (root: string): string => join(root, 'partitions'),
   emptyPartitions: (root: string): string => join(root, 'empty-partitions'),
   staging: (root: string): string => join(root, 'staging'),

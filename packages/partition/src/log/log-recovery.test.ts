@@ -1,8 +1,16 @@
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  appendFileSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { logFillBytes } from '@ringwright/base/limits-store';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cutWals, logFiles, scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { checkStore } from '../audit/check-store.ts';
 import { frameAt, segmentHeaderBytes } from './log-frame.ts';
 import { readSegment } from './read-segment.ts';
 
@@ -179,6 +187,26 @@ describe('a store without its WALs, as after a power loss', () => {
     expect(sizes.at(-1)).toBeGreaterThan(logFillBytes);
     cutWals(image.directory, () => 0);
     expect((await image.open()).info('test', 0)).toEqual(store.info('test', 0));
+  });
+
+  test('a log that is deleted after a kill is no log that was closed cleanly', async () => {
+    await using one = scratch();
+    const store = await one.open();
+    await store.create('test', 0, 'ready');
+    await store.write([write('k', 'v', 1)]);
+    await using image = one.image();
+    const files = logFiles(image.directory).map((file) => [file, readFileSync(file)] as const);
+    rmSync(join(image.directory, 'log'), { recursive: true });
+    const refusal = { code: 'LOG_DAMAGED', message: expect.stringContaining('no segment') };
+    await expect(image.open()).rejects.toMatchObject(refusal);
+    await expect(image.open(), 'also the second time').rejects.toMatchObject(refusal);
+    expect(await checkStore(image.directory)).toMatchObject([{ code: 'LOG_DAMAGED' }]);
+    for (const [file, content] of files) writeFileSync(file, content);
+    const whole = await image.open();
+    expect(textOf(whole, 'k')).toBe('v');
+    await whole.close();
+    rmSync(join(image.directory, 'log'), { recursive: true });
+    expect(textOf(await image.open(), 'k'), 'closed cleanly').toBe('v');
   });
 
   test('a torn tail in a segment that is not the last is damage', async () => {
