@@ -1,6 +1,7 @@
 // One read, write or delete of a record over HTTP, with its outcome as a history wants it.
 import type http from 'node:http';
 import { parseStamp, type Stamp } from '@ringwright/base/stamp';
+import { codeOf } from '@ringwright/base/thrown';
 import { askServer, type Request, type Response, refusalOf } from './ask-server.ts';
 import type { Operation } from './history.ts';
 
@@ -69,6 +70,6 @@ function stampOf({ headers }: Response): Stamp | null {
 
 /** No connection: nothing happened. Anything else may have been done. */
 function unanswered(error: unknown): Told {
-  const refused = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+  const refused = codeOf(error) === 'ECONNREFUSED';
   return { outcome: refused ? 'rejected' : 'unknown', stamp: null, reason: String(error) };
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { printableLines } from '@ringwright/base/printable';
+import { messageOf } from '@ringwright/base/thrown';
 import { readCities } from './cities.ts';
 import { Cluster } from './cluster.ts';
 import { findProblems } from './figures.ts';
@@ -25,7 +26,7 @@ try {
   await run(parseOptions(process.argv.slice(2)));
 } catch (error) {
   if (process.exitCode !== EXIT_INTERRUPTED) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     process.stderr.write(printableLines(`\nlocal-cluster: ${text}\n`));
     if (error instanceof CodedError && error.hint !== '') {
       process.stderr.write(printableLines(`${error.hint}\n`));

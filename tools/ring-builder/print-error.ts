@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { shortenedWords } from '@ringwright/base/shortened';
+import { messageOf } from '@ringwright/base/thrown';
 import type { Line } from './cli/terminal.ts';
 import { type Naming, nameRings } from './name-rings.ts';
 
@@ -35,7 +36,7 @@ export function printError(error: unknown, { inJson, naming, help }: Typed): Pri
 function printBug(error: unknown, inJson: boolean): PrintedError {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const hint = 'this is a bug of ring-builder; please report it with the command you typed';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const document = { code: 'BUG', message, hint, details: { stack } };
   if (inJson) return { exit: EXIT_BUG, lines: [JSON.stringify(document)] };
   const [first = '', ...more] = stack.split('\n');

@@ -1,5 +1,6 @@
 // Program: real servers under faults and load; then what they promised is checked.
 //     npm run torture -- --minutes 20 --seed 7 --nemesis k,s,p,c,d
+import { messageOf } from '@ringwright/base/thrown';
 import { seededBugs } from './bugs/all.ts';
 import { patchesOf, type SeededBug } from './bugs/seeded-bug.ts';
 import { archive } from './nemeses/archive.ts';
@@ -89,6 +90,6 @@ async function main(args: readonly string[]): Promise<void> {
 // An exit kills the servers that run; a signal alone would leave them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 main(process.argv.slice(2)).catch((error: unknown) => {
-  say(`torture: ${error instanceof Error ? error.message : String(error)}`);
+  say(`torture: ${messageOf(error)}`);
   process.exitCode = USAGE_EXIT;
 });

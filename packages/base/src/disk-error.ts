@@ -1,5 +1,6 @@
 // What the file system and SQLite throw, as errors with a code and a hint. Pure.
 import { CodedError } from './coded-error.ts';
+import { codeOf } from './thrown.ts';
 
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL']);
 
@@ -43,8 +44,4 @@ export function codedOrDisk(error: unknown): CodedError {
 function hintOf(code: string): string {
   if (FULL.has(code)) return 'free some space, then type the command again';
   return HINTS[code] ?? 'see the path, its owner and mode, and the user that this runs as';
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : '';
 }

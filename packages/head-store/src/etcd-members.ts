@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
 import { etcdCallMs, etcdWatchMs } from '@ringwright/base/limits';
+import { codeOf } from '@ringwright/base/thrown';
 import { z } from 'zod';
 import { type EtcdPlace, type EtcdPost, postEtcd, readSecret } from './etcd-request.ts';
 
@@ -111,10 +112,6 @@ function isRefusal(error: unknown): boolean {
 
 /** Of TLS: no member was found that both sides trust. */
 const tlsCode = /^(ERR_SSL|ERR_TLS|CERT|UNABLE|DEPTH|SELF_SIGNED|HOSTNAME)_/;
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
 
 /** Only then the request certainly did nothing. */
 function neverConnected(error: unknown): boolean {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '@ringwright/base/thrown';
 import { makeDirectories } from './make-directories.ts';
 
 /** Names of files that a crash leaves behind begin so; nobody reads them. */
@@ -121,7 +122,7 @@ export async function addDurably(path: string, content: string | Uint8Array): Pr
   try {
     await link(temporary, path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(temporary, { force: true });

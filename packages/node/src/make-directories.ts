@@ -1,6 +1,7 @@
 // A directory with its parents, where the system may refuse any of them.
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { codeOf } from '@ringwright/base/thrown';
 
 /**
  * As `mkdir` with `recursive`, which never ends where the system says of a directory below one that
@@ -21,7 +22,7 @@ async function isMade(directory: string, mode: number): Promise<boolean> {
     await mkdir(directory, { mode });
     return true;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
+    const code = codeOf(error);
     if (code === 'EEXIST') return true;
     if (code === 'ENOENT' && dirname(directory) !== directory) return false;
     throw error;

@@ -5,6 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { childrenPlacedAtOnce, mergesAsideMax } from '@ringwright/base/limits-copies';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
+import { messageOf } from '@ringwright/base/thrown';
 import { removeFiles } from '@ringwright/node/remove-files';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { adoptCopy } from './copy/adopt-copy.ts';
@@ -112,7 +113,7 @@ async function build(
     if (error instanceof CodedError) throw error;
     // Whose it is the scrub says, and marks it.
     for (const parent of parents) await scrubPartition(parts, parent);
-    const what = error instanceof Error ? error.message : String(error);
+    const what = messageOf(error);
     const names = parents.map(placeName).join(', ');
     throw new CodedError('COPY_INVALID', `children of ${names}: ${what}`);
   } finally {

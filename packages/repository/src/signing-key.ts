@@ -6,6 +6,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
+import { codeOf } from '@ringwright/base/thrown';
 import { replaceOwnFile, syncDirectory, writeNewFile } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import {
@@ -141,7 +142,7 @@ function requireStrong(passphrase: string): void {
 /** Secrets are born with mode 0600, and no file is ever written over a key. */
 async function writeOnce(path: string, content: string, name: string): Promise<void> {
   await writeNewFile(path, content).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
     throw new CodedError('SIGNING_KEY_EXISTS', `there is a key ${name} already: ${path}`, {
       hint: 'choose another name; a key in use may be lost for good when its file is removed',
       details: { name, path },

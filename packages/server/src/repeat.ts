@@ -1,5 +1,6 @@
 // Work done again and again, with a pause between the runs; and a file that is read so.
 import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
+import { messageOf } from '@ringwright/base/thrown';
 import type { Logger } from 'pino';
 
 /** The function returned ends it and waits for the run under way. */
@@ -41,7 +42,7 @@ export function followFile(
       await read();
       refusedBefore = '';
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (reason !== refusedBefore) log.warn({ file, error }, kept);
       refusedBefore = reason;
     }

@@ -1,6 +1,7 @@
 // gzip as Swift's ring files use it: inflated whole, checked and capped; written the same. Pure.
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
+import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
 /** Chunks of 64 KiB: a whole ring would be thousands of the default ones. */
@@ -20,11 +21,11 @@ export function inflateRing(bytes: Uint8Array): Buffer {
   try {
     return gunzipSync(bytes, { maxOutputLength: swiftPayloadBytesMax, chunkSize: CHUNK_BYTES });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
+    const code = codeOf(error);
     if (code === 'ERR_BUFFER_TOO_LARGE') {
       throw swiftTooLarge('bytes inflated', swiftPayloadBytesMax + 1, swiftPayloadBytesMax);
     }
-    const what = error instanceof Error ? error.message : String(error);
+    const what = messageOf(error);
     throw swiftInvalid('gzip stream', `damaged (${what})`, 'whole');
   }
 }

@@ -1,6 +1,7 @@
 // JSON inside a Swift file: read, or refused with a sentence. Pure.
 import { foreignDevicesBytesMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
+import { messageOf } from '@ringwright/base/thrown';
 import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
 export function parseSwiftJson(bytes: Uint8Array, what: string): unknown {
@@ -8,7 +9,7 @@ export function parseSwiftJson(bytes: Uint8Array, what: string): unknown {
     throw swiftTooLarge(`bytes of the ${what}`, bytes.length, foreignDevicesBytesMax);
   }
   return parseJson(bytes, (error) => {
-    const complaint = error instanceof Error ? error.message : String(error);
+    const complaint = messageOf(error);
     return swiftInvalid(what, `no JSON (${complaint.slice(0, 120)})`, 'JSON');
   });
 }

@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '@ringwright/base/thrown';
 import { type Comparison, tableLines } from './comparison.ts';
 import { profileLines } from './cpu-profile.ts';
 import { machine } from './machine.ts';
@@ -46,7 +47,7 @@ export async function runBenchmark<Size extends string>(benchmark: Benchmark<Siz
   try {
     asked = parse(benchmark);
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = messageOf(error);
     console.error(`${what}; try npm run bench:${name} -- --help`);
     process.exitCode = 2;
     return;

@@ -1,5 +1,6 @@
 // Files that operators name, read whole: absent, special and oversized ones get a sentence.
 import { CodedError } from '@ringwright/base/coded-error';
+import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { readBounded, readRegularFile } from '@ringwright/node/read-regular-file';
 import { usage } from './arguments.ts';
 
@@ -23,8 +24,7 @@ export async function readInput(
 }
 
 function whyOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? error.code : '';
+  const code = codeOf(error);
   if (code === 'ENOENT') return 'there is no such file';
-  return code === 'EACCES' ? 'it may not be read by this user' : error.message;
+  return code === 'EACCES' ? 'it may not be read by this user' : messageOf(error);
 }

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { auditMappedBytes } from '@ringwright/base/limits-copies';
+import { messageOf } from '@ringwright/base/thrown';
 import type Database from 'better-sqlite3';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import { auditPartitionFile, type PartitionAudit } from './audit-partition-file.ts';
@@ -62,6 +63,6 @@ export function findingOf(error: unknown): Finding {
   if (error instanceof CodedError) {
     return { code: error.code, message: error.message, details: error.details };
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return { code: 'FILE_CORRUPT', message };
 }

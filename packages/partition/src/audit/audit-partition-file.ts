@@ -2,6 +2,7 @@
 // it. Long and synchronous: a server runs it in another process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { messageOf } from '@ringwright/base/thrown';
 import type Database from 'better-sqlite3';
 import { formatDigest, toggleRow } from '../file/digest.ts';
 import { readMeta } from '../file/partition-meta.ts';
@@ -36,7 +37,7 @@ export function auditPartitionFile(db: Database.Database): PartitionAudit {
     findings.push(...auditRows(db, meta));
     return { findings, meta };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const code = error instanceof CodedError ? error.code : 'FILE_CORRUPT';
     return { findings: [...findings, { code, message }], meta: null };
   }

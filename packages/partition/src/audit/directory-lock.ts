@@ -2,6 +2,7 @@
 // however it ends.
 import { closeSync, openSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
+import { codeOf } from '@ringwright/base/thrown';
 import Database from 'better-sqlite3';
 import { dataPaths } from '../file/data-paths.ts';
 
@@ -23,7 +24,7 @@ export function lockDirectory(root: string): DirectoryLock {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error;
+    if (codeOf(error) !== 'SQLITE_BUSY') throw error;
     throw new CodedError('DATA_DIR_IN_USE', `data directory ${root} is open in another process`, {
       hint: 'stop the other server, or give this one a directory of its own',
       details: { directory: root },
@@ -37,6 +38,6 @@ function makeLockFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }

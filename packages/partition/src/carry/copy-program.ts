@@ -1,5 +1,6 @@
 // Program beside a store (copy-process.ts): gives files to such programs elsewhere, and takes them.
 import { flushCompileCache } from 'node:module';
+import { messageOf } from '@ringwright/base/thrown';
 import { answerParent, takeOrders } from '@ringwright/node/background-program';
 import type { CopyAnswer, CopyOrder } from './copy-work.ts';
 import { GiveFiles } from './give-files.ts';
@@ -40,7 +41,7 @@ async function take(order: CopyOrder): Promise<void> {
   try {
     await follow(order);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     if ('id' in order) tell({ kind: 'failed', id: order.id, code: 'PEER_FAILED', message });
     else tell({ kind: 'not-listening', message });
   }

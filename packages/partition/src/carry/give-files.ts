@@ -14,6 +14,7 @@ import {
   copySilenceMsMax,
   copyWriteBytes,
 } from '@ringwright/base/limits-copies';
+import { messageOf } from '@ringwright/base/thrown';
 import { afterOrders } from '@ringwright/node/background-program';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { greetingBytes, packHead, ticketOf } from './copy-greeting.ts';
@@ -162,7 +163,7 @@ export class GiveFiles {
     } catch (error) {
       socket.destroy();
       if (socket.destroyed && !this.#given.has(given.id)) return;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.#tell({ kind: 'failed', id: given.id, code: 'PEER_FAILED', message });
     }
   }

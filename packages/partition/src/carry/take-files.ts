@@ -8,6 +8,7 @@ import {
   copySyncBytes,
   copyWriteBytes,
 } from '@ringwright/base/limits-copies';
+import { messageOf } from '@ringwright/base/thrown';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { headBytes, lengthOf, packGreeting } from './copy-greeting.ts';
 import type { CopyAnswer, CopyOrder } from './copy-work.ts';
@@ -158,7 +159,7 @@ export class TakeFiles {
 
   #failed(id: number, error: unknown): void {
     this.end(id);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const isFull = /ENOSPC|takes no more/.test(message);
     this.#tell({ kind: 'failed', id, code: isFull ? 'DISK_FULL' : 'PEER_FAILED', message });
   }

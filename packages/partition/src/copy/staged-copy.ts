@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { messageOf } from '@ringwright/base/thrown';
 import { removeFiles } from '@ringwright/node/remove-files';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
 import { placeName } from '../file/data-paths.ts';
@@ -70,7 +71,7 @@ export class StagedCopy {
       return await this.#takePlace(owned);
     } catch (error) {
       if (!isSqliteError(error)) throw error;
-      throw this.invalid(error instanceof Error ? error.message : String(error));
+      throw this.invalid(messageOf(error));
     }
   }
 

@@ -1,6 +1,7 @@
 // Which file a name leads to. A file that is open goes on working when its name is gone or leads to
 // another file, and everything written to it is lost when it is closed.
 import { statSync } from 'node:fs';
+import { codeOf } from '@ringwright/base/thrown';
 
 export interface FileIdentity {
   readonly dev: number;
@@ -18,7 +19,7 @@ export function identityOf(file: string): FileIdentity | null {
     const { dev, ino, size: bytes } = statSync(file);
     return { dev, ino, bytes };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw error;
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { codeOf } from '@ringwright/base/thrown';
 import {
   makeDirectory,
   replaceOwnFile,
@@ -81,7 +82,7 @@ export async function placePartitionDirectory(
   try {
     await rename(staged, directory);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
+    const code = codeOf(error);
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
     if (code !== 'ENOENT' || !isKnown) throw error;
     // Somebody else has removed it.

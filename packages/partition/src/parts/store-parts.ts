@@ -1,6 +1,7 @@
 // What the operations of one store share.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isDiskFull } from '@ringwright/base/disk-error';
+import { messageOf } from '@ringwright/base/thrown';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DirectoryLock } from '../audit/directory-lock.ts';
 import type { CopyProcess } from '../carry/copy-process.ts';
@@ -71,7 +72,7 @@ export function partitionOf(
 /** `root`: the data directory. */
 export function failureOf(error: unknown, root: string): CodedError {
   if (error instanceof CodedError && error.code === 'STORE_FAILED') return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const [what, hint] = isDiskFull(error)
     ? [
         `the disk of ${root} is full, and the store cannot go on`,

@@ -1,6 +1,7 @@
 // Makes partition files of packed records, in a process beside the store.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '@ringwright/base/thrown';
 import { type FileOwner, makeOwnedDurable, type OwnedFile } from '../audit/own-file.ts';
 import { fileBytes, newTables } from '../file/new-partition-file.ts';
 import { PartitionFile } from '../file/partition-file.ts';
@@ -55,7 +56,7 @@ async function durably({ file, owner }: FileToMake, made: MadeFile): Promise<Mad
 }
 
 function failed(error: unknown): MadeFile {
-  return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+  return { kind: 'failed', message: messageOf(error) };
 }
 
 function bytesOfFile({ keyspace, partition, owner, barrierMs, floorMs, ...work }: FileToMake) {

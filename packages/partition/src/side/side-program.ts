@@ -1,5 +1,6 @@
 // Program beside a store (side-process.ts): does one job at a time, answers with what it did.
 import { flushCompileCache } from 'node:module';
+import { messageOf } from '@ringwright/base/thrown';
 import { answerParent, takeOrders } from '@ringwright/node/background-program';
 import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
@@ -30,7 +31,7 @@ async function answerOf(work: SideWork, onWait: () => void): Promise<SideAnswer>
     const { auditStaged } = await audits();
     return { kind: 'audited', audit: await auditStaged(work.file, work.owner, onWait) };
   } catch (error) {
-    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'failed', message: messageOf(error) };
   }
 }
 

@@ -1,6 +1,7 @@
 // builder.json: the builder at the head, and what is staged; a line per device and change. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { sha256 } from '@ringwright/base/sha256';
+import { messageOf } from '@ringwright/base/thrown';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type Change, type Staged, stagedSchema } from '@ringwright/builder/state/change';
 import { parseState } from '@ringwright/builder/state/state-json';
@@ -82,7 +83,7 @@ export function parseBuilderFile(text: string): BuilderFile | string {
       ? 'is not in its one spelling'
       : 'is not what its digest says: it was edited, or damaged';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

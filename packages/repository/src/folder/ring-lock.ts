@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { lockPollMs, lockWaitMsMax } from '@ringwright/base/limits';
 import { jsonOrNull } from '@ringwright/base/parse-json';
+import { codeOf } from '@ringwright/base/thrown';
 import { temporaryPrefix } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
@@ -131,7 +132,7 @@ function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
     process.kill(owner.pid, 0);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return codeOf(error) === 'ESRCH';
   }
 }
 

@@ -1,5 +1,6 @@
 // Which requests of one connection wait for which: those of one key, where order can be seen.
 import { byteText } from '@ringwright/base/as-buffer';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 
 interface Pending {
@@ -14,6 +15,11 @@ interface Pending {
   /** Requests that have not ended. */
   running: number;
 }
+
+const newPending = (): Pending => ({
+  ...{ writes: null, reads: null, told: null },
+  ...{ lastWrite: 0, running: 0, untold: 0 },
+});
 
 export type KeyEffect = 'read' | 'write' | 'swap';
 
@@ -49,7 +55,7 @@ export class KeyOrder {
     const leave = (): void => this.#leave(names);
     const ended = done.then(leave, leave);
     for (const name of names) {
-      const entry = this.#entryOf(name);
+      const entry = getOrMake(this.#pending, name, newPending);
       entry.running += 1;
       // A swap is a read as well: a later write must neither be seen nor be deleted by it.
       if (effect !== 'write') entry.reads = both(entry.reads, ended);
@@ -67,7 +73,7 @@ export class KeyOrder {
    */
   beginWrite(key: Uint8Array): WriteTurn | null {
     const name = byteText(key);
-    const entry = this.#entryOf(name);
+    const entry = getOrMake(this.#pending, name, newPending);
     if (entry.reads !== null) return null;
     this.#writes += 1;
     entry.running += 1;
@@ -83,14 +89,6 @@ export class KeyOrder {
     if (entry.untold === 0) entry.told?.();
     if (entry.running === 0) this.#pending.delete(name);
     return entry.lastWrite > number;
-  }
-
-  #entryOf(name: string): Pending {
-    const known = this.#pending.get(name);
-    if (known !== undefined) return known;
-    const entry = { writes: null, reads: null, lastWrite: 0, running: 0, untold: 0, told: null };
-    this.#pending.set(name, entry);
-    return entry;
   }
 
   #leave(names: readonly string[]): void {

@@ -1,4 +1,5 @@
 // The files that this device gives up: those that are held back, and those under way.
+import { getOrMake } from '@ringwright/base/get-or-make';
 import {
   drainRetryMsMin,
   drainsHeldBackMax,
@@ -6,6 +7,7 @@ import {
   drainsPerLoad,
   dutyRetryMs,
 } from '@ringwright/base/limits-copies';
+import { messageOf } from '@ringwright/base/thrown';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
@@ -162,7 +164,7 @@ export class DrainQueue {
       return (partition) => (held.has(partition) ? reason : null);
     } catch (error) {
       this.#listener.onFailed(keyspace, error, {});
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       return () => reason;
     }
   }
@@ -172,11 +174,8 @@ export class DrainQueue {
   }
 
   #of(keyspace: string): DrainNotes {
-    const known = this.#notes.get(keyspace);
-    if (known !== undefined) return known;
-    const notes = { reasons: new Map(), failures: new Map(), running: new Set<number>() };
-    this.#notes.set(keyspace, notes);
-    return notes;
+    const none = () => ({ reasons: new Map(), failures: new Map(), running: new Set<number>() });
+    return getOrMake(this.#notes, keyspace, none);
   }
 
   async #drain({ active, notes, partition }: Waiting): Promise<void> {
@@ -196,7 +195,7 @@ export class DrainQueue {
       this.#ports.onceComplete.forget(keyspace, partition);
       release();
     } catch (error) {
-      notes.reasons.set(partition, error instanceof Error ? error.message : String(error));
+      notes.reasons.set(partition, messageOf(error));
       const before = failuresOf({ notes, partition });
       notes.failures.set(partition, before + 1);
       const pauseMs = Math.min(drainRetryMsMin * 2 ** before, dutyRetryMs);

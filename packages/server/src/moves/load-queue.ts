@@ -1,6 +1,8 @@
 // The loads of this device: those that wait, those that run, and what became of earlier attempts.
 import { CodedError } from '@ringwright/base/coded-error';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
+import { messageOf } from '@ringwright/base/thrown';
 import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import { retryAfterMs } from '../copies/copy-task.ts';
 import { PartialCopies } from '../copies/partial-copies.ts';
@@ -122,11 +124,7 @@ export class LoadQueue {
   }
 
   #of(keyspace: string): LoadNotes {
-    const known = this.#notes.get(keyspace);
-    if (known !== undefined) return known;
-    const notes = newLoadNotes();
-    this.#notes.set(keyspace, notes);
-    return notes;
+    return getOrMake(this.#notes, keyspace, newLoadNotes);
   }
 
   #wait(keyspace: string, loads: WaitingLoad[]): void {
@@ -239,7 +237,7 @@ export class LoadQueue {
       return;
     }
     const before = attemptOf(failed);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const code = error instanceof CodedError ? error.code : '';
     const isPassing = code === 'COPY_BUSY' || code === 'COPY_CUT';
     const nowMs = this.#ports.monotonicMs();

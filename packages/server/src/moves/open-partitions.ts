@@ -2,6 +2,7 @@
 // cluster, otherwise empty and to be refilled.
 
 import { CodedError } from '@ringwright/base/coded-error';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
@@ -81,9 +82,7 @@ async function surveyPeers(
     for (const { device } of slotsOf(active.ring, partition)) {
       if (device === active.self) continue;
       surveys.set(partition, { answered: 0, state: 'ready' });
-      const list = byDevice.get(device) ?? [];
-      byDevice.set(device, list);
-      list.push(partition);
+      getOrMake(byDevice, device, () => []).push(partition);
     }
   }
   await Promise.all(

@@ -1,6 +1,8 @@
 // When passes over a keyspace run: one at a time, once more when something changed meanwhile, soon
 // after steps that ended, and after a pause for what failed.
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { dutyRetryMs } from '@ringwright/base/limits-copies';
+import { messageOf } from '@ringwright/base/thrown';
 
 export interface FailedStep {
   readonly kind: string;
@@ -71,7 +73,7 @@ export class Passes {
   failed(step: FailedStep, error: unknown, retry: Partial<Retry> = {}): void {
     if (this.#closed) return;
     this.#ports.onError(step, error);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     this.#of(step.keyspace).failing.set(step.kind, reason);
     this.retry(step.keyspace, retry);
   }
@@ -134,14 +136,10 @@ export class Passes {
   }
 
   #of(keyspace: string): State {
-    const known = this.#states.get(keyspace);
-    if (known !== undefined) return known;
-    const state: State = {
+    return getOrMake<string, State>(this.#states, keyspace, () => ({
       ...{ pass: null, again: false, tookMs: 0, isDue: false },
       ...{ failing: new Map(), releases: null },
-    };
-    this.#states.set(keyspace, state);
-    return state;
+    }));
   }
 }
 

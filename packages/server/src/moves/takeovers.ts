@@ -1,6 +1,7 @@
 // Loaded partitions that the table names now: complete once no quorum of an older ring is left.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import {
   confirmTakeover,
@@ -119,10 +120,7 @@ export class Takeovers {
   }
 
   #of(keyspace: string): Notes {
-    const known = this.#notes.get(keyspace);
-    if (known !== undefined) return known;
-    const notes = { former: new Map<number, FormerSlots>(), running: new Set<number>() };
-    this.#notes.set(keyspace, notes);
-    return notes;
+    const none = () => ({ former: new Map<number, FormerSlots>(), running: new Set<number>() });
+    return getOrMake(this.#notes, keyspace, none);
   }
 }

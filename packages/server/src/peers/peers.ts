@@ -1,4 +1,5 @@
 // The other servers, by address. Connections are shared by everything that calls the same server.
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { Link, type LinkPorts } from '@ringwright/node/link/link';
 
 export class Peers {
@@ -11,11 +12,7 @@ export class Peers {
   }
 
   connect(address: string): Link {
-    const known = this.#byAddress.get(address);
-    if (known !== undefined) return known;
-    const peer = new Link(address, this.#ports);
-    this.#byAddress.set(address, peer);
-    return peer;
+    return getOrMake(this.#byAddress, address, () => new Link(address, this.#ports));
   }
 
   list(): Link[] {

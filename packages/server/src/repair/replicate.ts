@@ -1,6 +1,7 @@
 // Replication in the background: holders compare digests and push what the others lack.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -228,23 +229,23 @@ export class Replicator {
 
   /** Partitions shared with each peer under this ring, computed once per ring; at first all are open. */
   #sharesOf(active: ActiveRing): ReadonlyMap<number, Share> {
-    const known = this.#shares.get(active);
-    if (known !== undefined) return known;
-    const shares = new Map<number, Share>();
-    const { serve } = activeDuties(active);
-    for (const partition of serve) {
-      // Not the joiners: their loads bring them everything, and by the file.
-      for (const { device } of slotsOf(active.ring, partition)) {
-        if (device === active.self) continue;
-        const share = shares.get(device) ?? { partitions: new Set(), open: new Set() };
-        shares.set(device, share);
-        share.partitions.add(partition);
-        share.open.add(partition);
-      }
-    }
-    this.#shares.set(active, shares);
-    return shares;
+    return getOrMake(this.#shares, active, () => findShares(active));
   }
+}
+
+function findShares(active: ActiveRing): Map<number, Share> {
+  const shares = new Map<number, Share>();
+  for (const partition of activeDuties(active).serve) {
+    // Not the joiners: their loads bring them everything, and by the file.
+    for (const { device } of slotsOf(active.ring, partition)) {
+      if (device === active.self) continue;
+      const none = () => ({ partitions: new Set<number>(), open: new Set<number>() });
+      const share = getOrMake<number, Share>(shares, device, none);
+      share.partitions.add(partition);
+      share.open.add(partition);
+    }
+  }
+  return shares;
 }
 
 function watermark(device: number, incarnation: string): string {

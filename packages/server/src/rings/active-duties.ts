@@ -1,6 +1,7 @@
 // The duties of this device under a ring, found once: O(slots) for some 10 ms in a million
 // partitions, asked by every status, hello, pass of the reconciler and round of replication.
 import { setImmediate } from 'node:timers/promises';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { dutiesOf, loadsOf, servedBetween } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from './active-ring.ts';
@@ -33,10 +34,5 @@ export async function prepareDuties(active: ActiveRing): Promise<void> {
 /** Nothing for a device that the ring does not name. */
 export function activeDuties(active: ActiveRing): Duties {
   const { ring, self } = active;
-  if (self === null) return none;
-  const known = found.get(active);
-  if (known !== undefined) return known;
-  const duties = dutiesOf(ring, self);
-  found.set(active, duties);
-  return duties;
+  return self === null ? none : getOrMake(found, active, () => dutiesOf(ring, self));
 }

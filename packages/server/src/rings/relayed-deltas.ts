@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { ActiveRing } from './active-ring.ts';
@@ -19,15 +20,13 @@ export class RelayedDeltas {
 
   /** Null when the base is not on the cache, or the delta would save little. */
   from(base: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
-    const made = this.#made.get(active) ?? new Map<string, Promise<Uint8Array | null>>();
-    this.#made.set(active, made);
-    const known = made.get(base.id);
-    if (known !== undefined) return known;
-    const delta = this.#make(base, active);
-    made.set(base.id, delta);
-    // Anybody may name a base: only those that were here are remembered.
-    void delta.then((bytes) => bytes === null && made.delete(base.id));
-    return delta;
+    const made = getOrMake(this.#made, active, () => new Map());
+    return getOrMake(made, base.id, async () => {
+      const delta = await this.#make(base, active);
+      // Anybody may name a base: only those that were here are remembered.
+      if (delta === null) made.delete(base.id);
+      return delta;
+    });
   }
 
   async #make({ version, id }: RingHead, active: ActiveRing): Promise<Uint8Array | null> {

@@ -1,4 +1,5 @@
 // The addresses that a ring names. Pure.
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 
@@ -9,14 +10,15 @@ const known = new WeakMap<Ring, ReadonlyMap<string, string>>();
  * Each with the one that its server calls itself by: of a replication address, that for requests.
  */
 export function addressesIn(ring: Ring): ReadonlyMap<string, string> {
-  const found = known.get(ring);
-  if (found !== undefined) return found;
-  const devices = ring.devices.filter((device) => device !== null);
+  return getOrMake(known, ring, () => findAddresses(ring));
+}
+
+function findAddresses({ devices: slots }: Ring): ReadonlyMap<string, string> {
+  const devices = slots.filter((device) => device !== null);
   const all = new Map<string, string>();
   for (const device of devices) {
     if (device.replication) all.set(formatAddress(device.replication), formatAddress(device));
   }
   for (const device of devices) all.set(formatAddress(device), formatAddress(device));
-  known.set(ring, all);
   return all;
 }

@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax, ringFilePollMs } from '@ringwright/base/limits';
+import { codeOf } from '@ringwright/base/thrown';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
@@ -75,7 +76,7 @@ async function lookAt(ports: FilePorts, seen: Map<string, string>, file: string)
 
 /** A missing file is no fault: it may come yet. */
 function refuse(ports: FilePorts, file: string, error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) {
+  if (codeOf(error) !== 'ENOENT') {
     ports.onRefusal(file, error);
   }
 }

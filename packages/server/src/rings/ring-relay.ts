@@ -3,6 +3,7 @@
 // not know whom to fetch from. It takes a ring from anybody, as it takes a push.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { ringActivationMsMax, ringRelayAgainMs } from '@ringwright/base/limits-rings';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { RingHeld } from '@ringwright/wire/hello';
@@ -88,9 +89,8 @@ export class RingRelay {
   }
 
   #coolDownAfterRefusal(to: string, active: ActiveRing): void {
-    const until = this.#refused.get(active) ?? new Map<string, number>();
+    const until = getOrMake(this.#refused, active, () => new Map());
     until.set(to, this.#ports.monotonicMs() + ringRelayAgainMs);
-    this.#refused.set(active, until);
   }
 }
 
