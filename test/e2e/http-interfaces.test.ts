@@ -95,6 +95,11 @@ describe('conditions', () => {
       const bad = await askServer(port(), { method: 'PUT', path: `${path}&ttl=${ttl}`, body: 'x' });
       expect([ttl, refusalOf(bad).code]).toEqual([ttl, 'VALUE_OUT_OF_RANGE']);
     }
+    const headers = { 'x-ringwright-ttl': '60' };
+    const two = { method: 'PUT', path: `${path}&ttl=60`, headers, body: 'x' } as const;
+    expect(refusalOf(await askServer(port(), two)).code, 'two of them').toBe('USAGE');
+    const byHeader = await askServer(port(), { method: 'PUT', path, headers, body: 'x' });
+    expect(byHeader.headers['x-ringwright-expires']).toBeDefined();
   });
 
   test('the linearizable level', async () => {

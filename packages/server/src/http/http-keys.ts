@@ -40,15 +40,11 @@ export async function answerKey(
     consistency: parseConsistency(query.get('consistency')),
     session: sessionOf(request.headers),
   };
-  const ttl = query.get('ttl') ?? request.headers[ttlHeader] ?? null;
-  if (ttl !== null && request.method !== 'PUT') {
-    const hint = 'give a time to live with the PUT of the value';
-    throw new CodedError('USAGE', `a time to live with ${request.method}`, { hint });
-  }
+  const ttl = ttlOf(query, request);
   switch (request.method) {
     case 'PUT': {
       checkWhole(request);
-      const ttlMs = ttl === null ? null : ttlMsOf(String(ttl));
+      const ttlMs = ttl === null ? null : ttlMsOf(ttl);
       const expiry =
         ttlMs === null ? {} : { expiresMs: expiryOf(ttlMs, ports.coordinator.clock.nowMs()) };
       return answerWrite(ports, { ...about, value: await readBody(request), ...expiry }, exchange);
@@ -64,6 +60,19 @@ export async function answerKey(
         hint: 'write with PUT, read with GET or HEAD, remove with DELETE',
       });
   }
+}
+
+/** Throws USAGE with another method than PUT, and for two of them. */
+function ttlOf(query: URLSearchParams, { headers, method }: IncomingMessage): string | null {
+  const [given, shown] = [query.get('ttl'), headers[ttlHeader]];
+  if (given === null && shown === undefined) return null;
+  if (method !== 'PUT') {
+    const hint = 'give a time to live with the PUT of the value';
+    throw new CodedError('USAGE', `a time to live with ${method}`, { hint });
+  }
+  if (given === null || shown === undefined) return given ?? String(shown);
+  const message = `a time to live as the parameter ttl, and one as the header ${ttlHeader}`;
+  throw new CodedError('USAGE', message, { hint: 'give one of them' });
 }
 
 /** Throws USAGE: a client that goes on with an upload sends its end alone (RFC 9110, 14.5). */
