@@ -107,14 +107,7 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   });
   const { partition, command } = stuck.findings.find(({ why }) => why.includes('cannot refill'))!;
   expect(command).toBe(`ring-builder moves ${keyspace} force ${partition} --reason TEXT --yes`);
-  const force = [
-    'moves',
-    keyspace,
-    'force',
-    ...Array(8).keys().map(String),
-    '--reason',
-    'd0 burnt',
-  ];
+  const force = ['moves', keyspace, 'force', 'all', '--reason', 'd0 burnt'];
   const forced = await cluster.builder.run([...force, '--yes', '--json']);
   expect(JSON.parse(forced.stdout), forced.stderr).toMatchObject({ known: stuck.findings.length });
   const { rings } = await waitFor('the wiped device to serve', {

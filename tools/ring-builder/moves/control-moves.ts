@@ -1,5 +1,6 @@
 // Tells servers what an operator wants of moves: joiners, and holders that lost their files.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
@@ -43,8 +44,8 @@ export async function controlMoves(
 
 /**
  * Lets holders that lost their files refill with what there is, where too few others are left.
- * Every device that the table gives one of the partitions is asked; those that refill none of them
- * know of none. Throws MOVE_UNKNOWN when nobody does and everybody answered.
+ * Every device that the table gives one of the partitions is asked. Those that refill none of them
+ * are left out.
  */
 export async function forceRefills(
   ring: Ring,
@@ -55,13 +56,6 @@ export async function forceRefills(
     const heard = await control(address, { ...request, refills, reason });
     return { address, moves: heard.known, ...heard };
   });
-  if (outcomes.every(({ known, reason: why }) => known === 0 && why === '')) {
-    const message = `no move brings partition ${partitions.join(', ')}, and no holder refills it`;
-    throw new CodedError('MOVE_UNKNOWN', message, {
-      hint: `ring-builder reconcile ${ring.keyspace}`,
-      details: { ring: ring.keyspace, version: ring.version, partitions },
-    });
-  }
   return outcomes.filter(({ known, reason: why }) => known > 0 || why !== '');
 }
 
@@ -105,7 +99,7 @@ function byAddress(
     const device = devices[id] ?? null;
     if (device === null) continue;
     const address = formatAddress(device);
-    found.set(address, [...(found.get(address) ?? []), what]);
+    getOrMake(found, address, () => []).push(what);
   }
   return found;
 }

@@ -2,6 +2,7 @@
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { movesInFlightMax } from '@ringwright/base/limits';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
@@ -148,12 +149,18 @@ interface Forced {
   readonly moves: readonly Move[];
   /** Without a move: their files are to do with what they have. */
   readonly partitions: readonly number[];
+  /** Not all: each of the partitions was named, and one of them at least has to be refilled. */
+  readonly isNamed: boolean;
 }
 
 /** Before anybody is asked for a word. Throws USAGE, MOVE_UNKNOWN. */
 function forcedOf({ ring }: StoredVersion, which: readonly string[]): Forced {
   if (which.length === 0) throw usage('which partitions? numbers, or all');
   const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
+  if (which.includes('all') && ring.partitions <= movesInFlightMax) {
+    const idle = [...Array(ring.partitions).keys()].filter((one) => !moving.has(String(one)));
+    return { moves: ring.moves, partitions: idle, isNamed: ring.moves.length === 0 };
+  }
   const named = which.filter((word) => word === 'all' || isDeviceWord(word) || moving.has(word));
   const partitions = which
     .filter((word) => !named.includes(word))
@@ -163,16 +170,28 @@ function forcedOf({ ring }: StoredVersion, which: readonly string[]): Forced {
     throw usage(
       `partition ${unknown}: ${ring.keyspace} has partitions 0 to ${ring.partitions - 1}`,
     );
-  return { moves: named.length === 0 ? [] : namedMoves(ring, ring.moves, named), partitions };
+  const moves = named.length === 0 ? [] : namedMoves(ring, ring.moves, named);
+  return { moves, partitions, isNamed: partitions.length > 0 };
 }
 
 async function force(
   context: Context,
   head: StoredVersion,
-  { moves, partitions, reason }: Forced & { readonly reason: string },
+  { moves, partitions, isNamed, reason }: Forced & { readonly reason: string },
 ): Promise<Answer> {
   const { ring } = head;
-  const refills = partitions.length === 0 ? [] : await forceRefills(ring, { partitions, reason });
+  const refills = await forceRefills(ring, { partitions, reason });
+  if (isNamed && refills.length === 0) {
+    const which =
+      partitions.length === ring.partitions
+        ? 'any partition'
+        : `partition ${partitions.join(', ')}`;
+    const message = `no move brings ${which}, and no holder refills it`;
+    throw new CodedError('MOVE_UNKNOWN', message, {
+      hint: `ring-builder reconcile ${ring.keyspace}`,
+      details: { ring: ring.keyspace, version: ring.version, partitions },
+    });
+  }
   const joins = await controlMoves(ring, { action: 'force', moves, reason });
   const count = moves.length + refills.reduce((sum, one) => sum + one.known, 0);
   return controlAnswer(context, head, {
