@@ -18,8 +18,9 @@ export const logBatchWritesMax = 1_024;
 /** Writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
 export const logQueueBytesMax = 64 * MIB;
 /**
- * Files open at once, on any machine. Opening one takes 0.6 ms, and closing it some syncs: a device
- * of 1,000 partitions must not do that for every request.
+ * Files open at once, whatever the machine's memory; fewer only where descriptors are few, of which
+ * each file takes four. Opening one takes 0.6 ms, and closing it some syncs: a device of 1,000
+ * partitions must not do that for every request.
  */
 export const openPartitionFilesMin = 1_100;
 /** And at most, however large the machine: 1.6 GiB. */

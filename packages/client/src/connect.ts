@@ -20,7 +20,7 @@ export interface ConnectOptions {
   readonly consistency?: ConsistencyLevel;
   /** `client.session` of an earlier client: what that one saw, this one sees too. */
   readonly session?: string | null;
-  /** Longest wait for one server's answer in ms; default: 10,000. */
+  /** Longest wait for one server's answer in ms; default: 15,000. */
   readonly timeoutMs?: number;
   /** ID.SECRET that ring-builder access grant made; where servers ask for none it is not needed. */
   readonly token?: string;
