@@ -1,5 +1,5 @@
-// Every limit of the project: its name with its unit, its value, its reason. A limit is checked
-// before memory is taken.
+// Limits of the project, each with its unit, its value and its reason: here and in limits-*.ts. A
+// limit is checked before memory is taken.
 import { assert } from './assert.ts';
 
 const KIB = 1024;
@@ -35,7 +35,7 @@ export const ringFileBytesMax = 512 * MIB;
 export const ringManifestBytesMax = 64 * KIB;
 export const ringDevicesSectionBytesMax = 64 * MIB;
 /**
- * Sections of a ring file: five of our own and some of other programs; their list fits the
+ * Sections of a ring file: nine of our own and some of other programs; their list fits the
  * manifest.
  */
 export const ringSectionCountMax = 64;

@@ -1,4 +1,5 @@
-// The way of a changed state, barrier or floor into the log: as durable as a write, and no dearer.
+// The way of a changed state, barrier or floor into the log: it is as durable as a write and costs
+// no more.
 import type { MarksChange } from './file/marks-change.ts';
 import { isEmpty, type Partition } from './file/partition.ts';
 import { logChange } from './parts/log-change.ts';

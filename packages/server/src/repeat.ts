@@ -1,4 +1,4 @@
-// Work done again and again, with a pause between the runs; and a file that is read so.
+// Repeats work, with a pause between the runs; and reads a file in this way.
 import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
 import { messageOf } from '@ringwright/base/thrown';
 import type { Logger } from 'pino';

@@ -1,4 +1,4 @@
-// The files of a copy as one row of bytes, in a process that copies.
+// The files of a copy as one stream of bytes, in a process that copies.
 import { closeSync, fdatasync, openSync, read, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { FilePart } from './copy-work.ts';
@@ -8,7 +8,7 @@ const syncInPool = promisify(fdatasync);
 
 interface OpenPart extends FilePart {
   readonly fd: number;
-  /** Of its first byte in the row. */
+  /** Of its first byte in the stream. */
   readonly start: number;
 }
 

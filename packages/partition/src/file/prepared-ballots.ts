@@ -1,4 +1,5 @@
-// The promises of a partition, by key: no record of the key stamped below its promise is taken.
+// The promises of a partition, by key: a record of the key that is stamped below its promise is
+// refused.
 import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { type HashedRecord } from './memtable.ts';

@@ -1,5 +1,5 @@
-// The file that tells a log that was deleted from one that was closed cleanly: neither has a
-// segment. It is there from the first segment to the last.
+// The file that is there as long as the log has segments. Without it nobody could say whether a log
+// without segments was deleted or closed cleanly.
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';

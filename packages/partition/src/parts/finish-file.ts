@@ -1,5 +1,5 @@
-// The end of the first days of a partition's file: it counts from now on, and the log need not
-// have all of it any more.
+// When a new partition's file has been synced for the first time: from then on the file counts, and
+// the log need not have all of it.
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { dataPaths } from '../file/data-paths.ts';

@@ -1,4 +1,4 @@
-// What other holders have of the files here, for whoever has the store.
+// What other holders have of the records here, for whoever has the store.
 import type { PartitionPlace } from '../file/data-paths.ts';
 import { type FileTail, isCoveredBy, tailOf } from '../file/file-tail.ts';
 import type { PartitionFile } from '../file/partition-file.ts';

@@ -1,5 +1,5 @@
-// Each reason for which a ring may not follow another, one function a reason. Pure. In which order
-// they are asked, and why: judge-ring.ts.
+// The reasons for which a ring may not follow another, one function for each. judge-ring.ts says in
+// which order they are asked, and why. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
 import { settingsText } from '../partitioner/partitioner-settings.ts';

@@ -1,4 +1,5 @@
-// Which function maps a key to its partition, with its settings. Frozen for a ring's life. Pure.
+// Which function maps a key to its partition, with its settings. Only splits and merges change it.
+// Pure.
 
 export type Partitioner =
   | Md5ShiftPartitioner

@@ -1,5 +1,5 @@
-// Makes the first file of each partition that the table gives this device: empty and ready in a new
-// cluster, otherwise empty and to be refilled.
+// Begins each partition that the table gives this device and that has no file here: empty and ready
+// in a new cluster, otherwise empty and to be refilled.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';

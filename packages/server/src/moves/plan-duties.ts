@@ -1,4 +1,4 @@
-// What a device has to do so that its files match a ring: data first, then run. Pure.
+// What a device has to do so that its files match a ring, as a list for the reconciler. Pure.
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';

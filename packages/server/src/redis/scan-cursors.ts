@@ -1,4 +1,4 @@
-// Cursors of SCAN: numbers that clients send back to any server, without a promise to come.
+// Cursors of SCAN: numbers that clients send back to any server, or never.
 import { randomInt } from 'node:crypto';
 import { redisCursorsMax } from '@ringwright/base/limits';
 import {
