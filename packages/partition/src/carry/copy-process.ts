@@ -1,5 +1,5 @@
-// The process beside a store that gives and takes copies: no byte of them passes through the process
-// that serves requests.
+// The process beside a store that gives and takes copies: none of their bytes passes through the
+// process that serves requests.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { CopyAnswer, CopyOrder, CopyReport } from './copy-work.ts';

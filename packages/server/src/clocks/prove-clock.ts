@@ -1,5 +1,5 @@
-// Whether another holder of the key was heard and will take stamps of this clock. It is asked before
-// a stamp is given, so that no record is stored here that every other holder refuses.
+// Whether another holder of the key was heard and will take stamps of this clock. It is asked
+// before a stamp is given, so that no record is stored here that every other holder refuses.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clockAheadMsMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';

@@ -1,6 +1,6 @@
-// Greets the server at the address that a hello names, and asks there whether the hello is true. All
-// hellos that come meanwhile share one greeting, and a cooldown follows each, so that nobody can make
-// this server call another one all the time.
+// Greets the server at the address that a hello names, and asks there whether the hello is true.
+// All hellos that come meanwhile share one greeting, and a cooldown follows each, so that nobody
+// can make this server call another one all the time.
 
 export interface AskBackPorts {
   /** Greets the server there on a connection of this server's own. */
