@@ -92,3 +92,49 @@ test('a backup of all is taken for what it is: nobody knows better', async () =>
     expect(server.logText()).not.toContain(refills);
   }
 });
+
+test('put back from before a ring: what that ring gives it is lost, not new', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const [first, second, restored] = cluster.servers;
+  expect(await restored!.stop()).toBe(0);
+  await copyAside(restored!);
+  await cluster.restart(restored!);
+  await restored!.ready();
+  const create = ['create', 'other', '--partitions', '4', '--replicas', '3'];
+  await cluster.quickly([...create, '--min-part-hours', '0']);
+  await cluster.quickly(['add', 'other', ...cluster.servers.flatMap(({ text }) => [text, '1'])]);
+  await cluster.quickly(['commit', 'other', '-m', 'first']);
+  await cluster.quickly(['push', 'other']);
+  for (const server of cluster.servers) {
+    await waitFor('the new ring to be served', {
+      ask: () => server.status(),
+      until: ({ ready, rings }) => ready && rings.length === 2,
+    });
+  }
+  expect(await first!.stop()).toBe(0);
+  const path = '/v1/other/k';
+  const put = { method: 'PUT', path, body: 'acknowledged' } as const;
+  expect((await askServer(second!.place.port, put)).status, 'by the second and the third').toBe(
+    204,
+  );
+  await second!.kill();
+  await restored!.kill();
+  await putBack(restored!);
+  await cluster.restart(first!);
+  await cluster.restart(restored!);
+  const { rings } = await waitFor('the ring to come from the first', {
+    ask: () => restored!.status(),
+    until: (status) =>
+      status.rings.some(({ ring, loads }) => ring === 'other' && loads.length === 4),
+  });
+  expect(rings).toHaveLength(2);
+  expect((await askServer(first!.place.port, { path })).status).toBe(503);
+  await cluster.restart(second!);
+  await restored!.ready();
+  const read = await askServer(first!.place.port, { path });
+  expect(read.bytes.toString(), String(read.status)).toBe('acknowledged');
+  await waitFor('it to count as put back no longer', {
+    ask: () => fs.readdir(restored!.place.data),
+    until: (names) => !names.includes('put-back'),
+  });
+});

@@ -1,9 +1,9 @@
 // Ends a store: after a clean close the partition files hold everything and the log is empty.
 import { setImmediate } from 'node:timers/promises';
+import { lowerFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
 import { noteIfReplaced } from './file/lost-file.ts';
 import { clean } from './file/partition.ts';
-import { noteLogUnused } from './log/log-in-use.ts';
 import { listSegments, removeSegments } from './log/log-segment.ts';
 import { finishFiles } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
@@ -61,7 +61,7 @@ export async function removeNeedlessLog({ root, registry, failure }: StoreParts)
   const isNeeded = [...registry.all()].some(({ dirtySince }) => dirtySince !== clean);
   if (failure !== null || isNeeded) return;
   const directory = dataPaths.log(root);
-  await noteLogUnused(root);
+  await lowerFlag(dataPaths.logInUse(root));
   // failpoint: close.log-unused
   await removeSegments(directory, await listSegments(directory));
 }

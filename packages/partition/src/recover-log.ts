@@ -1,5 +1,6 @@
 // Makes the partition files what they were before a crash, and begins a new log.
 import { assert } from '@ringwright/base/assert';
+import { raiseFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
 import { Memtables } from './file/memtables.ts';
 import { clean, type Partition } from './file/partition.ts';
@@ -7,7 +8,7 @@ import type { Registry } from './file/registry.ts';
 import { applyGroup } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import type { LogPartition } from './log/log-entries.ts';
-import { checkLogIsThere, noteLogInUse } from './log/log-in-use.ts';
+import { checkLogIsThere } from './log/log-in-use.ts';
 import { createSegment, type LogSegment, listSegments, removeSegments } from './log/log-segment.ts';
 import { replayLog } from './log/replay-log.ts';
 import { finishFiles } from './parts/finish-file.ts';
@@ -55,7 +56,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
   // First: a log in use always has a segment.
   const begun = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
-  await noteLogInUse(root);
+  await raiseFlag(dataPaths.logInUse(root));
   // failpoint: replay.before-removal
   await removeSegments(
     directory,

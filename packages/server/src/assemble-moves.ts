@@ -12,7 +12,17 @@ import type { OpenedDevice } from './open-device.ts';
 import { addressOf } from './rings/active-ring.ts';
 
 export function createReconciler(
-  { store, audit, controls, onceComplete, held, identity, key, directory }: OpenedDevice,
+  {
+    store,
+    audit,
+    controls,
+    onceComplete,
+    held,
+    identity,
+    generation,
+    key,
+    directory,
+  }: OpenedDevice,
   { rings, requireDropsAllowed }: RingParts,
   ports: Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> & {
     readonly throttle: AdaptiveThrottle;
@@ -27,7 +37,8 @@ export function createReconciler(
     signReceipt: (receipt) =>
       printReceipt({ ...receipt, born: identity.born, ms: Date.now() }, key),
     current: (keyspace) => rings.get(keyspace),
-    isUnknownPeer: (active, device) => unknownPeers.has(addressOf(active, device)),
+    isUnknownPeer: (active, device) =>
+      generation.wasPutBack || unknownPeers.has(addressOf(active, device)),
     monotonicMs: () => performance.now(),
     guard: new DropGuard(join(directory, 'drops')),
     onDropped: (...place) => audit.note(dropped(...place)),

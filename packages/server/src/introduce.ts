@@ -198,7 +198,8 @@ async function greetPeer(ports: IntroducePorts, peer: Link): Promise<void> {
 /**
  * Tells every server that was ever called which rings are here; one that was away is connected to
  * anew, which greets it. Whatever one of them answers, the others are greeted too. Those that have
- * left all rings are forgotten, with what their clocks showed.
+ * left all rings are forgotten, with what their clocks showed. When all are there, and this device
+ * is complete under their rings, it counts as put back from a backup no longer.
  */
 export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<void> {
   const isNamed = (address: string): boolean => ports.knownPeers.isNamed(address);
@@ -211,6 +212,10 @@ export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<v
     }
   }
   await Promise.allSettled(peers.list().map((peer) => greetPeer(ports, peer)));
+  const { generation, isComplete } = ports;
+  const all = peers.list();
+  const isHeard = all.length > 0 && all.every(({ connected }) => connected);
+  if (generation.wasPutBack && isHeard && isComplete()) await generation.settle();
 }
 
 /** What the one at an address is told; empty for a tool. */

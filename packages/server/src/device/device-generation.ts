@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { generationLeadMax, generationsAfterRestore } from '@ringwright/base/limits-rings';
+import { isRaised, lowerFlag, raiseFlag } from '@ringwright/node/durable-flag';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { readState, writeState } from './state-file.ts';
@@ -19,20 +20,23 @@ export function isCounted(generation: Generation, since: Generation): boolean {
  */
 export class DeviceGeneration {
   readonly #file: string;
+  readonly #flag: string;
+  #wasPutBack: boolean;
   #current: Generation;
   readonly #turns = new KeyedMutex();
 
-  private constructor(file: string, current: Generation) {
-    this.#file = file;
+  private constructor(directory: string, current: Generation) {
+    this.#file = fileIn(directory);
+    this.#flag = join(directory, 'put-back');
+    this.#wasPutBack = isRaised(this.#flag);
     this.#current = current;
   }
 
   /** Begins the next age. Throws DISK_FAILED for a file that cannot be read. */
   static async begin(directory: string, born: string): Promise<DeviceGeneration> {
-    const file = join(directory, 'life.json');
-    const found = await readState(file, generationSchema);
+    const found = await readState(fileIn(directory), generationSchema);
     const known = found?.born === born ? found : null;
-    const generation = new DeviceGeneration(file, known ?? { born, age: 0, mark: '' });
+    const generation = new DeviceGeneration(directory, known ?? { born, age: 0, mark: '' });
     await generation.advance().catch((error: unknown) => {
       // A full disk must not keep a server from its start: it tells the age of before again.
       if (known === null) throw error;
@@ -57,10 +61,33 @@ export class DeviceGeneration {
     return this.#turns.run('life', () => this.#save(({ age }) => age + 1));
   }
 
-  /** Older than what any peer remembers of the state that was lost. */
+  /**
+   * Older than what any peer remembers of the state that was lost; from now on the directory counts
+   * as put back.
+   */
   surpass(remembered: Generation): Promise<void> {
     const ageOf = ({ age }: Generation) => Math.max(age, remembered.age) + generationsAfterRestore;
-    return this.#turns.run('life', () => this.#save(ageOf));
+    return this.#turns.run('life', async () => {
+      await raiseFlag(this.#flag);
+      this.#wasPutBack = true;
+      await this.#save(ageOf);
+    });
+  }
+
+  /**
+   * Whether the directory was put back from a backup, and may have held partitions that neither its
+   * files nor its rings tell of yet.
+   */
+  get wasPutBack(): boolean {
+    return this.#wasPutBack;
+  }
+
+  /** It has the rings of its peers, and what they give it. */
+  settle(): Promise<void> {
+    return this.#turns.run('life', async () => {
+      await lowerFlag(this.#flag);
+      this.#wasPutBack = false;
+    });
   }
 
   async #save(ageOf: (current: Generation) => number): Promise<void> {
@@ -69,4 +96,8 @@ export class DeviceGeneration {
     await writeState(this.#file, generationSchema, next);
     this.#current = next;
   }
+}
+
+function fileIn(directory: string): string {
+  return join(directory, 'life.json');
 }

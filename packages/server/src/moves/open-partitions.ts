@@ -21,8 +21,8 @@ export interface OpenPorts {
   readonly onRepair: (repair: Repair) => void;
   readonly devices: DeviceCaller;
   /**
-   * True when a device remembers another data directory at this device's address: this one was
-   * wiped.
+   * True when a device remembers another data directory at this device's address, or a later state
+   * of this one: it was wiped, or put back from a backup.
    */
   readonly isUnknownPeer: (active: ActiveRing, device: number) => boolean;
 }

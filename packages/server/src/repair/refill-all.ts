@@ -40,7 +40,8 @@ async function refillAll(ports: RefillPorts, remembered: Generation): Promise<vo
   const changes: Promise<void>[] = [];
   for (const active of rings.list()) {
     const { keyspace } = active.ring;
-    for (const partition of activeDuties(active).serve) {
+    const { serve, load } = activeDuties(active);
+    for (const partition of [...serve, ...load.map((move) => move.partition)]) {
       const alone = holdersOf(active.ring, partition).every((device) => device === active.self);
       const state = usableInfo(store, keyspace, partition)?.state ?? 'lost';
       if (alone || state === 'lost') continue;
