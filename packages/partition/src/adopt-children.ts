@@ -63,6 +63,7 @@ export async function adoptChildren(
       const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
       const incarnation = begun.get(child) ?? '';
       if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });
+      else childOf(child, incarnation);
       return [child.partition, { rows, bytes, incarnation: child.incarnation }] as const;
     });
     return new Map(adopted);

@@ -19,6 +19,7 @@ import { clean, type Partition } from './file/partition.ts';
 import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { currentTurn } from './parts/finish-file.ts';
+import { leaveMirror } from './parts/mirrors.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 
 /**
@@ -97,6 +98,7 @@ async function adopt(
     parts.fail(error);
     throw parts.failure ?? error;
   }
+  leaveMirror(parts, partition);
   const old = join(home, partition.incarnation);
   partition.incarnation = incarnation;
   partition.dirtySince = clean;

@@ -134,7 +134,8 @@ export class OpenFiles {
   #closeLeastRecent(): boolean {
     let oldest: Partition | null = null;
     for (const partition of this.#open) {
-      if (partition.pins > 0) continue;
+      // One that was deleted while it is open has its bytes here alone.
+      if (partition.pins > 0 || partition.damage !== null) continue;
       if (oldest === null || partition.usedAt < oldest.usedAt) oldest = partition;
     }
     if (oldest === null) return false;

@@ -228,6 +228,17 @@ test('a file that was replaced does not pass for the right one after a clean sto
   expect(textOf(store, 'key', 1)).toBe('a value');
 });
 
+test('a file that is gone stays open until it is written anew, whatever else is opened', async () => {
+  await using place = scratch();
+  const store = await stored(place, { openPartitionFilesMax: 2 });
+  expect(textOf(store, 'first', 0)).toBe('a file');
+  rmSync(homeOf(place, 0), { recursive: true });
+  expect((await store.lookAtFiles()).lost).toMatchObject([{ partition: 0 }]);
+  for (const partition of [1, 2, 1, 2]) textOf(store, 'first', partition);
+  expect(await store.rewriteLost('test', 0)).toBe(true);
+  expect(textOf(store, 'key', 0)).toBe('a value');
+});
+
 describe('the log', () => {
   for (const name of ['deleted', 'cut', 'replaced']) {
     test(`${name}: it begins anew, and a crash after that loses nothing`, async () => {

@@ -1,5 +1,6 @@
 // Partitions of which each write goes to a child too, in the same batch of the log: they are being
 // split or merged. The fill of a child (packages/server) says from when on.
+import type { PartitionPlace } from '../file/data-paths.ts';
 import type { Write } from '../file/record.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -15,6 +16,11 @@ export interface Mirror {
   readonly childOf: (key: Uint8Array) => number;
   /** Of the children that take part. */
   readonly phases: Map<number, MirrorPhase>;
+}
+
+/** What is in the place of the child's file from now on has not what the parent has. */
+export function leaveMirror({ mirrors }: StoreParts, child: PartitionPlace): void {
+  mirrors.get(child.keyspace)?.phases.delete(child.partition);
 }
 
 /** A write that has to wait until the child has what it may depend on. */

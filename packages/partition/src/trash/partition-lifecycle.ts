@@ -6,6 +6,7 @@ import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { emptyPartition } from '../file/read-partitions.ts';
 import { currentTurn } from '../parts/finish-file.ts';
+import { leaveMirror } from '../parts/mirrors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
@@ -64,6 +65,7 @@ export function dropPartition(
     // From here on writes find nothing, also those that are in the log but not yet applied.
     partition.gone = true;
     parts.registry.leave(partition);
+    leaveMirror(parts, partition);
     // Open until its folder is moved: SQLite would sync a file that it closes in its place.
     partition.pins += 1;
     partition.file?.wal.giveUp();

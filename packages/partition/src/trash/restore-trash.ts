@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exists } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
+import { failed } from '../copy/adopt-copy.ts';
 import { dataPaths, placeName } from '../file/data-paths.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { newPartition } from '../file/partition.ts';
@@ -21,8 +22,8 @@ import { parseTrashName, removeTrash } from './trash.ts';
 
 /**
  * The folder leaves the trash when the partition is in its place: a crash in between leaves both.
- * Throws TRASH_UNKNOWN, PARTITION_EXISTS, DISK_FULL, and PARTITION_DAMAGED for one with findings,
- * which stays where it is.
+ * Throws TRASH_UNKNOWN, PARTITION_EXISTS, DISK_FULL, STORE_FAILED, and PARTITION_DAMAGED for one
+ * with findings, which stays where it is.
  */
 export async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionInfo> {
   const named = parseTrashName(name);
@@ -50,7 +51,10 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       if (!(await placePartitionDirectory(parts, staged, named))) {
         throw new Error(`a folder of ${placeName(named)} is here, and nobody knows of it`);
       }
-      await syncPlaced(parts.root, named);
+      // Where the folder is on the disk already, a partition begun in its place would lose its log.
+      await syncPlaced(parts.root, named).catch((error: unknown) => {
+        throw failed(parts, error);
+      });
       const entry = newPartition({ keyspace, partition, incarnation });
       const info = openNew(parts, entry);
       parts.registry.add(entry);

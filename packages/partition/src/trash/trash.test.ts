@@ -1,8 +1,10 @@
 // The trash: what goes first, and that what comes back is a filling file of a new life.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import module from 'node:module';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import type { Store } from '../store.ts';
 import { chooseTrash } from './choose-trash.ts';
@@ -10,6 +12,22 @@ import { parseTrashName, type TrashItem } from './trash.ts';
 
 function item(atMs: number, bytes: number): TrashItem {
   return { name: String(atMs), atMs, keyspace: 'k', partition: 0, incarnation: 'i', bytes };
+}
+
+/** As where no descriptor is left for it. */
+function failNextSyncOf(directory: string): void {
+  const { open } = fs;
+  const restore = (): void => {
+    fs.open = open;
+    module.syncBuiltinESMExports();
+  };
+  onTestFinished(restore);
+  fs.open = async (...args) => {
+    if (args[0] !== directory) return open(...args);
+    restore();
+    throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+  };
+  module.syncBuiltinESMExports();
 }
 
 describe('what goes', () => {
@@ -150,6 +168,21 @@ describe('what comes back', () => {
       await expect(store.trash.restore(name)).rejects.toMatchObject({ code: 'TRASH_UNKNOWN' });
     },
   );
+
+  test('a folder that nobody knows of fails the store, and the next start takes it', async () => {
+    // It ends without its own: that a failed store is closed with its failure is no news.
+    const place = scratch();
+    const store = await place.open();
+    const name = await dropped(store);
+    failNextSyncOf(join(place.directory, 'partitions/test'));
+    await expect(store.trash.restore(name)).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    await expect(store.create('test', 0, 'ready')).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    await expect(store.close()).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    await using image = scratch(place.directory);
+    rmSync(place.directory, { recursive: true });
+    const again = await image.open();
+    expect(again.info('test', 0)).toMatchObject({ state: 'filling', rows: 1 });
+  });
 
   test('not a damaged file: it stays in the trash', async () => {
     await using place = scratch();

@@ -268,3 +268,21 @@ test('a parent that is not complete gives nothing', async () => {
   await expect(filling).rejects.toMatchObject({ code: 'PARTITION_FILLING' });
   await store.close();
 });
+
+test('a child that is begun anew takes nothing that its parents refuse', async () => {
+  await using folder = await scratchFolder();
+  const store = await opened(folder.path);
+  const ring = copying(reshapes.split);
+  await filled(store, ring, () => Promise.resolve());
+  await store.promiseFloor(keyspace, 0, 100);
+  await store.raiseFloor(keyspace, 0, 100);
+  const [child = -1] = parentsIn(ring).parents.keys();
+  const key = keyOf(0);
+  expect(partitionerOf(reshapes.split)(key)).toBe(child);
+  await store.drop(keyspace, child); // as a damaged one
+  await store.create(keyspace, child, 'lost');
+  const old = { keyspace, partition: 0, key, value: Buffer.from('deleted'), ms: 50, tie: 1 };
+  expect(await store.write([old])).toMatchObject([{ kind: 'stale' }]);
+  expect(store.read(keyspace, child, key)).toBeNull();
+  await store.close();
+});

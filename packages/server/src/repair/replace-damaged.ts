@@ -9,7 +9,8 @@ import { type Repair, replaced, rewritten } from './repair.ts';
 /**
  * A file that was deleted while it is open is written anew with all it had. Moves other
  * damaged files of partitions that other devices hold too to the trash, and begins them anew as
- * lost. Resolves with those begun anew. Throws PARTITION_DAMAGED, and touches nothing, when
+ * lost. Resolves with those to be loaded from the start: also with files that are written anew and
+ * were not complete yet, for they lack what came while they were damaged. Throws PARTITION_DAMAGED, and touches nothing, when
  * so many are damaged that the files are hardly to blame: more than an operator has `confirmed`.
  */
 export async function replaceDamaged(
@@ -30,18 +31,19 @@ export async function replaceDamaged(
     const hint = `check the disk and the memory of this machine; ${command} lets them go`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }
-  const emptied: number[] = [];
+  const begun: number[] = [];
   for (const partition of replaceable) {
     if (await store.rewriteLost(keyspace, partition)) {
       onRepair(rewritten(keyspace, partition));
+      if (store.info(keyspace, partition)?.state !== 'ready') begun.push(partition);
       continue;
     }
     await store.drop(keyspace, partition);
     await store.create(keyspace, partition, 'lost');
-    emptied.push(partition);
+    begun.push(partition);
     onRepair(replaced(keyspace, partition));
   }
-  return emptied;
+  return begun;
 }
 
 /**
