@@ -54,6 +54,8 @@ export const redisHeldBytesMax = 256 * MIB;
  * theirs. 20,000 requests of a stranger, each refused at once, took a second.
  */
 export const redisTurnMsMax = 10;
+/** What one request does in one turn, where it looks at many partitions. */
+export const workTurnMsMax = 10;
 
 assert(wireReservedMax < wireConnectionsMax, 'strangers have places too');
 assert(wirePerAddressMax < wireConnectionsMax - wireReservedMax, 'one address does not take all');

@@ -8,11 +8,11 @@ import type { CopyManifest } from './copy/copy-manifest.ts';
 import { type IncomingCopy, receiveCopy } from './copy/incoming-copy.ts';
 import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
 import { storeCopies } from './copy/store-copies.ts';
+import { countExpired } from './count-expired.ts';
 import { checkPartitionName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './file/partition-info.ts';
-import { statements } from './file/partition-statements.ts';
 import { readRecord, recordsSince, stampsSince } from './file/read-records.ts';
 import type { RecentView } from './file/recent-rows.ts';
 import type {
@@ -128,10 +128,8 @@ export class Store {
   }
 
   /** How many records with a value have expired by `nowMs` and are still in the file. */
-  expired(keyspace: string, partition: number, nowMs: number): number {
-    return this.#withFile(keyspace, partition, (file) =>
-      file.expiring.any ? (file.sql.of(statements.expired).get(nowMs) ?? 0) : 0,
-    );
+  async expired(keyspace: string, partition: number, nowMs: number): Promise<number> {
+    return countExpired(this.#parts, this.#partition(keyspace, partition), nowMs);
   }
 
   /** Promises that no record has caught up with, in no order: see Write.isPromise. */

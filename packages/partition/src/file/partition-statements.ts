@@ -122,7 +122,16 @@ export const statements = {
     db
       .prepare<unknown[], number>(
         `SELECT count(*) FROM records
-         WHERE expires_ms > 0 AND expires_ms <= ? AND value IS NOT NULL`,
+         WHERE expires_ms > 0 AND expires_ms > ? AND expires_ms <= ? AND value IS NOT NULL`,
+      )
+      .pluck(),
+  /** When the last of so many expires, of those that do so in a time. */
+  expiryAt: (db: Db) =>
+    db
+      .prepare<unknown[], number>(
+        `SELECT expires_ms FROM records
+         WHERE expires_ms > 0 AND expires_ms > ? AND expires_ms <= ?
+         ORDER BY expires_ms LIMIT 1 OFFSET ? - 1`,
       )
       .pluck(),
   remove: (db: Db) => db.prepare('DELETE FROM records WHERE seq = ?'),

@@ -1,8 +1,10 @@
 // How many keys a keyspace has, as one holder of each partition counts them.
 import { CodedError } from '@ringwright/base/coded-error';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { holderIn } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import { Turn } from '../replica/turn.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
@@ -19,7 +21,7 @@ export async function coordinateCount(ports: CoordinatorPorts, keyspace: string)
   );
   let rows = 0;
   for (let replica = 0; replica < active.ring.table.length && waiting.length > 0; replica += 1) {
-    const byDevice = groupByHolder(active, waiting, replica);
+    const byDevice = await groupByHolder(active, waiting, replica);
     waiting = byDevice.get(NOBODY) ?? [];
     byDevice.delete(NOBODY);
     const counted = await Promise.all(
@@ -41,16 +43,20 @@ export async function coordinateCount(ports: CoordinatorPorts, keyspace: string)
 const NOBODY = -1;
 
 /** In the first round this device counts what it holds; later ones ask the next slots in turn. */
-function groupByHolder(
+async function groupByHolder(
   active: ActiveRing,
   partitions: readonly number[],
   replica: number,
-): Map<number, number[]> {
-  return Map.groupBy(partitions, (partition) => {
+): Promise<Map<number, number[]>> {
+  const groups = new Map<number, number[]>();
+  const turn = new Turn();
+  for (const partition of partitions) {
     const devices = slotsOf(active.ring, partition).map(({ device }) => device);
     devices.sort((a, b) => Number(b === active.self) - Number(a === active.self));
-    return devices[replica] ?? NOBODY;
-  });
+    getOrMake(groups, devices[replica] ?? NOBODY, () => []).push(partition);
+    if (turn.isOver) await turn.next();
+  }
+  return groups;
 }
 
 interface Counted {

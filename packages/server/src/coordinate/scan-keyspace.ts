@@ -1,5 +1,4 @@
 // Reads a keyspace in order, partition by partition: the next records behind a place.
-import { setImmediate } from 'node:timers/promises';
 import { type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';
 import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
@@ -14,6 +13,7 @@ import {
 } from '@ringwright/ring/partitioner/scan-order';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { type PageRow, unpackPage } from '@ringwright/wire/listing';
+import { Turn } from '../replica/turn.ts';
 import { coordinateScan } from './coordinate-scan.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
@@ -52,8 +52,9 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
   const first = only === null ? firstPlace(scanned) : placeOf(scanned, only);
   const rows: PageRow[] = [];
   let place = scan.place === null ? first : placeNow(scanned, ring, scan.place);
-  let [looked, bytes, turnEnds] = [0, 0, listKeysMax];
-  for (let turn = 0; turn < PARTITIONS_AT_ONCE && place !== null; turn += 1) {
+  let [looked, bytes] = [0, 0];
+  const turn = new Turn();
+  for (let pages = 0; pages < PARTITIONS_AT_ONCE && place !== null; pages += 1) {
     if (looked >= limit || bytes >= scanAnswerBytesMax) break;
     const page = await coordinateScan(ports, {
       ...boundsAt(scanned, place),
@@ -71,11 +72,8 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
       rows.push(row);
       bytes += row.key.length + (row.value?.length ?? 0);
     }
-    if (looked >= turnEnds) {
-      // What lies here comes in the same turn, and a pattern takes some 40 us a key at worst.
-      await setImmediate();
-      turnEnds = looked + listKeysMax;
-    }
+    // What lies here comes in the same turn, and a pattern takes some 40 us a key at worst.
+    if (turn.isOver) await turn.next();
     if (page.next !== null) place = { ...place, at: page.next };
     else place = only === null ? placeAfter(scanned, place) : null;
   }

@@ -36,7 +36,7 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
     const info = usableInfo(ports.store, ring.keyspace, partition);
     if (info?.state !== 'ready') continue;
     try {
-      const old = info.tombstones + ports.store.expired(ring.keyspace, partition, floorMs);
+      const old = info.tombstones + (await ports.store.expired(ring.keyspace, partition, floorMs));
       if (old === 0) continue;
       ports.requireDropsAllowed(active);
       raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;

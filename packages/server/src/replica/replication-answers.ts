@@ -3,9 +3,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
-import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import type { Caller } from '@ringwright/wire/call-channel';
-import type { AnswerOf } from '@ringwright/wire/message';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import {
   type digests,
   type offer,
@@ -25,30 +24,23 @@ import {
   type ReplicaAnswer,
   type ReplicaPorts,
 } from './replica.ts';
+import { Turn } from './turn.ts';
 import { wireContent } from './wire-record.ts';
 
 const ROWS_BYTES_MAX = socketMessageBytesMax / 4;
 
 export const answerDigests: ReplicaAnswer<typeof digests> = async (ports, request, caller) => {
-  const { keyspace, ringVersion, partitions, nowMs } = request;
-  await ports.exchange.reach(keyspace, ringVersion, caller);
-  const { store } = ports;
-  return {
-    holdings: partitions.map((partition) =>
-      unlessDamaged(() => {
-        const holding = holdingOf(store, keyspace, partition);
-        if (holding?.state !== 'ready') return holding;
-        const recent = request.recent ? sumsOf(store.recent(keyspace, partition)) : undefined;
-        const expired = nowMs === undefined ? undefined : store.expired(keyspace, partition, nowMs);
-        return { ...holding, ...(recent && { recent }), ...(expired !== undefined && { expired }) };
-      }),
-    ),
-  };
+  await ports.exchange.reach(request.keyspace, request.ringVersion, caller);
+  const holdings: Holding[] = [];
+  const turn = new Turn();
+  for (const partition of request.partitions) {
+    holdings.push(await holdingOf(ports.store, request, partition));
+    if (turn.isOver) await turn.next();
+  }
+  return { holdings };
 };
 
-function sumsOf(recent: RecentView | null): [number, string][] | undefined {
-  return recent?.spans.map(({ id, sum }) => [id, sum]);
-}
+type Holding = AnswerOf<typeof digests>['holdings'][number];
 
 /** One damaged file must not hide the others; that there were records is all it still says. */
 const damagedHolding = {
@@ -60,22 +52,26 @@ const damagedHolding = {
   floorMs: 0,
 } as const;
 
-type Holding = AnswerOf<typeof digests>['holdings'][number];
-
-function unlessDamaged(read: () => Holding): Holding {
+async function holdingOf(
+  store: ReplicaPorts['store'],
+  { keyspace, recent: withRecent, nowMs }: RequestOf<typeof digests>,
+  partition: number,
+): Promise<Holding> {
   try {
-    return read();
+    const info = store.info(keyspace, partition);
+    if (info === null) return null;
+    const { incarnation, state, digest, rows, seq, floorMs } = info;
+    const holding = { incarnation, state, digest, rows, seq, floorMs };
+    if (state !== 'ready') return holding;
+    const recent = withRecent ? store.recent(keyspace, partition)?.spans : undefined;
+    const sums = recent?.map(({ id, sum }): [number, string] => [id, sum]);
+    // A file may be opened for it.
+    const expired = nowMs === undefined ? null : await store.expired(keyspace, partition, nowMs);
+    return { ...holding, ...(sums && { recent: sums }), ...(expired !== null && { expired }) };
   } catch (error) {
     if (error instanceof CodedError && error.code === 'PARTITION_DAMAGED') return damagedHolding;
     throw error;
   }
-}
-
-function holdingOf(store: ReplicaPorts['store'], keyspace: string, partition: number): Holding {
-  const info = store.info(keyspace, partition);
-  if (info === null) return null;
-  const { incarnation, state, digest, rows, seq, floorMs } = info;
-  return { incarnation, state, digest, rows, seq, floorMs };
 }
 
 export const answerTail: ReplicaAnswer<typeof tail> = async (ports, request, caller) => {

@@ -1,0 +1,35 @@
+// Records that expire, also many at one moment, against a plain count of what was written.
+import { seededRandom } from '@ringwright/base/random';
+import { expect, test } from 'vitest';
+import { scratch, write } from '../test/support/scratch-store.ts';
+
+const COUNT = 30_000;
+const LAST_MS = 1_000;
+/** Half of them expire then: more than are counted in a turn. */
+const COMMON_MS = 600;
+
+test('what has expired is counted, in several turns of the event loop', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  const random = seededRandom(7);
+  const writes = Array.from({ length: COUNT }, (_, index) => {
+    const drawn = 1 + random.below(LAST_MS);
+    const expiresMs = [0, COMMON_MS, COMMON_MS, drawn][random.below(4)] ?? 0;
+    return { ...write(`k${index}`, random.below(9) === 0 ? null : 'v', 1), expiresMs };
+  });
+  for (let at = 0; at < COUNT; at += 5_000) await store.write(writes.slice(at, at + 5_000));
+  for (const nowMs of [0, 1, 300, COMMON_MS - 1, COMMON_MS, 601, 900, LAST_MS, 5_000]) {
+    const expired = writes.filter(
+      ({ value, expiresMs }) => value !== null && expiresMs > 0 && expiresMs <= nowMs,
+    );
+    expect(await store.expired('test', 0, nowMs), `at ${nowMs}`).toBe(expired.length);
+  }
+  let turns = 0;
+  const timer = setInterval(() => {}, 1);
+  const counting = store.expired('test', 0, LAST_MS).finally(() => clearInterval(timer));
+  let isOver = false;
+  void counting.then(() => (isOver = true));
+  for (; !isOver; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(turns).toBeGreaterThanOrEqual(2);
+});
