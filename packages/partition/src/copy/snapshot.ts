@@ -114,7 +114,10 @@ async function copyHeld(
   to: string,
 ): Promise<CopyManifest | null> {
   const file = withFile(parts, partition, (used) => used);
+  partition.pins += 1;
   try {
+    // In the thread pool; what came meanwhile is little.
+    await file.checkpointAside();
     if (!withFile(parts, partition, () => file.checkpoint('TRUNCATE'))) return null;
     // Of the file, too: nothing waits in memory or in the WAL.
     const info = file.info();
@@ -123,6 +126,8 @@ async function copyHeld(
     if (copied !== null) return manifestOf(info, copied);
   } catch {
     checkOpen(parts);
+  } finally {
+    partition.pins -= 1;
   }
   await removeFiles(to);
   return null;
