@@ -1,9 +1,11 @@
 // ring-server inspect DIR [RING [PARTITION]]: what a data directory holds, in numbers. Changes
 // nothing. Of one whose server runs, that server is asked: it alone can read its files.
+
 import { parseArgs } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
+import { messageOf } from '@ringwright/base/thrown';
 import { type GotHttp, getHttp } from '@ringwright/node/link/get-http';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { withStoreView } from '@ringwright/partition/inspect-store';
@@ -88,7 +90,7 @@ function wordsOf(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (cause) {
-    throw usage(cause instanceof Error ? cause.message : String(cause));
+    throw usage(messageOf(cause));
   }
 }
 
@@ -108,7 +110,7 @@ async function askServer(
     throw new Error('another server listens there');
   } catch (cause) {
     if (cause instanceof CodedError) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CodedError('PEER_UNREACHABLE', `the server of ${directory} at ${address}: ${why}`, {
       hint: 'is it stopping? Otherwise see its log',
       details: { directory, address },

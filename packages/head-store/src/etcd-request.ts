@@ -1,8 +1,10 @@
 // One POST to one member of etcd's JSON gateway; over TLS where the store's URL says etcds.
+
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
+import { messageOf } from '@ringwright/base/thrown';
 import { readPrivateFile, readRegularFile } from '@ringwright/node/read-regular-file';
 import type { StoreAccess } from './store-access.ts';
 
@@ -76,7 +78,7 @@ export function readSecret(path: string): Promise<Buffer> {
 async function readAccess(path: string, read = readRegularFile): Promise<Buffer> {
   return read(path, accessFileBytesMax).catch((cause: unknown) => {
     if (cause instanceof CodedError) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CodedError('USAGE', `what the head store asks for cannot be read: ${why}`, {
       hint: '--store-ca, --store-cert, --store-key and --store-password-file name files',
       details: { path },

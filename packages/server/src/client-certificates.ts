@@ -1,10 +1,12 @@
 // Who shows a certificate of an authority for clients: what the roles in it grant, as a token's do.
+
 import { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { grantOfUri } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';
+import { messageOf } from '@ringwright/base/thrown';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Logger } from 'pino';
 import type { Certified } from './access/credential.ts';
@@ -63,7 +65,7 @@ async function readAuthorities(file: string): Promise<X509Certificate[]> {
     const found = (text.match(certificatePattern) ?? []).map((pem) => new X509Certificate(pem));
     if (found.length > 0 && found.every(({ ca }) => ca)) return found;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CodedError('USAGE', `--client-ca ${file} cannot be read: ${why}`, { cause });
   }
   throw new CodedError('USAGE', `--client-ca ${file} is no certificate of an authority`, {

@@ -1,8 +1,10 @@
 // A bundle: the key and the certificates of a server in one PEM file, so that one rename replaces
 // both.
+
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';
+import { messageOf } from '@ringwright/base/thrown';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { readPrivateFile } from '@ringwright/node/read-regular-file';
 
@@ -20,7 +22,7 @@ const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE
 export async function readTlsBundle(file: string, nowMs: number): Promise<TlsBundle> {
   const bytes = await readPrivateFile(file, tlsBundleBytesMax).catch((cause: unknown) => {
     if (cause instanceof CodedError) throw cause;
-    throw invalid(file, cause instanceof Error ? cause.message : String(cause));
+    throw invalid(file, messageOf(cause));
   });
   const text = bytes.toString('utf8');
   const keys = text.match(keyPattern) ?? [];
@@ -42,7 +44,7 @@ function parsed<Result>(file: string, parse: () => Result): Result {
   try {
     return parse();
   } catch (cause) {
-    throw invalid(file, cause instanceof Error ? cause.message : String(cause));
+    throw invalid(file, messageOf(cause));
   }
 }
 

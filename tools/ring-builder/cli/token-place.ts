@@ -1,8 +1,10 @@
 // What is shown to servers: the operator's token or a client certificate, of an option or of the
 // environment.
+
 import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
+import { messageOf } from '@ringwright/base/thrown';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { readPrivateFile } from '@ringwright/node/read-regular-file';
 import { type Arguments, optionalText } from './arguments.ts';
@@ -32,7 +34,7 @@ async function readShown(file: string, what: string): Promise<string> {
   return String(
     await readPrivateFile(file, accessFileBytesMax).catch((cause: unknown) => {
       if (cause instanceof CodedError) throw cause;
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new CodedError('USAGE', `the ${what} cannot be read: ${why}`, { cause });
     }),
   );

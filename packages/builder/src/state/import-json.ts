@@ -1,9 +1,11 @@
 // A ring in plain JSON, such as a converter of another system writes, as a first version. Pure.
 // The form is documented in DESIGN.md beside this; `ring-builder table RING --json` has it too.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
+import { messageOf } from '@ringwright/base/thrown';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import { nobodyIn, type Ring, rowLengths, type SlotRow } from '@ringwright/ring/ring';
@@ -95,9 +97,7 @@ export function importJson(
 }
 
 function parseDocument(text: string): Document {
-  const value = parseJson(text, (cause) =>
-    invalid(`no JSON: ${cause instanceof Error ? cause.message : String(cause)}`),
-  );
+  const value = parseJson(text, (cause) => invalid(`no JSON: ${messageOf(cause)}`));
   const parsed = documentSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalid(firstComplaint(parsed.error));

@@ -1,7 +1,9 @@
 // The token that this server shows to others, from a file: no list of processes has it.
+
 import { parseToken, tokenText } from '@ringwright/access/token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
+import { messageOf } from '@ringwright/base/thrown';
 import { readPrivateFile } from '@ringwright/node/read-regular-file';
 
 /** Null without a file. Throws USAGE for one that holds no token, FILE_UNFIT. */
@@ -17,6 +19,6 @@ export async function readServerToken(file: string | undefined): Promise<string 
 
 function unreadable(cause: unknown): never {
   if (cause instanceof CodedError) throw cause;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   throw new CodedError('USAGE', `--token-file cannot be read: ${why}`, { cause });
 }

@@ -1,9 +1,11 @@
 // The data directory of a device, before anything in it is opened: there, writable, and its own.
+
 import { constants } from 'node:fs';
 import { access, chmod, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
+import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { makeDirectories } from '@ringwright/node/make-directories';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
@@ -66,11 +68,11 @@ function requireOwn(directory: string, names: readonly string[]): void {
 }
 
 function unwritable(directory: string, cause: unknown): CodedError {
-  const isForeign = cause instanceof Error && 'code' in cause && cause.code === 'EACCES';
+  const isForeign = codeOf(cause) === 'EACCES';
   const hint = isForeign
     ? `this server runs as user id ${process.geteuid?.()}: chown that directory to it`
     : diskError(cause)?.hint;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const message = `the data directory ${directory} cannot be written: ${why}`;
   return new CodedError('DISK_FAILED', message, { hint, details: { directory }, cause });
 }

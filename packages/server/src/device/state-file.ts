@@ -1,8 +1,10 @@
 // A small JSON file of the server's own state, under one schema for both directions: what would not
 // be read at the next start is never written.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError, isDiskFull } from '@ringwright/base/disk-error';
 import { stateFileBytesMax } from '@ringwright/base/limits-store';
+import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
@@ -79,7 +81,7 @@ export async function readIfThere<T>(file: string, parse: (text: string) => T): 
   try {
     text = String(await readRegularFile(file, stateFileBytesMax));
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
+    if (codeOf(cause) === 'ENOENT') return null;
     throw unreadable(file, cause);
   }
   try {
@@ -90,7 +92,7 @@ export async function readIfThere<T>(file: string, parse: (text: string) => T): 
 }
 
 function unreadable(file: string, cause: unknown): CodedError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new CodedError('DISK_FAILED', `${file} cannot be read: ${reason}`, {
     hint: 'a damaged disk, or a file changed by hand: put back the file as it was',
     details: { file },

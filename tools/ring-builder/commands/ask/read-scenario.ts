@@ -1,6 +1,7 @@
 // Scenarios for simulate, in the two forms of SCENARIOS.md. Pure.
 
 import { parseJson } from '@ringwright/base/parse-json';
+import { messageOf } from '@ringwright/base/thrown';
 import type { SimulationStep } from '@ringwright/builder/ask/simulate';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
@@ -61,9 +62,7 @@ type Operation = z.infer<typeof operationSchema>;
 
 /** Throws USAGE with the place at fault; VALUE_OUT_OF_RANGE for settings. */
 export function readScenario(content: string, path: string): Scenario {
-  const document = parseJson(content, (cause) =>
-    usage(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`),
-  );
+  const document = parseJson(content, (cause) => usage(`${path}: ${messageOf(cause)}`));
   const { min_part_hours: minPartHours, ...data } = scenarioOf(document, path);
   const { name, part_power: power, replicas, overload, devices } = data;
   const state = createState({

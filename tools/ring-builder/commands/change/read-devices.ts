@@ -1,10 +1,12 @@
 // Devices as people and files describe them: pairs, flags, a JSON array, CSV. Pure.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { parseJson } from '@ringwright/base/parse-json';
 import { type Address, isWholeAddress, splitAddress } from '@ringwright/base/server-address';
 import { shortened } from '@ringwright/base/shortened';
+import { messageOf } from '@ringwright/base/thrown';
 import type { Device } from '@ringwright/ring/device';
 import { deviceAddressSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { parseDevice } from '@ringwright/ring/parse-device';
@@ -75,9 +77,7 @@ interface Row {
 }
 
 function rowsOfJson(content: string, name: string): Row[] {
-  const rows = parseJson(content, (cause) =>
-    invalid(name, `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`),
-  );
+  const rows = parseJson(content, (cause) => invalid(name, `is not JSON: ${messageOf(cause)}`));
   // The text begins with [, so what was parsed is an array.
   return (rows as unknown[]).map((value, at) => ({ where: `${name}, element ${at + 1}`, value }));
 }
