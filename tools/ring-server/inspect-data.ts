@@ -2,12 +2,14 @@
 // nothing. Of one whose server runs, that server is asked: it alone can read its files.
 
 import { parseArgs } from 'node:util';
+import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';
-import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { accessFileBytesMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { messageOf } from '@ringwright/base/thrown';
 import { type GotHttp, getHttp } from '@ringwright/node/link/get-http';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
+import { readPrivateFile, unreadable } from '@ringwright/node/read-regular-file';
 import { withStoreView } from '@ringwright/partition/inspect-store';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import { storedIdentity } from '@ringwright/server/device/device-identity';
@@ -15,7 +17,6 @@ import { loadDeviceKey } from '@ringwright/server/device/device-key';
 import { inspectSegment } from '@ringwright/server/http/http-inspect';
 import { type Inspection, inspect } from '@ringwright/server/http/inspection';
 import { readListening } from '@ringwright/server/listening-file';
-import { operatorToken } from './operator-token.ts';
 import { requireData } from './require-data.ts';
 
 export interface InspectedData extends Inspection {
@@ -66,7 +67,11 @@ export async function inspectData(args: readonly string[]): Promise<InspectedDat
     if (!(error instanceof CodedError && error.code === 'DATA_DIR_IN_USE')) throw error;
     const server = await readListening(directory);
     if (server === null) throw notListening(directory, error);
-    const own = { address: server, born, token: await operatorToken(tokenFile, process.env) };
+    const own = {
+      address: server,
+      born,
+      token: await shownToken(tokenFile, process.env, readToken),
+    };
     return { ...place, device, server, logBytes: 0, ...(await askServer(own, place)) };
   }
 }
@@ -92,6 +97,12 @@ function wordsOf(args: readonly string[]) {
   } catch (cause) {
     throw usage(messageOf(cause));
   }
+}
+
+async function readToken(file: string): Promise<string> {
+  return String(
+    await readPrivateFile(file, accessFileBytesMax).catch(unreadable('the token file')),
+  );
 }
 
 async function askServer(

@@ -4,6 +4,7 @@ import { constants, createReadStream, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { textFileBytesMax } from '@ringwright/base/limits';
+import { messageOf } from '@ringwright/base/thrown';
 
 const CHUNK_BYTES = 256 * 1024;
 /** What a shell passes for `< FILE`, `… |` and `<(…)`: whoever typed it has opened it himself. */
@@ -52,6 +53,14 @@ export async function readPrivateFile(path: string, bytesMax: number): Promise<B
   const { mode, uid } = await stat(path);
   requirePrivate(path, { mode, uid });
   return readRegularFile(path, bytesMax);
+}
+
+/** For `.catch`, where an option names the file: USAGE, or what is coded already. */
+export function unreadable(what: string): (cause: unknown) => never {
+  return (cause) => {
+    if (cause instanceof CodedError) throw cause;
+    throw new CodedError('USAGE', `${what} cannot be read: ${messageOf(cause)}`, { cause });
+  };
 }
 
 /**

@@ -4,9 +4,8 @@
 import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
-import { messageOf } from '@ringwright/base/thrown';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
-import { readPrivateFile } from '@ringwright/node/read-regular-file';
+import { readPrivateFile, unreadable } from '@ringwright/node/read-regular-file';
 import { type Arguments, optionalText } from './arguments.ts';
 
 /** Null: none was given. Throws USAGE for what is no token, FILE_UNFIT for a file others may read. */
@@ -14,14 +13,14 @@ export async function tokenToShow(
   args: Arguments,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
-  const read = (file: string): Promise<string> => readShown(file, 'token file');
+  const read = (file: string): Promise<string> => readShown(file, 'the token file');
   return shownToken(optionalText(args, 'token-file'), env, read);
 }
 
 /** A key with its certificate in one file, as certs issue writes it. Throws USAGE, FILE_UNFIT. */
 export async function identityToShow(file: string | undefined): Promise<TlsIdentity | null> {
   if (file === undefined || file === '') return null;
-  const text = String(await readShown(file, 'client certificate'));
+  const text = String(await readShown(file, 'the client certificate'));
   const at = text.indexOf('-----BEGIN CERTIFICATE-----');
   const isWhole = at !== -1 && text.includes('PRIVATE KEY-----');
   if (isWhole) return { key: text, cert: text.slice(at) };
@@ -31,11 +30,5 @@ export async function identityToShow(file: string | undefined): Promise<TlsIdent
 }
 
 async function readShown(file: string, what: string): Promise<string> {
-  return String(
-    await readPrivateFile(file, accessFileBytesMax).catch((cause: unknown) => {
-      if (cause instanceof CodedError) throw cause;
-      const why = messageOf(cause);
-      throw new CodedError('USAGE', `the ${what} cannot be read: ${why}`, { cause });
-    }),
-  );
+  return String(await readPrivateFile(file, accessFileBytesMax).catch(unreadable(what)));
 }

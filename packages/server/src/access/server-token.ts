@@ -3,22 +3,16 @@
 import { parseToken, tokenText } from '@ringwright/access/token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
-import { messageOf } from '@ringwright/base/thrown';
-import { readPrivateFile } from '@ringwright/node/read-regular-file';
+import { readPrivateFile, unreadable } from '@ringwright/node/read-regular-file';
 
 /** Null without a file. Throws USAGE for one that holds no token, FILE_UNFIT. */
 export async function readServerToken(file: string | undefined): Promise<string | null> {
   if (file === undefined) return null;
-  const text = String(await readPrivateFile(file, accessFileBytesMax).catch(unreadable)).trim();
+  const read = readPrivateFile(file, accessFileBytesMax).catch(unreadable('--token-file'));
+  const text = String(await read).trim();
   const token = parseToken(text);
   if (token !== null) return tokenText(token);
   throw new CodedError('USAGE', `--token-file ${file} holds no token`, {
     hint: 'ring-builder access grant NAME --peer --out FILE writes one',
   });
-}
-
-function unreadable(cause: unknown): never {
-  if (cause instanceof CodedError) throw cause;
-  const why = messageOf(cause);
-  throw new CodedError('USAGE', `--token-file cannot be read: ${why}`, { cause });
 }
