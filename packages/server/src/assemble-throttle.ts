@@ -17,7 +17,7 @@ export function createThrottle(store: Store, rate: number | null): AdaptiveThrot
   const ports = {
     monotonicMs: () => performance.now(),
     loopDelayMs,
-    onAllowed: (rate: number | null) => store.copies.setRates({ given: rate, taken: rate }),
+    onAllowed: (rate: number | null) => store.copies.setRate(rate),
   };
   return new AdaptiveThrottle(ports, rate);
 }

@@ -13,12 +13,6 @@ export interface CopyProcessOptions extends Pick<BackgroundOptions<CopyAnswer>, 
   readonly program?: URL;
 }
 
-export interface CopyRates {
-  /** Bytes per second; null: no limit. */
-  readonly given: number | null;
-  readonly taken: number | null;
-}
-
 /** What happens to one copy; after `onLost` nothing more does. */
 export interface CopyTask {
   onReport(report: CopyReport): void;
@@ -40,7 +34,7 @@ export class CopyProcess {
   readonly #tasks = new Map<number, CopyTask>();
   #port: Promise<number> | null = null;
   #heard: (answer: CopyAnswer) => void = () => undefined;
-  #rates: CopyRates = { given: null, taken: null };
+  #rate: number | null = null;
   #nextId = 1;
   #closed = false;
 
@@ -63,10 +57,10 @@ export class CopyProcess {
     if (!this.#closed) this.#process.park();
   }
 
-  /** Of what it gives and takes from now on. */
-  setRates(rates: CopyRates): void {
-    this.#rates = rates;
-    this.#process.send({ kind: 'rates', ...rates });
+  /** Bytes per second that it gives, and that it takes, from now on; null: no limit. */
+  setRate(rate: number | null): void {
+    this.#rate = rate;
+    this.#process.send({ kind: 'rate', rate });
   }
 
   /** Resolves to where it listens, which starts it. Rejects when it cannot, or when it dies. */
@@ -116,7 +110,7 @@ export class CopyProcess {
       else if (answer.kind === 'not-listening') ports.reject(lost(answer.message));
     };
     this.#process.send({ kind: 'listen', host, port });
-    this.#process.send({ kind: 'rates', ...this.#rates });
+    this.#process.send({ kind: 'rate', rate: this.#rate });
     this.#process.hold(false);
   }
 

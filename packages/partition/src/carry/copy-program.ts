@@ -8,18 +8,17 @@ import { RateGate } from './rate-gate.ts';
 import { TakeFiles } from './take-files.ts';
 
 const tell = (answer: CopyAnswer): void => answerParent(answer);
-const rates = { given: new RateGate(), taken: new RateGate() };
-const given = new GiveFiles(tell, rates.given);
-const taken = new TakeFiles(tell, rates.taken);
+const [givenGate, takenGate] = [new RateGate(), new RateGate()];
+const given = new GiveFiles(tell, givenGate);
+const taken = new TakeFiles(tell, takenGate);
 
 async function follow(order: CopyOrder): Promise<void> {
   switch (order.kind) {
     case 'listen':
       flushCompileCache(); // it is killed when it is not needed
       return given.listen(order);
-    case 'rates':
-      rates.given.setRate(order.given);
-      rates.taken.setRate(order.taken);
+    case 'rate':
+      for (const gate of [givenGate, takenGate]) gate.setRate(order.rate);
       return;
     case 'give':
       return given.give(order);

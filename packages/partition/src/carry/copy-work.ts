@@ -19,8 +19,8 @@ export interface CopyGate {
 /** Every copy has a number of its own, in the life of the process. */
 export type CopyOrder =
   | { readonly kind: 'listen'; readonly host: string; readonly port: number }
-  /** Bytes per second, of all copies together; null: no limit. */
-  | { readonly kind: 'rates'; readonly given: number | null; readonly taken: number | null }
+  /** Bytes per second, of all copies in one direction together; null: no limit. */
+  | { readonly kind: 'rate'; readonly rate: number | null }
   | { readonly kind: 'give'; readonly id: number; readonly parts: readonly FilePart[]; key: string }
   /** Whoever brings the ticket gets the bytes from `offset` on. */
   | (Pick<CopyGate, 'ticket' | 'cipherKey'> & {

@@ -250,8 +250,8 @@ test('a rate is kept to at either end', async () => {
     [rate, null],
     [null, rate],
   ] as const) {
-    source.copies.setRates({ given, taken: null });
-    target.copies.setRates({ given: null, taken });
+    source.copies.setRate(given);
+    target.copies.setRate(taken);
     const copy = await begin(source, target);
     const startedMs = performance.now();
     const found = await carry(copy.given, copy.taken);

@@ -1,5 +1,4 @@
 // Copies that the process beside the store carries, for whoever has the store.
-import type { CopyRates } from '../carry/copy-process.ts';
 import type { PartitionPlace } from '../file/data-paths.ts';
 import { partitionOf, type StoreParts } from '../parts/store-parts.ts';
 import type { CopyDescription } from './copy-manifest.ts';
@@ -38,7 +37,7 @@ export function storeCopies(parts: StoreParts) {
       if (gives) parts.carrier.port().catch(() => undefined); // whoever needs it hears of it
       if (takes) parts.audits.prepare();
     },
-    /** How fast they may be. */
-    setRates: (rates: CopyRates): void => parts.carrier.setRates(rates),
+    /** How fast they may be, in each direction. */
+    setRate: (rate: number | null): void => parts.carrier.setRate(rate),
   };
 }
