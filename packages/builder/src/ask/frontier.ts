@@ -1,12 +1,9 @@
 // What each overload would buy: dispersion against fullest device and slots moved. Pure.
 
-import type { Ring } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
 import { denseHead } from '../plan/dense-head.ts';
-import type { CommitTimes } from '../plan/frozen-partitions.ts';
-import { planVersion } from '../plan/plan-version.ts';
+import { type PlanInput, planVersion } from '../plan/plan-version.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
-import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds } from '../state/tier-name.ts';
 
 export interface FrontierPoint {
@@ -30,11 +27,7 @@ export interface Frontier {
   readonly recommended: number;
 }
 
-interface FrontierInput extends CommitTimes {
-  readonly head: Ring | null;
-  readonly headId: string | null;
-  readonly state: BuilderState;
-}
+type FrontierInput = Omit<PlanInput, 'direct'>;
 
 const USUAL = [0, 0.05, 0.1, 0.2];
 const PARTS = [0.25, 0.5, 0.75, 1];

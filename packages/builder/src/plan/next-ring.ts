@@ -13,7 +13,7 @@ export interface NextRingFrom {
   readonly head: Ring | null;
   readonly headId: string | null;
   readonly state: BuilderState;
-  /** Go straight to the final table: for rings that no server has loaded. */
+  /** Go straight to the final table, whatever the cap on moves: no server has loaded the ring. */
   readonly direct?: boolean;
 }
 

@@ -1,5 +1,4 @@
 // Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
-import type { Ring } from '@ringwright/ring/ring';
 import { evenGoal } from '../flow/even-bytes.ts';
 import { type PinnedProblem, pinnedProblem } from '../flow/pinned-targets.ts';
 import { rebalance } from '../flow/rebalance.ts';
@@ -30,6 +29,7 @@ import { filledPlan } from './filled-plan.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { moveCount, rememberedWaves } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
+import type { NextRingFrom } from './next-ring.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { gapFindings, moveBound, movesTo, provenOptimum } from './plan-optimum.ts';
@@ -38,15 +38,8 @@ import { planWarnings } from './plan-warnings.ts';
 import { planWaves } from './plan-waves.ts';
 import { keepRows } from './waves.ts';
 
-export interface PlanInput extends CommitTimes {
-  readonly head: Ring | null;
-  /** Ring id of `head`. */
-  readonly headId: string | null;
-  /** With the staged changes applied already. */
-  readonly state: BuilderState;
-  /** No server will copy anything: the cap on moves in flight does not count. */
-  readonly direct?: boolean;
-}
+/** `state`: with the staged changes applied already. */
+export type PlanInput = NextRingFrom & CommitTimes;
 
 /**
  * The plan of the version after `head`, or of version 1. Same input, same plan.
