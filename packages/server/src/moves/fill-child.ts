@@ -1,6 +1,8 @@
 // Fills the files of children from those of their parents on this very device: partitions that are
 // split or merged. No byte leaves the device. Why nothing is lost: SPLITS.md beside this.
+
 import { must } from '@ringwright/base/assert';
+import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
 import type { Write } from '@ringwright/partition/file/record';
 import type { AdoptedChild } from '@ringwright/partition/parts/child-fills';
 import type { MirrorPhase } from '@ringwright/partition/parts/mirrors';
@@ -69,7 +71,7 @@ function siblingsOf(
   store: Store,
   { active, partition }: Omit<Child, 'move'>,
   parents: readonly number[],
-): Place[] {
+): PartitionPlace[] {
   const { keyspace, reshape } = active.ring;
   if (reshape?.kind !== 'to') return [];
   const found = parentsIn(active.ring);
@@ -80,16 +82,11 @@ function siblingsOf(
   return store.children.fills.unfilled(siblings.map((id) => ({ keyspace, partition: id })));
 }
 
-interface Place {
-  readonly keyspace: string;
-  readonly partition: number;
-}
-
 /** Those of one pass. */
 interface Family {
   readonly keyspace: string;
   readonly parents: readonly number[];
-  readonly children: readonly Place[];
+  readonly children: readonly PartitionPlace[];
   readonly partitioner: Partitioner;
   readonly childOf: (key: Uint8Array) => number;
   /** Parents take requests, and each write to them goes to the children too. */
@@ -99,7 +96,7 @@ interface Family {
 function familyOf(
   { ring }: ActiveRing,
   parents: readonly number[],
-  children: readonly Place[],
+  children: readonly PartitionPlace[],
 ): Family {
   const { keyspace, reshape, partitioner } = ring;
   const isShared = reshape?.kind === 'to';
