@@ -1,6 +1,8 @@
 // One HTTP request to one server, with the path sent as it is given.
+
 import http from 'node:http';
 import https from 'node:https';
+import type { ErrorDocument } from '@ringwright/base/coded-error';
 
 const ANSWER_MS_MAX = 15_000;
 const kept = new http.Agent({ keepAlive: true });
@@ -57,14 +59,7 @@ export function askServer(port: number, request: Request): Promise<Response> {
   });
 }
 
-/** The error document of a refusal. */
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
-  readonly hint: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
-export function refusalOf({ bytes }: Response): Refusal {
-  return JSON.parse(bytes.toString()) as Refusal;
+/** What was refused. */
+export function refusalOf({ bytes }: Response): ErrorDocument {
+  return JSON.parse(bytes.toString()) as ErrorDocument;
 }
