@@ -15,9 +15,8 @@ export interface RedisCluster {
 export async function redisCluster(shape: {
   readonly servers: number;
   readonly replicas: number;
-  readonly extra?: readonly string[];
 }): Promise<RedisCluster> {
-  const { servers, replicas, extra = [] } = shape;
+  const { servers, replicas } = shape;
   const ports = await freePorts(servers);
   const cluster = await clusterForTest({
     servers,
@@ -25,7 +24,7 @@ export async function redisCluster(shape: {
     partitions: 16,
     // A server that is added later has none.
     extra: ({ servers: { length } }) =>
-      length > servers ? extra : ['--redis-port', String(ports[length - 1]), ...extra],
+      length > servers ? [] : ['--redis-port', String(ports[length - 1])],
   });
   return { cluster, ports };
 }

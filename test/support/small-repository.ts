@@ -25,7 +25,7 @@ export async function scratchRings(): Promise<string> {
   return rings;
 }
 
-export function device(id: number, weight = 100) {
+export function device(id: number) {
   return {
     id,
     region: 1,
@@ -33,7 +33,7 @@ export function device(id: number, weight = 100) {
     ip: `10.0.0.${id}`,
     port: 6200,
     device: 'sdb',
-    weight,
+    weight: 100,
     meta: '',
   };
 }

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 /** `said`: what of its status is otherwise than that of a server which has no ring. */
 export async function statusServer(
-  said: () => object = () => ({}),
+  said: () => object,
 ): Promise<{ readonly port: number; readonly server: Server }> {
   const plain = { address: 'here', ready: true, rings: [], refusals: [] };
   const server = createServer((_, response) => {

@@ -3,10 +3,10 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { clientSmearMsMax } from '@ringwright/base/limits';
 
 /** Resolves after a random part of `windowMs`. Throws VALUE_OUT_OF_RANGE. */
-export async function smear(windowMs: number, random = Math.random): Promise<void> {
+export async function smear(windowMs: number): Promise<void> {
   if (!(windowMs > 0 && windowMs <= clientSmearMsMax)) {
     const message = `smearMs is ${windowMs}, allowed are 0 to ${clientSmearMsMax}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { smearMs: windowMs } });
   }
-  await new Promise((resolve) => setTimeout(resolve, random() * windowMs));
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * windowMs));
 }
