@@ -1,7 +1,7 @@
 // Which version somebody means: `7`, `v7`, `head`, `@`, `@~2`, or the start of a ring id. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
-import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { readLog, requireHead } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type Arguments, optionalText, text } from '../cli/arguments.ts';
 import type { Context } from '../cli/verb.ts';
@@ -10,13 +10,7 @@ const ID_CHARACTERS_MIN = 6;
 
 /** The number of a version that the log has. Throws RING_EMPTY, RING_VERSION_UNKNOWN. */
 export function versionOf(ring: string, entries: readonly LogEntry[], reference = 'head'): number {
-  const head = headOf(entries);
-  if (head === null) {
-    throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
-      hint: `ring-builder status ${ring} names the next command: add, or plan and commit`,
-      details: { ring },
-    });
-  }
+  const head = requireHead(ring, entries);
   const made = entries.filter(makesVersion);
   const number = /^v?(\d{1,10})$/.exec(reference)?.[1];
   const back = /^(?:head|@)(?:~(\d{1,10}))?$/i.exec(reference);

@@ -93,6 +93,16 @@ export function headOf(entries: readonly LogEntry[]): Head | null {
   return last === null ? null : { version: last.version, id: last.id };
 }
 
+/** The same of a ring that must have one. Throws RING_EMPTY. */
+export function requireHead(ring: string, entries: readonly LogEntry[]): Head {
+  const head = headOf(entries);
+  if (head !== null) return head;
+  throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
+    hint: `ring-builder status ${ring} names the next command: add, or plan and commit`,
+    details: { ring },
+  });
+}
+
 function logDamaged(folder: RingFolder, sentence: string): CodedError {
   return new CodedError('RING_LOG_DAMAGED', `${folder.log}: ${sentence}`, {
     hint: `ring-builder verify ${folder.ring} lists all findings; get the file back from git`,

@@ -11,7 +11,7 @@ import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Section, Signing } from '@ringwright/ring/file/ring-manifest';
 import type { Ring } from '@ringwright/ring/ring';
 import { type LogEntry, makesVersion, type Pruning, pruningOf } from './log-entry.ts';
-import { headOf, readEntries } from './read-log.ts';
+import { readEntries, requireHead } from './read-log.ts';
 import { requireRing } from './require-ring.ts';
 import { type RingFolder, versionFileName, versionPath } from './ring-folder.ts';
 
@@ -42,13 +42,7 @@ export async function readVersion(
 ): Promise<StoredVersion> {
   const folder = await requireRing(rings, ring);
   const entries = await readEntries(folder);
-  const head = headOf(entries);
-  if (head === null) {
-    throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
-      hint: `ring-builder status ${ring} names the next command: add, or plan and commit`,
-      details: { ring },
-    });
-  }
+  const head = requireHead(ring, entries);
   const wanted = version === 'head' ? head.version : version;
   const entry = entries.find((one) => makesVersion(one) && one.version === wanted);
   if (entry === undefined) {
