@@ -7,7 +7,12 @@ import { addDurably, syncDirectory } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { appendNote } from './append-log.ts';
-import { type RingFolder, versionFileName, versionOfFileName } from './folder/ring-folder.ts';
+import {
+  type RingFolder,
+  versionFileName,
+  versionOfFileName,
+  versionPath,
+} from './folder/ring-folder.ts';
 import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 
 export interface Pruned {
@@ -48,7 +53,7 @@ export async function pruneVersions(
       commands: [request.command],
       details: { from, through, archive: request.archive },
     });
-    for (const version of versions) await rm(pathOf(ring.folder, version), { force: true });
+    for (const version of versions) await rm(versionPath(ring.folder, version), { force: true });
     await syncDirectory(ring.folder.versions);
     return { versions, bytes, archive: request.archive };
   });
@@ -63,7 +68,7 @@ async function archiveAll(
   if (to !== null) await mkdir(to, { recursive: true });
   let bytes = 0;
   for (const version of versions) {
-    const content = await readRegularFile(pathOf(folder, version), ringFileBytesMax);
+    const content = await readRegularFile(versionPath(folder, version), ringFileBytesMax);
     bytes += content.length;
     if (to === null) continue;
     const path = join(to, versionFileName(version));
@@ -82,8 +87,4 @@ async function versionsThere(folder: RingFolder): Promise<number[]> {
   const names = (await readdir(folder.versions).catch(onlyMissing)) ?? [];
   const versions = names.map(versionOfFileName).filter((version) => version !== null);
   return versions.sort((a, b) => a - b);
-}
-
-function pathOf(folder: RingFolder, version: number): string {
-  return join(folder.versions, versionFileName(version));
 }
