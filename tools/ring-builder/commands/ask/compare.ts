@@ -16,7 +16,7 @@ import { optionalText, text, usage } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { comparisonPicture } from './comparison-picture.ts';
+import { comparisonPicture, percent } from './comparison-picture.ts';
 
 const form = `The scenario: one JSON object, all members optional, such as
   {"nodes": 10, "replicas": 3, "partitions": 1024, "tokens": 64, "keys": 20000, "seed": 1}
@@ -128,7 +128,6 @@ function lookupTimes(
 type TimedScheme = SchemeFigures & { readonly lookups: LookupTimes };
 
 function tableOf(schemes: readonly TimedScheme[]): string[] {
-  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
   return printTable(schemes, [
     { head: 'SCHEME', cell: ({ name }) => name },
     { head: 'EVEN', cell: ({ evenness }) => evenness.toFixed(3) },

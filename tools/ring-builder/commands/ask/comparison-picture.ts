@@ -8,7 +8,7 @@ interface Column {
   readonly label: (value: number) => string;
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 const columns: readonly Column[] = [
   {
