@@ -48,7 +48,9 @@ export function violationsOf(history: readonly Operation[]): string[] {
   ];
 }
 
-const isStrong = ({ outcome, level }: Operation): boolean => outcome === 'acked' && level !== 'one';
+export const isAcked = ({ outcome }: Operation): boolean => outcome === 'acked';
+
+const isStrong = (one: Operation): boolean => isAcked(one) && one.level !== 'one';
 
 /** Reads that return something older than what had ended before they began. */
 function backwards(

@@ -1,5 +1,5 @@
 // Runs that proved nothing: too little was answered, or too little happened. Pure.
-import type { Operation } from '../../test/support/history.ts';
+import { isAcked, type Operation } from '../../test/support/history.ts';
 import type { Nemesis } from './nemesis.ts';
 import type { FaultWindow } from './stage.ts';
 
@@ -14,7 +14,7 @@ export function coverageGaps(
   operations: readonly Operation[],
   faults: readonly FaultWindow[],
 ): string[] {
-  const acked = operations.filter(({ outcome }) => outcome === 'acked');
+  const acked = operations.filter(isAcked);
   const changes = acked.filter(({ kind }) => kind !== 'read');
   const suffered = changes.filter(({ invokedMs, returnedMs }) =>
     faults.some(({ fromMs, toMs }) => invokedMs < toMs && returnedMs > fromMs),

@@ -1,6 +1,6 @@
 // What a run prints in the end: figures, then what was violated and how to see it again. Pure.
 import { counted } from '@ringwright/base/counted';
-import type { Operation } from '../../test/support/history.ts';
+import { isAcked, type Operation } from '../../test/support/history.ts';
 import type { FaultWindow } from './stage.ts';
 import type { RunResult } from './torture-run.ts';
 
@@ -46,7 +46,7 @@ function verdict({ violations }: RunResult): string {
 }
 
 function figuresOf({ operations, faults, failpoints, seconds }: RunResult) {
-  const acked = operations.filter(({ outcome }) => outcome === 'acked');
+  const acked = operations.filter(isAcked);
   const [suffered, calm] = split(acked, faults);
   return {
     seconds: Math.round(seconds),

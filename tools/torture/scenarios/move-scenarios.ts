@@ -5,7 +5,7 @@ import { checkStore } from '@ringwright/partition/audit/check-store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askServer } from '../../../test/support/ask-server.ts';
-import type { Operation } from '../../../test/support/history.ts';
+import { isAcked } from '../../../test/support/history.ts';
 import { CopyFault } from '../copy-fault.ts';
 import { isLoaded, leave } from '../nemeses/ring-scenarios.ts';
 import { Broken, lasts, type Nemesis, until } from '../nemesis.ts';
@@ -62,8 +62,7 @@ export const lostAnswers = scenarioOfMove('answers that are lost', async (parts)
   await asked;
   network.heal();
   const [near] = stays;
-  const isRead = ({ outcome }: Operation): boolean => outcome === 'acked';
-  await scenario.askUntil(near, { level: 'all' }, { isSo: isRead, withinMs: STEP_MS_MAX });
+  await scenario.askUntil(near, { level: 'all' }, { isSo: isAcked, withinMs: STEP_MS_MAX });
 });
 
 /** A coordinator that has not heard of the takeover asks one holder that has. */

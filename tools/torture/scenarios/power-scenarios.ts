@@ -1,5 +1,5 @@
 // A scenario of durability: everybody loses power, and only what was synced is left.
-import type { Operation } from '../../../test/support/history.ts';
+import { isAcked } from '../../../test/support/history.ts';
 import { keysOf, type Scenario, scenarioOf } from './scenario.ts';
 
 const SLOW_SYNC_MS = 400;
@@ -50,5 +50,3 @@ async function writeBulk(scenario: Scenario): Promise<void> {
     keys.map((key) => scenario.ask(a, { key, value: scenario.value(key, 'bulk') + filler })),
   );
 }
-
-const isAcked = ({ outcome }: Operation): boolean => outcome === 'acked';

@@ -1,5 +1,7 @@
 // Scenarios of scans: what is there all along is in one page, whatever some devices lack.
+
 import { askServer } from '../../../test/support/ask-server.ts';
+import { isAcked } from '../../../test/support/history.ts';
 import { Broken } from '../nemesis.ts';
 import { keyspace } from '../stage.ts';
 import type { Victim } from '../victim.ts';
@@ -18,7 +20,7 @@ export const scannedPages = scenarioOf('a scan over a device that lacks keys', a
   const first = await Promise.all(odd.map(write));
   scenario.hold([a, c], [b, c]);
   const even = await Promise.all(keys.filter((key) => !odd.includes(key)).map(write));
-  const acked = [...first, ...even].filter(({ outcome }) => outcome === 'acked');
+  const acked = [...first, ...even].filter(isAcked);
   const prefix = keys[0]?.replace(/[^/]*$/, '') ?? '';
   const found = await scan(c, prefix, scenario.signal);
   if (found === null || scenario.signal.aborted) return;

@@ -4,7 +4,7 @@ import type { Stamp } from '@ringwright/base/stamp';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { askRecord } from '../../../test/support/ask-record.ts';
-import type { Operation } from '../../../test/support/history.ts';
+import { isAcked, type Operation } from '../../../test/support/history.ts';
 import { lasts, type Nemesis } from '../nemesis.ts';
 import { noted } from '../noted.ts';
 import { keyspace, type Stage } from '../stage.ts';
@@ -142,7 +142,6 @@ export function scenarioOf(name: string, play: (scenario: Scenario) => Promise<v
         signal,
       );
       const [a] = scenario.cast;
-      const isAcked = ({ outcome }: Operation): boolean => outcome === 'acked';
       const before = { level: 'all', text: 'before' } as const;
       while (!signal.aborted && !(await scenario.askAll(a, before)).every(isAcked)) {
         await lasts(CONTROL_MS, signal);
