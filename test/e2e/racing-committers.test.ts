@@ -102,7 +102,7 @@ async function rebase(rings: string): Promise<void> {
 async function requireWon(rings: string, version: number, racer: number): Promise<void> {
   const last = (await readLog(rings, ring)).at(-1);
   expect(last).toMatchObject({ version, message: `racer-${racer}`, kind: 'commit' });
-  expect((await verifyRepository(rings, ring)).findings).toEqual([]);
+  expect((await verifyRepository(rings, ring, null)).findings).toEqual([]);
 }
 
 test('processes in one working folder', slow, async () => {

@@ -32,7 +32,7 @@ test('a commit becomes the head, uses up what is staged, and is found sound', as
   const [entry] = await readLog(rings, 'cities');
   expect(entry?.commands).toEqual(['ring-builder create cities', 'ring-builder add cities …']);
   expect(entry).toMatchObject({ kind: 'commit', version: 1, parent: null, previous: null });
-  expect((await verifyRepository(rings, 'cities')).findings).toEqual([]);
+  expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
 });
 
 test('an advance leaves what is staged', async () => {
@@ -83,7 +83,7 @@ test('of many committers in one process exactly one wins', async () => {
   );
   const lost = results.filter((result) => result.status === 'rejected');
   expect(lost.map(({ reason }) => reason.code)).toEqual(Array(7).fill('HEAD_MOVED'));
-  expect((await verifyRepository(rings, 'cities')).findings).toEqual([]);
+  expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
 });
 
 // A real process that kills itself right after the step, so that its lock stays behind too.
@@ -118,10 +118,10 @@ for (const { step, head, staged } of crashes) {
     expect(await filesOf(rings)).toEqual(left);
 
     await stageDevices(rings, 1);
-    expect((await verifyRepository(rings, 'cities')).findings).toEqual([]);
+    expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
     expect(await readdir(join(rings, 'cities', 'versions'))).toHaveLength(head);
     await commitVersion(rings, await nextVersion(rings));
     expect((await readVersion(rings, 'cities', 'head')).ring.version).toBe(head + 1);
-    expect((await verifyRepository(rings, 'cities')).findings).toEqual([]);
+    expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
   });
 }

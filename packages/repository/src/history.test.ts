@@ -41,7 +41,7 @@ async function copyOf(rings: string): Promise<string> {
 }
 
 async function findingsOf(rings: string): Promise<readonly unknown[]> {
-  return (await verifyRepository(rings, ring)).findings;
+  return (await verifyRepository(rings, ring, null)).findings;
 }
 
 const given = {

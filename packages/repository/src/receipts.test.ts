@@ -24,7 +24,7 @@ let rings = '';
 let receiptsFile = '';
 
 const codesOf = async () => {
-  const { findings } = await verifyRepository(rings, 'cities');
+  const { findings } = await verifyRepository(rings, 'cities', null);
   return findings.map(({ code }) => code);
 };
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
 describe('a version that finalizes moves', () => {
   test('with the receipt of each: they are kept, named in the log, and add up', async () => {
     await advance(rings, finalizeMoves, receiptsOf);
-    const { findings, receipts } = await verifyRepository(rings, 'cities');
+    const { findings, receipts } = await verifyRepository(rings, 'cities', null);
     expect(findings).toEqual([]);
     expect(receipts).toMatchObject({ moves: 2, receipts: 2, forced: 0, bytes: 8_192, rows: 10 });
   });
@@ -71,7 +71,7 @@ describe('a version that finalizes moves', () => {
       (ring, id) => receiptsOf(ring, id).slice(0, 1),
     );
     await advance(rings, finalizeMoves, receiptsOf);
-    expect((await verifyRepository(rings, 'cities')).receipts).toMatchObject({ moves: 2 });
+    expect((await verifyRepository(rings, 'cities', null)).receipts).toMatchObject({ moves: 2 });
   });
 
   test('with one that was forced: the log says so, until somebody takes it on', async () => {
@@ -84,7 +84,7 @@ describe('a version that finalizes moves', () => {
     expect(unprovedPartitions(entries)).toEqual(new Map([[2, 'burnt']]));
     const taken = { ...entries.at(-1)!, details: { unproved: [2] } };
     expect(unprovedPartitions([...entries, taken]).size).toBe(0);
-    expect((await verifyRepository(rings, 'cities')).receipts).toMatchObject({ forced: 1 });
+    expect((await verifyRepository(rings, 'cities', null)).receipts).toMatchObject({ forced: 1 });
     expect(await codesOf()).toEqual([]);
   });
 });

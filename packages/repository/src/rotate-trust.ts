@@ -81,13 +81,12 @@ export async function rotateTrust(
     readonly change: ((root: TrustRoot) => TrustRoot) | null;
     readonly keys: readonly KeyObject[];
     /** Whether a root that waits, and the signatures it has, may be given up for this one. */
-    readonly replacesWaiting?: boolean;
+    readonly replacesWaiting: boolean;
   },
 ): Promise<Rotation> {
   return withTrustLock(rings, author, async () => {
     const { trust, documents } = await requireTrust(rings);
-    if (wanted.change !== null && wanted.replacesWaiting !== true)
-      await requireNoneWaits(rings, trust);
+    if (wanted.change !== null && !wanted.replacesWaiting) await requireNoneWaits(rings, trust);
     const sketch =
       wanted.change === null
         ? await readPending(rings, trust.root.version + 1)

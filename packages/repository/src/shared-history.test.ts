@@ -62,7 +62,7 @@ async function requireSound({ url, stores }: SharedRepository, copies: readonly 
   const logs = await Promise.all(
     copies.map(async (rings) => {
       await catchUp({ rings, ring: 'cities' }, author);
-      expect((await verifyRepository(rings, 'cities')).findings).toEqual([]);
+      expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
       return JSON.stringify(await readLog(rings, 'cities'));
     }),
   );
@@ -85,7 +85,7 @@ for (const [kind, here, urlOf] of kinds) {
       const copies = [shared.rings, other, await shared.copy()];
       await requireSound(shared, copies);
       for (const rings of copies) {
-        const { receipts } = await verifyRepository(rings, 'cities');
+        const { receipts } = await verifyRepository(rings, 'cities', null);
         expect(receipts).toMatchObject({ moves: 2, receipts: 2, absent: 0 });
       }
     });

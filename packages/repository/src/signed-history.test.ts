@@ -33,7 +33,7 @@ const roots = people.root.map(({ privateKey }) => privateKey);
 const place = (rings: string) => ({ rings, ring: 'cities' });
 const coded = (code: string) => expect.objectContaining({ code });
 const codesOf = async (rings: string, pin: string | null = null): Promise<string[]> => {
-  const { findings } = await verifyRepository(rings, 'cities', { pin });
+  const { findings } = await verifyRepository(rings, 'cities', pin);
   return findings.map(({ code }) => code);
 };
 
@@ -168,14 +168,20 @@ test('change guard: unsigned it stops, signed it waits for the second of two peo
   const trust = (await readTrust(folder))?.trust ?? null;
   const waiting = await readVersion(folder, 'cities', 'head');
   expect(() => requireApproved(waiting, trust)).toThrow(coded('SIGNATURES_MISSING'));
-  expect(await verifyRepository(folder, 'cities')).toMatchObject({ findings: [], waiting: 1 });
+  expect(await verifyRepository(folder, 'cities', null)).toMatchObject({
+    findings: [],
+    waiting: 1,
+  });
   if (ada === undefined || bob === undefined) throw new Error('no keys');
   const again = await signVersion(place(folder), author, { version: 2, key: ada });
   expect(again).toMatchObject({ changed: false, missing: 1 });
   const done = await signVersion(place(folder), author, { version: 2, key: bob });
   expect(done).toMatchObject({ changed: true, missing: 0, id: waiting.id });
   requireApproved(await readVersion(folder, 'cities', 'head'), trust);
-  expect(await verifyRepository(folder, 'cities')).toMatchObject({ findings: [], waiting: 0 });
+  expect(await verifyRepository(folder, 'cities', null)).toMatchObject({
+    findings: [],
+    waiting: 0,
+  });
 });
 
 test('a root waits until enough of the old and the new root keys have signed', async () => {
@@ -183,25 +189,29 @@ test('a root waits until enough of the old and the new root keys have signed', a
   await commitVersion(folder, { ...(await nextVersion(folder)), key: ada });
   const withoutAda = testRoot({ cluster: 'default', ring: people.ring.slice(1) });
   const change = () => withoutAda;
-  const one = { change, keys: roots.slice(0, 1) };
+  const one = { change, keys: roots.slice(0, 1), replacesWaiting: false };
   expect(await rotateTrust(folder, author, one)).toMatchObject({ inForce: false });
   await expect(rotateTrust(folder, author, one)).rejects.toEqual(coded('CONFIRMATION_NEEDED'));
   const instead = { ...one, replacesWaiting: true };
   expect(await rotateTrust(folder, author, instead)).toMatchObject({ inForce: false });
   expect(await waitingRoot(folder)).toMatchObject({ byPrevious: [1, 2], byItself: [1, 2] });
   expect(await codesOf(folder)).toEqual([]);
-  const mallory = { change: null, keys: [testKey('mallory').privateKey] };
+  const signing = { change: null, replacesWaiting: false };
+  const mallory = { ...signing, keys: [testKey('mallory').privateKey] };
   await expect(rotateTrust(folder, author, mallory)).rejects.toEqual(coded('SIGNING_KEY_UNKNOWN'));
-  const two = { change: null, keys: roots.slice(1, 2) };
+  const two = { ...signing, keys: roots.slice(1, 2) };
   expect(await rotateTrust(folder, author, two)).toMatchObject({ inForce: true });
   expect(await waitingRoot(folder)).toBe(null);
   expect((await readTrust(folder))?.trust.root.version).toBe(2);
   // The head was signed by a key that counts no more: no fault of the history, but it must not go.
-  const late = await verifyRepository(folder, 'cities');
+  const late = await verifyRepository(folder, 'cities', null);
   expect(late).toMatchObject({ findings: [], waiting: 1 });
   if (bob === undefined) throw new Error('no key');
   await signVersion(place(folder), author, { version: 1, key: bob });
-  expect(await verifyRepository(folder, 'cities')).toMatchObject({ findings: [], waiting: 0 });
+  expect(await verifyRepository(folder, 'cities', null)).toMatchObject({
+    findings: [],
+    waiting: 0,
+  });
 });
 
 test('private keys are encrypted, for their owner alone, and never written over', async () => {

@@ -57,7 +57,7 @@ export async function stage(
 export async function unstage(
   place: { readonly rings: string; readonly ring: string },
   author: Author,
-  numbers: readonly number[] | 'all' = 'all',
+  numbers: readonly number[] | 'all',
 ): Promise<readonly Staged[]> {
   return writeRing(place, author, async ({ folder, file }) => {
     const listed = stagedCommands(file.staged);

@@ -40,7 +40,7 @@ test('one of them: the others stay, with their authors', async () => {
     ['command 2', 'user2@db1'],
     ['command 4', 'user4@db1'],
   ]);
-  expect(await verifyRepository(place.rings, 'cities')).toMatchObject({ findings: [] });
+  expect(await verifyRepository(place.rings, 'cities', null)).toMatchObject({ findings: [] });
 });
 
 test('what a later one needs stays, unless that goes too', async () => {
@@ -61,7 +61,7 @@ test('what a later one needs stays, unless that goes too', async () => {
     ['command 2', 'user2@db1'],
     ['command 3 # d1 is now d0', 'user3@db1'],
   ]);
-  expect(await verifyRepository(place.rings, 'cities')).toMatchObject({ findings: [] });
+  expect(await verifyRepository(place.rings, 'cities', null)).toMatchObject({ findings: [] });
 });
 
 test.each([[[0]], [[5]], [[1.5]], [[-1]]])('no command has the number %j', async (numbers) => {
@@ -72,7 +72,7 @@ test.each([[[0]], [[5]], [[1.5]], [[-1]]])('no command has the number %j', async
 
 test('all of them leave what the ring was created with', async () => {
   const place = await staged();
-  expect(await unstage(place, author)).toHaveLength(4);
+  expect(await unstage(place, author, 'all')).toHaveLength(4);
   const { staged: left } = await openRing(place.rings, 'cities');
   expect(left).toEqual([{ command: 'ring-builder create cities', changes: [] }]);
 });

@@ -5,7 +5,7 @@ import { nonHolderOf, sampleRing } from '../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves, type SlotMove } from './advance-ring.ts';
 import { dutiesOf, dutyOf } from './duty-of.ts';
 import { encodeRing } from './file/ring-file.ts';
-import { handoffsOf } from './handoffs-of.ts';
+import { handoffsOf, tierCountsOf } from './handoffs-of.ts';
 import type { Ring } from './ring.ts';
 import { deviceOf } from './slot-rows.ts';
 import { holdersOf, movesOf, slotsOf } from './slots-of.ts';
@@ -48,7 +48,7 @@ describe('the life of a move, seen by its devices', () => {
   });
 
   test('a joiner is no handoff', () => {
-    const handoffs = [...handoffsOf(ring, 6)].map(({ id }) => id);
+    const handoffs = [...handoffsOf(ring, 6, tierCountsOf(ring))].map(({ id }) => id);
     expect(handoffs).not.toContain(move.to);
     expect(new Set([...handoffs, ...holdersOf(ring, 6)]).size).toBe(6);
   });

@@ -34,11 +34,7 @@ export function tierCountsOf(ring: Pick<Ring, 'table' | 'devices' | 'moves'>): T
  * Every device with slots that holds nothing of the partition, best stand-in first. The same as
  * `get_more_nodes` of Swift; devices that are joining the partition count as its own.
  */
-export function* handoffsOf(
-  ring: Ring,
-  partition: number,
-  counts: TierCounts = tierCountsOf(ring),
-): Generator<Device> {
+export function* handoffsOf(ring: Ring, partition: number, counts: TierCounts): Generator<Device> {
   const deviceAt = (id: number): Device => must(ring.devices[id], `device ${id} is a hole`);
   const used = tierOf.map(() => new Set<string>());
   const use = (device: Device): void => {

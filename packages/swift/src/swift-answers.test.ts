@@ -47,7 +47,7 @@ describe.each(fixtures)('$fixture', (fixture: SwiftFixture) => {
       ).toEqual(handoffs);
     }
     const { partition, handoffs } = fixture.everyHandoff;
-    expect([...handoffsOf(ring, partition)].map(({ id }) => id)).toEqual(handoffs);
+    expect([...handoffsOf(ring, partition, counts)].map(({ id }) => id)).toEqual(handoffs);
   });
 
   test('every handoff list holds each device with slots once, and no holder', () => {

@@ -1,5 +1,5 @@
 // First handoffs of built rings spread over many devices, by figures that a plain recount confirms.
-import { handoffsOf } from '@ringwright/ring/handoffs-of';
+import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { nextRing } from '../plan/next-ring.ts';
@@ -44,8 +44,9 @@ test('a built ring: many stand-ins for every device, none with much of the work'
 
 test('the figures are those of a plain recount', () => {
   const ring = built(stateOf(12, 4));
+  const tiers = tierCountsOf(ring);
   const firsts = Array.from({ length: ring.partitions }, (_, partition) => {
-    const [first] = handoffsOf(ring, partition);
+    const [first] = handoffsOf(ring, partition, tiers);
     return { holders: ring.table.map((row) => row[partition]), first: first?.id };
   });
   const shares = ring.devices.flatMap((_, id) => {

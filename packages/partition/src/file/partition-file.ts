@@ -66,7 +66,7 @@ export class PartitionFile {
     // Before any statement on its tables: these may not be ours.
     this.#meta = isNew ? tables.meta : readMeta(tables);
     this.#sql = new PreparedStatements(isNew ? tables.make : tables);
-    this.wal = new PartitionWal(this.#sql, { isNew: isWalNew });
+    this.wal = new PartitionWal(this.#sql, isWalNew);
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(this.#sql);
     this.promises = new PreparedBallots(this.#sql);

@@ -50,7 +50,7 @@ class Subject {
       here: (fd: number) => this.here(fd),
       folder: (directory: string) => this.folder(directory),
     };
-    this.wal = new PartitionWal(new PreparedStatements(this.db), { isNew: true, syncs });
+    this.wal = new PartitionWal(new PreparedStatements(this.db), true, syncs);
   }
 
   write(): void {

@@ -55,7 +55,7 @@ export class PartitionWal {
   readonly #syncs: typeof syncsOfSystem;
 
   /** `isNew`: there was no WAL when the file was opened. */
-  constructor(sql: PreparedStatements, { isNew = false, syncs = syncsOfSystem } = {}) {
+  constructor(sql: PreparedStatements, isNew: boolean, syncs = syncsOfSystem) {
     this.#sql = sql;
     this.#syncs = syncs;
     this.#isVoid = isNew;

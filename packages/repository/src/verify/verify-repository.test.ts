@@ -39,7 +39,10 @@ const bytesPerFile = process.env['EVERY_BYTE'] === '1' ? Number.POSITIVE_INFINIT
 
 /** Bytes of every file, each with another wrong value: what verify does not find. */
 async function missedBytes(folder: string): Promise<string[]> {
-  expect(await verifyRepository(folder, 'cities')).toMatchObject({ findings: [], outside: [] });
+  expect(await verifyRepository(folder, 'cities', null)).toMatchObject({
+    findings: [],
+    outside: [],
+  });
   const random = seededRandom(seed);
   const missed: string[] = [];
   for (const path of (await filesOf(folder)).keys()) {
@@ -49,12 +52,12 @@ async function missedBytes(folder: string): Promise<string[]> {
       const edited = Buffer.from(whole);
       edited[at] = (whole[at] ?? 0) ^ (1 + random.below(255));
       await writeFile(path, edited);
-      const { findings } = await verifyRepository(folder, 'cities');
+      const { findings } = await verifyRepository(folder, 'cities', null);
       if (findings.length === 0) missed.push(`SEED=${seed}: byte ${at} of ${path}`);
     }
     await writeFile(path, whole);
   }
-  expect((await verifyRepository(folder, 'cities')).findings).toEqual([]);
+  expect((await verifyRepository(folder, 'cities', null)).findings).toEqual([]);
   return missed;
 }
 
@@ -106,9 +109,15 @@ test('a file from before the digest opens, and the next staging adds it', async 
   const path = `${old}/cities/builder.json`;
   const undigested = (await readFile(path, 'utf8')).replace(/,\n {2}"digest": .*/, '');
   await writeFile(path, undigested);
-  expect(await verifyRepository(old, 'cities')).toMatchObject({ findings: [], digested: false });
+  expect(await verifyRepository(old, 'cities', null)).toMatchObject({
+    findings: [],
+    digested: false,
+  });
   await stageDevices(old);
-  expect(await verifyRepository(old, 'cities')).toMatchObject({ findings: [], digested: true });
+  expect(await verifyRepository(old, 'cities', null)).toMatchObject({
+    findings: [],
+    digested: true,
+  });
   const [{ user, time }] = (await openRing(old, 'cities')).staged.slice(-1) as [Staged];
   expect({ user, time }).toEqual(author);
 });
@@ -117,12 +126,12 @@ test('what comes and goes is named as outside, and anything else is a finding', 
   const folder = await scratchRings();
   await writeFile(`${folder}/cities/.tmp-1-log.jsonl`, 'x');
   await writeFile(`${folder}/cities/.lock-db1-1-1`, 'x');
-  expect(await verifyRepository(folder, 'cities')).toMatchObject({
+  expect(await verifyRepository(folder, 'cities', null)).toMatchObject({
     findings: [],
     outside: ['cities/.lock-db1-1-1', 'cities/.tmp-1-log.jsonl'],
   });
   await writeFile(`${folder}/cities/notes.txt`, 'x');
-  const { findings } = await verifyRepository(folder, 'cities');
+  const { findings } = await verifyRepository(folder, 'cities', null);
   expect(findings).toMatchObject([{ code: 'FILE_STRAY' }]);
 });
 
@@ -130,7 +139,7 @@ test('a log whose last lines were cut is found', async () => {
   const path = `${rings}/cities/log.jsonl`;
   const whole = await readFile(path, 'utf8');
   await writeFile(path, whole.slice(0, whole.indexOf('\n') + 1));
-  const { findings } = await verifyRepository(rings, 'cities');
+  const { findings } = await verifyRepository(rings, 'cities', null);
   expect(findings.map(({ code }) => code)).toContain('LOG_END_WRONG');
   await writeFile(path, whole);
 });
@@ -158,7 +167,7 @@ test('the same commands, and other changes than the version was made of', async 
   const parsedFile = parseBuilderFile(builder);
   if (typeof parsedFile === 'string') throw new Error(parsedFile);
   await writeFile(at('builder.json'), printBuilderFile({ ...parsedFile, log: end }));
-  const { findings } = await verifyRepository(rings, 'cities');
+  const { findings } = await verifyRepository(rings, 'cities', null);
   expect(findings.map(({ code }) => code)).toEqual(['STAGED_CONTENT_WRONG']);
   await writeFile(at('log.jsonl'), log);
   await writeFile(at('builder.json'), builder);

@@ -52,7 +52,7 @@ export interface Verification {
 export async function verifyRepository(
   rings: string,
   ring: string,
-  { pin = null }: { readonly pin?: string | null } = {},
+  pin: string | null,
 ): Promise<Verification> {
   const folder = await requireRing(rings, ring);
   const log = verifyLog((await readRegularText(folder.log).catch(onlyMissing)) ?? '');

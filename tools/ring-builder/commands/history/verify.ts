@@ -32,7 +32,7 @@ export const verb: Verb = {
       return optimality(context, ring, reference);
     }
     const pin = optionalText(args, 'trust') ?? null;
-    const found = await verifyRepository(context.rings, ring, { pin });
+    const found = await verifyRepository(context.rings, ring, pin);
     const { versions, pruned, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
     const log = await orCoded(readLog(context.rings, ring));
