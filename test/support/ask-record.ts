@@ -10,7 +10,7 @@ export type Told = Pick<Operation, 'outcome' | 'stamp' | 'newer' | 'reason'> & {
   readonly value?: string | null;
 };
 
-export interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value' | 'level'> {
+interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value' | 'level'> {
   readonly port: number;
   readonly keyspace: string;
   readonly shown?: Request['shown'];

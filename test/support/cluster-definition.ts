@@ -27,7 +27,7 @@ export function holdersIn(state: BuilderState): BuilderDevice[] {
 }
 
 /** Replicas per partition by weight alone, none above one: capped devices are taken out in turn. */
-export function weightShares(devices: readonly BuilderDevice[], replicas: number): number[] {
+function weightShares(devices: readonly BuilderDevice[], replicas: number): number[] {
   const whole = new Set<number>();
   for (;;) {
     const rest = devices.reduce((sum, d, i) => (whole.has(i) ? sum : sum + d.weight), 0);

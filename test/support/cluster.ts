@@ -16,7 +16,7 @@ import { ServerUnderTest } from './server-under-test.ts';
 
 export const keyspace = 'notes';
 
-export interface Shape {
+interface Shape {
   readonly servers: number;
   readonly partitions?: number;
   readonly replicas?: number;

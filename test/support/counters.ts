@@ -13,7 +13,7 @@ type Told = Pick<Operation, 'name' | 'apply'> & { readonly isOpen?: boolean };
 /** Keeps the clients from taking both cores from the servers. */
 const PAUSE_MS = 15;
 
-export interface CounterShape {
+interface CounterShape {
   readonly keyspace: string;
   /** Coordinators, asked before every operation. */
   readonly ports: () => readonly number[];

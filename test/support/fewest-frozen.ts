@@ -8,7 +8,7 @@ import { type FlowArc, minCostFlow } from './min-cost-flow.ts';
 /** A slot above quota costs more than all moves of a small instance. */
 const SURPLUS = 1_000;
 
-export interface FrozenCase {
+interface FrozenCase {
   readonly table: Table;
   readonly state: BuilderState;
   /** Bounds of a partition: of the whole ring. */

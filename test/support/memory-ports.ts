@@ -39,7 +39,7 @@ export class ManualClock {
   }
 }
 
-export interface PortEnd {
+interface PortEnd {
   readonly channel: CallChannel;
   /** Frames this end has sent. */
   readonly frames: Uint8Array[];

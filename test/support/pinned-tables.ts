@@ -6,7 +6,7 @@ import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
 import { replicasWanted } from './fewest-moves.ts';
 
 /** By loads of the devices that may hold something, in their order: the fewest moves to them. */
-export type MovesByLoads = ReadonlyMap<string, number>;
+type MovesByLoads = ReadonlyMap<string, number>;
 
 /** Breaches of bounds by tier, regions first: the smaller, the better dispersed. */
 type Breaches = readonly number[];

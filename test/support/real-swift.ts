@@ -30,7 +30,7 @@ for file in sys.argv[3:]:
         'keys': [['/'.join([''] + key), ring.get_part(*key)] for key in keys]}))
 `;
 
-export interface SwiftAnswers {
+interface SwiftAnswers {
   readonly version: number | null;
   /** Of at most 256 partitions, evenly spread. */
   readonly partitions: readonly (readonly [primaries: number[], handoffs: number[]])[];
@@ -126,7 +126,7 @@ export async function swiftOddBuilders(folder: string): Promise<string[]> {
   return stdout.trim().split('\n');
 }
 
-export interface SwiftRingBuilderEnded {
+interface SwiftRingBuilderEnded {
   readonly exit: number | null;
   readonly output: string;
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { freePorts } from '@ringwright/node/free-ports';
 import { type Cluster, clusterForTest } from './cluster.ts';
 
-export interface RedisCluster {
+interface RedisCluster {
   readonly cluster: Cluster;
   /** Redis port of each server. */
   readonly ports: readonly number[];

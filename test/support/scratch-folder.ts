@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface ScratchFolder extends AsyncDisposable {
+interface ScratchFolder extends AsyncDisposable {
   readonly path: string;
 }
 

@@ -8,7 +8,7 @@ import { askServer, type Response, type Shown } from './ask-server.ts';
 
 export const serverProgram = path.join(import.meta.dirname, '../../tools/ring-server/launcher.mjs');
 
-export interface ServerPlace {
+interface ServerPlace {
   readonly device: string;
   readonly zone: number;
   readonly port: number;

@@ -30,7 +30,7 @@ export function testKey(name: string): TestKey {
   return { name, privateKey, spki, id: keyIdOf(spki) };
 }
 
-export interface RootSketch {
+interface RootSketch {
   readonly version?: number;
   readonly epoch?: number;
   readonly cluster?: string;

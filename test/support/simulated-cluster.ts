@@ -51,7 +51,7 @@ export interface SimulationOptions {
 const callTimeoutMs = 300;
 /** More than any write may be ahead. */
 const wrongClockMs = 120_000;
-export const partition = 0;
+const partition = 0;
 
 const nobody = { call: () => Promise.reject(new Error('rings are fetched otherwise')) };
 

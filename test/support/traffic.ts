@@ -14,7 +14,7 @@ const KEYS = 48;
 const WRITERS = 2;
 const READERS = 2;
 
-export interface TrafficShape {
+interface TrafficShape {
   readonly keyspace: string;
   /** Coordinators, asked before every operation. */
   readonly ports: () => readonly number[];

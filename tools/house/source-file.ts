@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { maskCode } from './mask-code.ts';
 
-export interface Import {
+interface Import {
   readonly line: number;
   /** What stands between the quotes. */
   readonly specifier: string;

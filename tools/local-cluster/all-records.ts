@@ -8,7 +8,7 @@ import { progressBar } from './progress-bar.ts';
 import { describe, judgeRecord } from './traffic.ts';
 import { tryUntil } from './try-until.ts';
 
-export interface ReadBack {
+interface ReadBack {
   readonly seconds: number;
   /** One sentence for each record that is not what it has to be. */
   readonly wrong: readonly string[];

@@ -50,7 +50,7 @@ function copiedLine(copied: Figures['copied'], { copiesVerified }: Figures): str
   return `${copied.partitions} partition files, ${megabytes(copied.bytes)}, ${rate}, ${verified}`;
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly rings: string;
   readonly folder: string;
   /** A port that answers. */

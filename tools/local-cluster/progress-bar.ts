@@ -3,7 +3,7 @@
 const WIDTH = 32;
 const REDRAW_MS = 100;
 
-export interface ProgressBar {
+interface ProgressBar {
   /** `done` of the total are finished. */
   show(done: number): void;
   /** Takes the bar away. */

@@ -9,7 +9,7 @@ import { rolloutLine } from './rollout-line.ts';
 
 const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/launcher.mjs');
 
-export interface RingBuilderOptions {
+interface RingBuilderOptions {
   /** The folder given as --rings. */
   readonly rings: string;
   /** What its environment has besides this program's, such as where its keys lie; read anew. */

@@ -30,7 +30,7 @@ const WAIT_MS_MAX = 30_000;
 const HOST = '127.0.0.1';
 
 /** Files of the secured cluster. */
-export interface SecuredFiles {
+interface SecuredFiles {
   readonly authority: string;
   readonly bundle: string;
   readonly trust: string;
@@ -39,13 +39,13 @@ export interface SecuredFiles {
   readonly nextShop: string;
 }
 
-export interface SecureStage extends Stage {
+interface SecureStage extends Stage {
   readonly files: SecuredFiles;
   /** Of commands; what they show to servers is added when it is there. */
   readonly environment: Record<string, string>;
 }
 
-export interface SecureEnding {
+interface SecureEnding {
   readonly figures: SecureFigures;
   readonly wrong: readonly string[];
 }

@@ -11,7 +11,7 @@ const ANSWER_MS_MAX = 1_000;
 const READY_MS_MAX = 20_000;
 const STOP_MS_MAX = 10_000;
 
-export interface ServerPlace {
+interface ServerPlace {
   /** Device name, such as `sd1`. */
   readonly device: string;
   readonly zone: number;

@@ -10,7 +10,7 @@ const WRITERS = 2;
 const READERS = 4;
 
 /** What the application saw so far. */
-export interface Sightings {
+interface Sightings {
   writes: number;
   reads: number;
   /** Requests that failed; each was made again until it succeeded. */

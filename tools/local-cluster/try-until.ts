@@ -6,7 +6,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 const WHOLE_MS_MAX = 30_000;
 const PAUSE_MS = 10;
 
-export interface Tried<Answer> {
+interface Tried<Answer> {
   readonly answer: Answer;
   /** Attempts before the one that succeeded. */
   readonly failed: number;

@@ -9,7 +9,7 @@ import { type Naming, nameRings } from './name-rings.ts';
 /** A bug of this program, after sysexits.h; no expected failure ends with it. */
 const EXIT_BUG = 70;
 
-export interface PrintedError {
+interface PrintedError {
   readonly exit: number;
   readonly lines: readonly Line[];
 }

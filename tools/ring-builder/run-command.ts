@@ -18,7 +18,7 @@ import { type Naming, nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
 /** What a process has, and a test stands in for. */
-export interface Surroundings {
+interface Surroundings {
   /** Where the folder of rings lies; empty: where the process is. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;

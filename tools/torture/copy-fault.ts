@@ -11,7 +11,7 @@ export interface CopyFaultShape {
 }
 
 /** What goes on, and whether the connection breaks behind it, or waits before it. */
-export interface Passed {
+interface Passed {
   readonly bytes: Buffer;
   readonly isCut: boolean;
   readonly isStalled?: boolean;

@@ -2,7 +2,7 @@
 import type { Operation } from '../../test/support/history.ts';
 import type { Answer, Question } from './clients/worker-client.ts';
 
-export type Noted = Question & Pick<Operation, 'session'>;
+type Noted = Question & Pick<Operation, 'session'>;
 
 export async function noted(
   history: Operation[],

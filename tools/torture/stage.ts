@@ -27,7 +27,7 @@ export const losses = 'losses';
 
 const FIRST_PUSHES_MAX = 3;
 
-export interface StageShape {
+interface StageShape {
   readonly folder: string;
   readonly servers: number;
   readonly partitions: number;

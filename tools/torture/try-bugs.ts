@@ -11,7 +11,7 @@ export interface BugTrial {
   readonly seconds: number;
 }
 
-export interface TrialShape {
+interface TrialShape {
   readonly seed: number;
   /** Of one run after the other, each with another seed, before the bug counts as missed. */
   readonly seconds: readonly number[];

@@ -16,7 +16,7 @@ const STORE_FAILED_EXIT = 4;
 const START_MS_MAX = 180_000;
 const preload = new URL('./preload.ts', import.meta.url).href;
 
-export interface VictimPlace {
+interface VictimPlace {
   readonly number: number;
   readonly folder: string;
   /** Of clients of the Redis protocol. */

@@ -31,7 +31,7 @@ export const grantSchema = z.discriminatedUnion('role', [
 ]);
 
 export type Grant = z.infer<typeof grantSchema>;
-export type DataGrant = Extract<Grant, { readonly keyspace: string }>;
+type DataGrant = Extract<Grant, { readonly keyspace: string }>;
 
 /** `read notes/user:`, `write *`, `operator`. */
 export function grantText(grant: Grant): string {

@@ -28,7 +28,7 @@ export function parseToken(word: string): Token | null {
   return at > 0 && isToken(token) ? token : null;
 }
 
-export function isToken({ id, secret }: Token): boolean {
+function isToken({ id, secret }: Token): boolean {
   return tokenIdPattern.test(id) && secretPattern.test(secret);
 }
 

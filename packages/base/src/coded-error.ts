@@ -1,7 +1,7 @@
 // The one error class for expected failures: a stable code, a sentence, a hint and plain details.
 import { type ErrorCode, type ErrorKind, errorCatalogue } from './errors.ts';
 
-export interface ErrorOptionsCoded {
+interface ErrorOptionsCoded {
   /** What to do next, as a sentence or a command to type. */
   readonly hint?: string | undefined;
   /** Values a program may read; plain JSON. */

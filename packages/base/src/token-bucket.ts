@@ -1,7 +1,7 @@
 // A token bucket that may go into debt: whoever finds it not empty takes any amount, and those who
 // come next wait until the debt is paid. So no amount is too large for it. Pure.
 
-export interface TokenBucket {
+interface TokenBucket {
   /** Tokens to be had; negative: debt. */
   readonly level: number;
   readonly atMs: number;

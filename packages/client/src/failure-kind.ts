@@ -6,7 +6,7 @@ import { isPeerCode } from '@ringwright/base/errors';
  * `elsewhere`: another server may do it, and nothing was done here. `unknown`: the write may be
  * stored. `final`: every server would say the same.
  */
-export type FailureKind = 'elsewhere' | 'unknown' | 'final';
+type FailureKind = 'elsewhere' | 'unknown' | 'final';
 
 /** Reads change nothing: whatever may differ later, or at another server, is worth asking it. */
 export function readFailure(error: unknown): FailureKind {

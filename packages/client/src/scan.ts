@@ -49,7 +49,7 @@ export class ScannedRecord {
   }
 }
 
-export interface ScanSettings extends KeyBounds {
+interface ScanSettings extends KeyBounds {
   readonly keyspace: string;
   readonly prefix: Uint8Array;
   readonly limit: number;
@@ -69,7 +69,7 @@ interface Page {
 }
 
 /** What a scan works with. */
-export interface ScanPorts {
+interface ScanPorts {
   readonly follower: RingFollower;
   /** True when no other server need be asked any more. */
   readonly isClosed: () => boolean;

@@ -55,7 +55,7 @@ export async function readTransaction(
 }
 
 /** Null when it is missing or damaged. */
-export async function readStored(
+async function readStored(
   store: string,
   ring: string,
   file: StoredFile,

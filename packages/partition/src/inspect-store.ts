@@ -19,7 +19,7 @@ import { roomToStart } from './parts/room-to-start.ts';
 import type { Store } from './store.ts';
 
 /** As a store that runs shows it. */
-export interface StoreView extends Pick<Store, 'list' | 'damaged' | 'newest'> {
+interface StoreView extends Pick<Store, 'list' | 'damaged' | 'newest'> {
   /** Of the log that the next start replays: writes that the files may not have yet. */
   readonly logBytes: number;
 }

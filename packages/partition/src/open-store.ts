@@ -31,7 +31,7 @@ import { recoverLog } from './recover-log.ts';
 import { SideProcess } from './side/side-process.ts';
 import { Store } from './store.ts';
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   /** The data directory; made if it is not there. */
   readonly directory: string;
   /** A fresh random id of [A-Za-z0-9_-]{1,64} at each call. */

@@ -26,7 +26,7 @@ export async function createRing(
   await putInPlace(ringFolder(rings, state.ring), null, (made) => begin(made, state, command));
 }
 
-export interface RingToAdd {
+interface RingToAdd {
   /** Version 1; null for a ring that has devices and no version yet. */
   readonly ring: Ring | null;
   readonly state: BuilderState;

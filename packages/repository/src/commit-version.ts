@@ -35,7 +35,7 @@ import { judgeProof, proofDetails, receiptsText } from './shared/move-proof.ts';
 import type { PublishStep } from './shared/publish-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
-export type CommitStep = 'written' | PublishStep | 'logged' | 'recorded';
+type CommitStep = 'written' | PublishStep | 'logged' | 'recorded';
 
 export interface VersionToCommit {
   readonly ring: Ring;

@@ -15,7 +15,7 @@ import type { LogEntry } from './folder/log-entry.ts';
 import { trustPath } from './folder/trust-file.ts';
 import type { Verdict } from './judge-version.ts';
 
-export interface EncodedVersion {
+interface EncodedVersion {
   readonly bytes: Uint8Array;
   readonly id: string;
   /** What the log says of it besides: the guard, the override, the signer. */

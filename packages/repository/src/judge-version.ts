@@ -16,7 +16,7 @@ export interface Verdict {
   readonly override: string | null;
 }
 
-export interface VersionToJudge {
+interface VersionToJudge {
   readonly ring: Ring;
   readonly state: BuilderState;
   readonly entry: Pick<LogEntry, 'kind'>;

@@ -49,7 +49,7 @@ export async function openRing(rings: string, ring: string): Promise<OpenedRing>
   };
 }
 
-export interface FolderContent {
+interface FolderContent {
   /** As it should be: completed where a crash left builder.json behind the log. */
   readonly file: BuilderFile;
   readonly log: RingLog;

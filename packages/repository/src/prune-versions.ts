@@ -15,14 +15,14 @@ import {
 } from './folder/ring-folder.ts';
 import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 
-export interface Pruned {
+interface Pruned {
   readonly versions: readonly number[];
   readonly bytes: number;
   /** Where the files are now; null when nowhere. */
   readonly archive: string | null;
 }
 
-export interface PruneRequest {
+interface PruneRequest {
   /** Newest versions to keep, the head included: 1 or more. */
   readonly keep: number;
   /** Folder that gets a copy of each file first, in a folder of the ring's name. */

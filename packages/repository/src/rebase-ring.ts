@@ -18,14 +18,14 @@ import { type Replayed, replayStaged } from './replay-staged.ts';
 import { readStoreFile } from './shared/store-file.ts';
 import type { Author } from './write-ring.ts';
 
-export interface Rebased extends Replayed {
+interface Rebased extends Replayed {
   readonly from: Head | null;
   readonly onto: Head | null;
   /** Versions that were fetched from the other folder. */
   readonly fetched: readonly number[];
 }
 
-export interface RebaseRequest {
+interface RebaseRequest {
   /** Another rings folder whose history of the ring is longer; null: the log here is. */
   readonly upstream: string | null;
   /** Leave out commands that no longer fit, instead of refusing. */

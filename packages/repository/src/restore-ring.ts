@@ -28,7 +28,7 @@ export interface Restored {
   readonly kept: string | null;
 }
 
-export interface RingToRestore extends Placing {
+interface RingToRestore extends Placing {
   readonly bytes: Uint8Array;
   /** Whose signatures the file must carry; becomes trust.json where none is. */
   readonly trust: RingsTrust | null;
@@ -87,7 +87,7 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
 }
 
 /** Names of the keys whose signatures count. Throws what authenticateRing throws. */
-export function signersOf(bytes: Uint8Array, { trust }: RingsTrust, time: string): string[] {
+function signersOf(bytes: Uint8Array, { trust }: RingsTrust, time: string): string[] {
   const { signers } = authenticateRing(bytes, [trust], Date.parse(time));
   return signers.map((id) => nameOf(trust, id));
 }
@@ -100,7 +100,7 @@ function requireName({ keyspace }: Ring, wanted: string | undefined): void {
   });
 }
 
-export interface HistoryToCopy extends Placing {
+interface HistoryToCopy extends Placing {
   /** The other folder of rings. */
   readonly from: string;
   /** Whose signatures its head must carry. */

@@ -30,7 +30,7 @@ export async function changeRingStores(
   });
 }
 
-export interface RingStoreState {
+interface RingStoreState {
   readonly store: string;
   readonly state: 'current' | 'behind' | 'away';
 }

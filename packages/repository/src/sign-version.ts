@@ -13,7 +13,7 @@ import { versionPath } from './folder/ring-folder.ts';
 import { requireTrust } from './folder/trust-file.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
-export interface SignedVersion extends Approval {
+interface SignedVersion extends Approval {
   readonly id: string;
   /** False when this key had signed it before. */
   readonly changed: boolean;

@@ -33,7 +33,7 @@ export function requireKeyName(name: string): void {
 }
 
 /** What opens a private key; asked of only where one is encrypted. Null: nobody knows it. */
-export type Passphrase = () => Promise<string | null>;
+type Passphrase = () => Promise<string | null>;
 
 /**
  * Makes a key pair; durable when it returns. Without a passphrase it is not encrypted. Throws

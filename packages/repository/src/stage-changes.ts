@@ -12,7 +12,7 @@ import { type Replayed, replayStaged } from './replay-staged.ts';
 import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';
 
-export interface StageResult {
+interface StageResult {
   /** What this command staged. */
   readonly changes: readonly Change[];
   /** All that is staged now. */

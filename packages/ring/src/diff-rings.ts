@@ -6,7 +6,7 @@ import { partitionerSettings, samePartitioner } from './partitioner/partitioner-
 import { devicesOf } from './quorum.ts';
 import { holderIn, type Ring, slotsAt, slotTotal } from './ring.ts';
 
-export interface DeviceChange {
+interface DeviceChange {
   readonly id: number;
   readonly before: Device;
   readonly after: Device;
@@ -28,7 +28,7 @@ export interface MovedSlot {
   readonly to: number;
 }
 
-export interface DeviceTraffic {
+interface DeviceTraffic {
   readonly id: number;
   readonly slotsIn: number;
   readonly slotsOut: number;

@@ -15,7 +15,7 @@ const tierOf: readonly ((device: Device) => string)[] = [
 ];
 
 /** How many tiers of each kind have a slot: known, a walk stops as soon as it has met them all. */
-export type TierCounts = readonly number[];
+type TierCounts = readonly number[];
 
 /** O(slots); computed once per ring by callers who ask for many partitions. */
 export function tierCountsOf(ring: Pick<Ring, 'table' | 'devices' | 'moves'>): TierCounts {

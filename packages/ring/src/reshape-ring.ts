@@ -12,7 +12,7 @@ import { holderIn, nobodyIn, type Ring, type SlotRow } from './ring.ts';
 import { copyRow, copyTable, zeroRow } from './slot-rows.ts';
 
 /** The fields in which the next version differs, and the partitions whose requests go elsewhere. */
-export type ReshapeStep = Pick<
+type ReshapeStep = Pick<
   Ring,
   'partitioner' | 'partitions' | 'table' | 'moves' | 'nextAssignment' | 'reshape'
 > & { readonly touched: readonly { readonly partition: number }[] };

@@ -14,7 +14,7 @@ import type { OpenedDevice } from './open-device.ts';
 import { type ActiveRing, addressOf } from './rings/active-ring.ts';
 import type { RingExchange } from './rings/ring-exchange.ts';
 
-export interface ClockParts {
+interface ClockParts {
   readonly clock: HybridClock;
   readonly peerClocks: PeerClocks;
   readonly stamps: StampIssuer;

@@ -19,7 +19,7 @@ interface Parts {
   readonly requireDropsAllowed: FloorPorts['requireDropsAllowed'];
 }
 
-export interface RepairParts {
+interface RepairParts {
   readonly replicator: Replicator;
   readonly scrubber: Scrubber;
   readonly floors: FloorPorts;

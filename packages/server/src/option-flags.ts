@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type ServerOptions, serverOptionsSchema } from './options.ts';
 
 /** A flag as yargs takes it; its value is text, a list of texts, or a switch. */
-export interface OptionFlag {
+interface OptionFlag {
   readonly type: 'string' | 'boolean';
   readonly describe: string;
   readonly array?: true;

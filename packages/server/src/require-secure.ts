@@ -13,7 +13,7 @@ type Listening = Protection &
   Pick<ServerOptions, 'data' | 'insecureListen'>;
 
 /** Whether only programs of this machine reach the address. */
-export function isLoopback(address: string): boolean {
+function isLoopback(address: string): boolean {
   const { ip } = splitAddress(address);
   return ip === 'localhost' || ip === '::1' || (isIPv4(ip) && ip.startsWith('127.'));
 }

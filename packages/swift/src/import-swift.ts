@@ -14,7 +14,7 @@ import type { SwiftBuilder } from './swift-builder.ts';
 import type { SwiftFile } from './swift-file.ts';
 import { replicasOfTable, type SwiftRing, slotsOfReplicas } from './swift-ring.ts';
 
-export interface SwiftImportSettings {
+interface SwiftImportSettings {
   readonly ring: string;
   readonly cluster: string;
   /** Hex of the bytes in swift.conf. */

@@ -42,7 +42,7 @@ export interface PickledArray {
 }
 
 /** A name that may be called, never called as what it is in Python. */
-export interface PickledGlobal {
+interface PickledGlobal {
   readonly kind: 'global';
   readonly name: string;
 }

@@ -13,7 +13,7 @@ import { encodeRingV2 } from './write-swift-ring-v2.ts';
 
 const MAGIC = 'R1NG';
 
-export type SwiftRingFormat = 1 | 2;
+type SwiftRingFormat = 1 | 2;
 
 /**
  * The ring of a file, the format found out from its bytes. What Swift itself loads although it is

@@ -3,7 +3,7 @@
 import { answeringAllBytesMax, answeringBytesMax } from '@ringwright/base/limits-wire';
 
 /** A connection as far as its reading goes; both may be called when it has been closed. */
-export interface Flow {
+interface Flow {
   pause(): void;
   resume(): void;
 }

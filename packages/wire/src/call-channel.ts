@@ -42,7 +42,7 @@ export interface CallHandler {
   readonly answer: Answering;
 }
 
-export interface ChannelPort {
+interface ChannelPort {
   send(frame: Uint8Array): void;
   /** Bytes handed to `send` that have not left yet. */
   queuedBytes(): number;

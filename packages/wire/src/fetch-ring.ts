@@ -11,7 +11,7 @@ import type { RingHead } from './hello.ts';
 import type { AnswerOf } from './message.ts';
 import { ringFetch } from './rings.ts';
 
-export interface FetchedRing {
+interface FetchedRing {
   readonly bytes: Uint8Array;
   /** The id that the other end gives the ring. */
   readonly id: string;

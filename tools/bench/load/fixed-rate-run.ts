@@ -30,7 +30,7 @@ export interface LoadFigures {
   readonly longestGetMs: number;
 }
 
-export interface FixedRateLoad extends Disposable {
+interface FixedRateLoad extends Disposable {
   readonly figures: () => Promise<LoadFigures>;
 }
 

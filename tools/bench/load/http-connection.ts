@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string;
   /** Of letters that need no encoding. */
   readonly path: string;

@@ -11,7 +11,7 @@ export interface Lane {
   readonly get: (key: string) => Promise<number | null>;
 }
 
-export interface LoadTarget {
+interface LoadTarget {
   readonly lanes: readonly Lane[];
   readonly close: () => void | Promise<void>;
 }

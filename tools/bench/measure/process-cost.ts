@@ -6,7 +6,7 @@ const TICKS_PER_SECOND = 100;
 /** Of what follows the name in brackets: user and system time, and those of children that ended. */
 const [USER_TICKS, SYSTEM_TICKS, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS] = [11, 12, 13, 14];
 
-export interface ProcessCost {
+interface ProcessCost {
   readonly cpuSeconds: number;
   /**
    * Given to the file system; 0 where the system does not tell. Too many where short writes go over

@@ -6,7 +6,7 @@ import { waitFor } from '@ringwright/node/wait-for';
 const UP_MS_MAX = 60_000;
 const STOP_MS_MAX = 30_000;
 
-export interface ProgramToStart {
+interface ProgramToStart {
   readonly file: string;
   readonly args: readonly string[];
   /** What it prints goes here. */

@@ -7,7 +7,7 @@ import { startProgram } from '../measure/started-program.ts';
 
 const names = ['one', 'two', 'three'];
 
-export interface EtcdPeer extends AsyncDisposable {
+interface EtcdPeer extends AsyncDisposable {
   readonly addresses: readonly string[];
 }
 

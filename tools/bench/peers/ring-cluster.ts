@@ -30,7 +30,7 @@ export interface RingCluster extends AsyncDisposable {
   readonly builder: (...args: string[]) => Promise<unknown>;
 }
 
-export interface ClusterShape {
+interface ClusterShape {
   readonly folder: string;
   readonly servers: number;
   readonly partitions: number;

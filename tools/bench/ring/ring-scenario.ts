@@ -13,14 +13,14 @@ type DeviceRow = readonly [
   weight: number,
 ];
 
-export interface ScenarioChange {
+interface ScenarioChange {
   readonly add?: DeviceRow;
   readonly remove?: number;
   readonly weight?: readonly [id: number, weight: number];
   readonly replicas?: number;
 }
 
-export interface ScenarioStep {
+interface ScenarioStep {
   readonly name: string;
   readonly changes: readonly ScenarioChange[];
 }

@@ -18,7 +18,7 @@ interface Pair {
   readonly name: string;
 }
 
-export async function besideCluster(
+async function besideCluster(
   { sizes: { seconds, rounds, keys }, tell }: Pick<StoreSection, 'sizes' | 'tell'>,
   { section, what, clusters, name }: Pair,
 ): Promise<Comparison[]> {

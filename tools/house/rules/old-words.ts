@@ -1,6 +1,6 @@
 // The words that the glossary has replaced, and what is written instead. Pure data.
 
-export interface OldWord {
+interface OldWord {
   /** A piece of a name: `settle` is one of `settleKey` and of `onSettled`. */
   readonly pieces: readonly string[];
   readonly instead: string;

@@ -19,7 +19,7 @@ export interface Drawing {
   readonly inJson: () => string;
 }
 
-export interface DisplayOutput {
+interface DisplayOutput {
   readonly terminal: Pick<Terminal, 'lines' | 'erase'>;
   /** Null when it is no terminal; asked at each drawing, since windows change their size. */
   readonly screen: () => Screen | null;

@@ -8,7 +8,7 @@ export type Style = Parameters<typeof styleText>[0];
 /** A line as it is, or with a colour for all of it or for what stands before `rest`. */
 export type Line = string | StyledLine;
 
-export interface StyledLine {
+interface StyledLine {
   readonly style: Style;
   readonly text: string;
   readonly rest?: string;

@@ -8,7 +8,7 @@ export interface Candidate {
 }
 
 /** What the words before the cursor are: options with their values, and the others in order. */
-export interface ReadArgs {
+interface ReadArgs {
   readonly given: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
   /** The option whose value is being typed. */

@@ -1,7 +1,7 @@
 // What a shell has to load so that it asks ring-builder for completions. Pure.
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof shells)[number];
+type Shell = (typeof shells)[number];
 
 /** The first word by which a script asks; then the shell, and the words up to the cursor. */
 export const completionWord = '--complete';

@@ -12,7 +12,7 @@ import { deviceNames } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { situationOf } from './situation-of.ts';
 
-export interface MovesNow {
+interface MovesNow {
   /** Stages with the moves that are in them; files to drop are not among them. */
   readonly stages: Readonly<Partial<Record<MoveStage, number>>>;
   /** Servers that do not answer. */

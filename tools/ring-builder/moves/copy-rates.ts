@@ -14,7 +14,7 @@ import { hasNoRing, type Said } from './move-rows.ts';
 
 const rateTimeoutMs = 5_000;
 
-export interface CopyRate {
+interface CopyRate {
   /** Bytes a second in each direction; null: as many as the disk and the line bear. */
   readonly rate: number | null;
   /** Milliseconds until what a rollout lends ends by itself; null: it is no loan. */

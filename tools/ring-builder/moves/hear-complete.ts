@@ -12,7 +12,7 @@ import { connectTimeoutMs, withServer } from '../servers/server-connection.ts';
 const toldMsMin = 200;
 
 /** Until all servers of the version say so, or so many ms, or a moment longer. */
-export type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<void>;
+type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<void>;
 
 /**
  * Where a server cannot tell, as an older program or one that is away, only the time counts; after

@@ -21,7 +21,7 @@ export function awayHolders(ring: Ring, away: ReadonlySet<number>): AwayHolders 
   return { partitions, underQuorum, single, none: found.withoutReplica };
 }
 
-export type AwayServer = Pick<Target, 'address' | 'devices'>;
+type AwayServer = Pick<Target, 'address' | 'devices'>;
 
 /** `d1 (10.0.0.2:6200), d4 (10.0.0.5:6200)`. */
 export function awayNames(servers: readonly AwayServer[]): string {

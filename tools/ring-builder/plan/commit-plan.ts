@@ -44,7 +44,7 @@ export interface CommitArgs {
   readonly isTyped?: boolean;
 }
 
-export interface CommittedPlan {
+interface CommittedPlan {
   readonly version: number;
   readonly json: Readonly<Record<string, unknown>>;
   /** What was committed, and who signed it. */

@@ -49,7 +49,7 @@ function withLost(ring: Ring, lost: ReadonlyMap<number, string> = new Map()): Ri
   return { ...ring, damaged: [...all].map(([partition, reason]) => ({ partition, reason })) };
 }
 
-export interface LookedAt {
+interface LookedAt {
   /** What happened to the files that take and give nothing, by partition. */
   readonly damaged: ReadonlyMap<number, string>;
   /** What happened to the commit log, if it had to begin anew. */

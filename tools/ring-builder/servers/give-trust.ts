@@ -16,7 +16,7 @@ export interface TrustDocuments {
   readonly access: Uint8Array | null;
 }
 
-export interface GiveOutcome {
+interface GiveOutcome {
   readonly address: string;
   readonly outcome: 'accepted' | 'refused' | 'unreachable';
   readonly code?: string;

@@ -12,7 +12,7 @@ import { usage } from '../cli/arguments.ts';
 import type { Context } from '../cli/verb.ts';
 import { authorOf } from './stage-verb.ts';
 
-export type RoleKeys = Readonly<Record<TrustRole, KnownKey>>;
+type RoleKeys = Readonly<Record<TrustRole, KnownKey>>;
 
 export interface BegunSigning {
   readonly cluster: string;

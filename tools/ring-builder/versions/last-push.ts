@@ -3,7 +3,7 @@
 import { counted } from '@ringwright/base/counted';
 import { type LogEntry, reachesServers } from '@ringwright/repository/folder/log-entry';
 
-export interface LastPush {
+interface LastPush {
   readonly version: number;
   /** ISO 8601, UTC. */
   readonly time: string;

@@ -60,7 +60,7 @@ export async function requirePushable(context: Context, version: StoredVersion):
   requireApproved(version, await trustOf(context));
 }
 
-export interface SignedAnswer extends Approval {
+interface SignedAnswer extends Approval {
   readonly lines: readonly string[];
   /** The command to type next, when somebody must sign first. */
   readonly next: string | null;

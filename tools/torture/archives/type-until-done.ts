@@ -7,7 +7,7 @@ import type { Stage } from '../stage.ts';
 import { archiveTuning } from '../tuning.ts';
 
 /** Where they die, with a part of their work done. */
-export type ArchivePlace = 'archive.part-saved' | 'restore.frame-written';
+type ArchivePlace = 'archive.part-saved' | 'restore.frame-written';
 
 export const archiveDeath = (place: ArchivePlace): string => `archives: dies at ${place}`;
 

@@ -8,7 +8,7 @@ import type { Told } from '../../../test/support/ask-record.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import type { Question, WorkerClient } from './worker-client.ts';
 
-export interface SessionShape {
+interface SessionShape {
   readonly session: string;
   readonly levels: WorkerClient['levels'];
 }

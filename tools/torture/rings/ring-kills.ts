@@ -23,7 +23,7 @@ const CUT_EVERY = 4;
 const WAL_SHARES = 1_000;
 
 /** Every change passes these, whatever else happens. */
-export const placesOf: Readonly<Record<Role, readonly string[]>> = {
+const placesOf: Readonly<Record<Role, readonly string[]>> = {
   giver: ['copy-out.before-snapshot', 'copy-out.opened', 'copy-out.read'],
   source: [
     'ring.file-written',
@@ -62,7 +62,7 @@ export const plannedPlaces: readonly string[] = [
   ...new Set([...Object.values(placesOf).flat(), ...fillPlaces]),
 ];
 
-export interface Death {
+interface Death {
   readonly role: Role;
   readonly place: string;
 }

@@ -7,7 +7,7 @@ import { planVersion } from '../plan/plan-version.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type Availability, availabilityOf } from './availability.ts';
 
-export interface SurvivorLoad {
+interface SurvivorLoad {
   readonly id: number;
   readonly before: number;
   /** Slots it takes over when the lost devices are removed. */

@@ -10,7 +10,7 @@ import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { deviceBelow, tierNames } from '../state/tier-tree.ts';
 
-export interface BalanceFigures {
+interface BalanceFigures {
   /** Largest deviation of a device from its exact share, in slots and in percent of the share. */
   readonly worstSlots: number;
   readonly worstPercent: number;
@@ -35,7 +35,7 @@ export interface RingFigures {
   readonly tiers: readonly TierLoad[];
 }
 
-export interface TierLoad {
+interface TierLoad {
   readonly tier: string;
   /** A device below it names it: region, zone and server are those of this device. */
   readonly device: number;

@@ -6,7 +6,7 @@ import { type PlanInput, planVersion } from '../plan/plan-version.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
 import { type TierKind, tierKinds } from '../state/tier-name.ts';
 
-export interface FrontierPoint {
+interface FrontierPoint {
   readonly overload: number;
   /** Slots beyond the dispersion cap of their domain that these shares make unavoidable, by tier. */
   readonly beyondCap: Readonly<Record<TierKind, number>>;
@@ -19,7 +19,7 @@ export interface FrontierPoint {
   readonly current: boolean;
 }
 
-export interface Frontier {
+interface Frontier {
   readonly points: readonly FrontierPoint[];
   /** The least overload with perfect dispersion; null when none reaches it. */
   readonly required: number | null;

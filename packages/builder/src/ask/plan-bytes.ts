@@ -6,7 +6,7 @@ import type { Plan } from '../plan/plan.ts';
 import { wantedIntervals } from '../plan/plan-reshape.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 
-export interface DeviceBytes {
+interface DeviceBytes {
   readonly id: number;
   readonly before: number;
   readonly after: number;

@@ -19,7 +19,7 @@ export interface SplitLimits {
 }
 
 /** What servers say; null where nobody said it. */
-export interface KnownLoad {
+interface KnownLoad {
   readonly bytesOf: (partition: number) => number | null;
   /** Null also while servers have not counted for long enough. */
   readonly rateOf: (partition: number) => number | null;
@@ -89,7 +89,7 @@ export function proposeSplits(
   return [...large, ...hot, ...merges].slice(0, most);
 }
 
-export interface CutsAhead {
+interface CutsAhead {
   readonly partition: number;
   /** Keys with which its later parts begin. */
   readonly at: readonly string[];

@@ -31,7 +31,7 @@ export type SlotRule =
   | 'pairs'
   | 'walk';
 
-export interface DomainBounds {
+interface DomainBounds {
   readonly tier: TierKind;
   readonly name: string;
   /** Replicas of this partition in it, and how many there may be. */

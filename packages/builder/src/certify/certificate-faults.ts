@@ -5,7 +5,7 @@ import { boundsOf } from '../place/partition-bounds.ts';
 import { deviceBelow, type TierTree, tierNames } from '../state/tier-tree.ts';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
 
-export interface TableScan {
+interface TableScan {
   readonly faults: readonly Finding[];
   /** Slots of the new table on devices that the partition did not have before. */
   readonly moves: number;

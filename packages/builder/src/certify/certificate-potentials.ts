@@ -5,7 +5,7 @@
 import { boundsOf } from '../place/partition-bounds.ts';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
 
-export interface Potentials {
+interface Potentials {
   /** True when they converged: no cycle of arcs saves a move. */
   readonly converged: boolean;
   readonly passes: number;

@@ -29,7 +29,7 @@ export interface Certificate {
   readonly cycle: readonly number[];
 }
 
-export interface CertifyInput {
+interface CertifyInput {
   /** The table before; rows may be longer or shorter than in `after`. */
   readonly before: Table;
   readonly after: Table;

@@ -11,7 +11,7 @@ export interface Comparison extends SchemeSettings {
   readonly keys: number;
 }
 
-export interface ChangeFigures {
+interface ChangeFigures {
   /** Copies of keys that have to travel, of all there are. */
   readonly moved: number;
   /** Nodes whose stores are read key by key to find what travels. */

@@ -18,7 +18,7 @@ const SEED = 0x4d_4f_56_45;
 /** Above this many leaves the pair matrix costs more time than the moves themselves. */
 const PAIR_LEAVES_MAX = 4_096;
 
-export interface RebalanceInput {
+interface RebalanceInput {
   readonly tree: TierTree;
   /** What loads shall become, and the bounds of each partition. */
   readonly targets: Targets;

@@ -3,7 +3,7 @@ import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { holdersOf } from '@ringwright/ring/slots-of';
 
-export interface HandoffFigures {
+interface HandoffFigures {
   /** Partitions looked at: all, or every n-th of a large ring. */
   readonly partitions: number;
   /** First handoffs on one device, relative to its share by weight: the largest. */

@@ -5,7 +5,7 @@ import type { Placement } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
 import { type Targets, targetsOfLeaves } from './targets.ts';
 
-export interface FrozenSlots {
+interface FrozenSlots {
   readonly placement: Placement;
   /** By partition: 1 when it may not change. */
   readonly frozen: Uint8Array;

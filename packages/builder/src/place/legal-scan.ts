@@ -5,7 +5,7 @@ import type { RebalanceWork } from './rebalance-work.ts';
 import { enterPartition, leavePartition, replicasOf } from './rebalance-work.ts';
 import { startPartition } from './slot-rules.ts';
 
-export interface LegalScan {
+interface LegalScan {
   readonly work: RebalanceWork;
   /** Scratch by node, all 0 between partitions. */
   readonly count: Int32Array;

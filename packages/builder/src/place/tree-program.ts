@@ -3,9 +3,9 @@
 import type { TierTree } from '../state/tier-tree.ts';
 
 /** Cost of k replicas below a node, for what happens at this node alone; Infinity forbids it. */
-export type NodeCost = (node: number, replicas: number) => number;
+type NodeCost = (node: number, replicas: number) => number;
 
-export interface TreeCosts {
+interface TreeCosts {
   readonly tree: TierTree;
   readonly replicas: number;
   readonly cost: NodeCost;

@@ -8,7 +8,7 @@ import type { BuilderState } from '../state/builder-state.ts';
 import type { LaterWaves, Plan, PlannedMove } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
 
-export interface DenseHead {
+interface DenseHead {
   readonly head: Ring;
   readonly state: BuilderState;
   /** Ids by column. */

@@ -14,7 +14,7 @@ import type { LaterWaves, Plan, PlannedMove } from './plan.ts';
 import { movesOfWave, roomBetween, roomFor, steadyMoves } from './steady-moves.ts';
 import { firstWave, keepRows, type WaveLimits } from './waves.ts';
 
-export interface WavesFrom {
+interface WavesFrom {
   readonly state: BuilderState;
   /** The placement that the first wave starts from. */
   readonly start: Placement;

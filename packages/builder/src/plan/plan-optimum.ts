@@ -20,7 +20,7 @@ export interface Optimum {
   readonly proof: 'bound' | 'potentials';
 }
 
-export interface OptimumQuestion {
+interface OptimumQuestion {
   readonly head: Ring;
   readonly state: BuilderState;
   readonly problem: PlacementProblem;

@@ -12,7 +12,7 @@ import { movesOfWave, roomBetween } from './steady-moves.ts';
 import { orderUrgent } from './urgent-order.ts';
 import { firstWave, type Wave, type WaveLimits } from './waves.ts';
 
-export interface PlannedChange {
+interface PlannedChange {
   readonly state: BuilderState;
   /** What `start` stands for. */
   readonly table: Table;
@@ -26,7 +26,7 @@ export interface PlannedChange {
   readonly direct: boolean;
 }
 
-export interface PlannedWaves {
+interface PlannedWaves {
   /** The table after the first wave. */
   readonly target: SlotRow[];
   readonly moves: readonly PlannedMove[];

@@ -23,7 +23,7 @@ import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { leftForLater } from './plan-warnings.ts';
 import { steadyWaves } from './steady-moves.ts';
 
-export interface RevertInput extends NextRingFrom {
+interface RevertInput extends NextRingFrom {
   /** Without moves in flight: they are cancelled first. */
   readonly head: Ring;
   readonly headId: string;
@@ -183,7 +183,7 @@ export function revertState(state: BuilderState, old: BuilderState): BuilderStat
  * Each is right for the intervals as they are now: after one of them ids are others. The borders
  * come back so, the ids never.
  */
-export function intervalChanges(
+function intervalChanges(
   ring: string,
   { is, wanted }: { readonly is: IntervalPartitioner; readonly wanted: IntervalPartitioner },
 ): string[] {

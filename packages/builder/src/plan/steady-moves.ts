@@ -3,7 +3,7 @@ import { loadsOf, type Placement } from '../place/placement.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import type { PlannedMove } from './plan.ts';
 
-export interface SteadyLimits<Move> {
+interface SteadyLimits<Move> {
   /** By device id: slots it may get beyond those it gives. */
   readonly room: Int32Array;
   readonly most: number;

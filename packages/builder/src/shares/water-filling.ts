@@ -9,7 +9,7 @@ const RELEASE_SERVER = 1;
 const MASKS = 8;
 const ENOUGH = 1e-12;
 
-export interface Water {
+interface Water {
   /** By node. */
   readonly caps: Int32Array;
   /** By leaf: the most it may hold. */

@@ -215,7 +215,7 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
 }
 
 /** Refuses a weight that is not a number in 0 … deviceWeightMax: VALUE_OUT_OF_RANGE. */
-export function checkWeight(weight: number, name: string): void {
+function checkWeight(weight: number, name: string): void {
   if (Number.isFinite(weight) && weight >= 0 && weight <= deviceWeightMax) return;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
@@ -225,7 +225,7 @@ export function checkWeight(weight: number, name: string): void {
 }
 
 /** Refuses a ramp that would not move or not end: VALUE_OUT_OF_RANGE. */
-export function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number): void {
+function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number): void {
   checkWeight(target, `d${id}`);
   const hours = Number.isInteger(fromHour) && Number.isInteger(untilHour) && fromHour >= 0;
   if (step > 0 && step <= deviceWeightMax && hours && untilHour > fromHour) return;
@@ -239,7 +239,7 @@ export function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id:
 const fieldsSchema = deviceSchema.omit({ id: true, weight: true });
 
 /** Refuses fields no server could have: DEVICE_INVALID, naming the field at fault. */
-export function checkDeviceFields(device: Omit<Device, 'id' | 'weight'>): void {
+function checkDeviceFields(device: Omit<Device, 'id' | 'weight'>): void {
   const parsed = fieldsSchema.safeParse(device, { reportInput: true });
   if (parsed.success) return;
   throw new CodedError('DEVICE_INVALID', `the device has a wrong ${firstComplaint(parsed.error)}`, {

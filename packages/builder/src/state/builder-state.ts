@@ -69,7 +69,7 @@ export interface BuilderDevice extends Device {
   readonly replacedBy?: number;
 }
 
-export type DeviceHold = 'no-target' | 'maintenance';
+type DeviceHold = 'no-target' | 'maintenance';
 
 export interface BuilderState {
   readonly ring: string;

@@ -17,7 +17,7 @@ export interface ComponentHead {
   readonly idOf: (version: number) => string | null;
 }
 
-export interface Composition {
+interface Composition {
   readonly state: BuilderState;
   readonly table: readonly SlotRow[];
 }

@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { CopyAnswer, CopyOrder, CopyReport } from './copy-work.ts';
 
-export interface CopyProcessOptions extends Pick<BackgroundOptions<CopyAnswer>, 'idleMsMax'> {
+interface CopyProcessOptions extends Pick<BackgroundOptions<CopyAnswer>, 'idleMsMax'> {
   /** Where other servers' processes reach it. */
   readonly host: string;
   /** 0: any free one. */
@@ -23,7 +23,7 @@ export interface CopyTask {
 type OrderOf<Order> = Order extends { readonly id: number } ? Omit<Order, 'id'> : never;
 
 /** Orders of one copy, without its number. */
-export type TaskOrder = OrderOf<CopyOrder>;
+type TaskOrder = OrderOf<CopyOrder>;
 
 const PROGRAM = new URL('./copy-program.ts', import.meta.url);
 

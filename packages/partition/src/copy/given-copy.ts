@@ -24,7 +24,7 @@ interface Hold {
 }
 
 /** Where a joiner's process gets the bytes. */
-export type CopyDoor = Omit<CopyGate, 'host'>;
+type CopyDoor = Omit<CopyGate, 'host'>;
 
 /** Until it is released the process has the file open. */
 export class GivenCopy {

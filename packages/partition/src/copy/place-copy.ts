@@ -15,7 +15,7 @@ import type { StoreParts } from '../parts/store-parts.ts';
 import { checkThere } from '../parts/use-partition.ts';
 import { clearAway, failed, logState, type Replaced, switchHere } from './adopt-copy.ts';
 
-export interface FinishedCopy {
+interface FinishedCopy {
   /** Holds CURRENT, and the file in the folder that it names; nobody has that open. */
   readonly directory: string;
   readonly owned: OwnedFile;

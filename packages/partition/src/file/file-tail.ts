@@ -11,7 +11,7 @@ export interface FileTail extends Pick<PartitionInfo, 'incarnation' | 'digest'> 
   readonly rows: readonly TailRow[];
 }
 
-export interface TailRow extends Stamp {
+interface TailRow extends Stamp {
   readonly key: Uint8Array;
   /** The row hash. */
   readonly hash: Buffer;

@@ -19,7 +19,7 @@ export interface KeyPageBounds extends KeyBounds {
 }
 
 /** Files with the same records have the same pages. */
-export interface KeyPageSum {
+interface KeyPageSum {
   readonly count: number;
   /** How many are deleted, or have expired. */
   readonly gone: number;

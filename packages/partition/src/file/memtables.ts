@@ -2,7 +2,7 @@
 import type { OpenFiles } from './open-files.ts';
 import { noteDamage, type Partition } from './partition.ts';
 
-export interface MemtableLimits {
+interface MemtableLimits {
   readonly memtableRowsMax: number;
   readonly memtableBytesMax: number;
   readonly memtablesBytesMax: number;

@@ -23,7 +23,7 @@ import { isCannotOpen, isStoreFailure } from './sqlite-errors.ts';
 
 const CHANGE_AND_BACK = 'UPDATE meta SET seq = seq + 1; UPDATE meta SET seq = seq - 1';
 
-export interface OpenFilesLimits {
+interface OpenFilesLimits {
   readonly filesMax: number;
   /** Of the page caches of all of them, about. */
   readonly pageCachesBytesMax: number;

@@ -21,7 +21,7 @@ export type JoinedRow = [
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
 /** The value is left out. */
-export type LastRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
+type LastRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
 /** Of the rows of a page: how many, bytes of keys and values, how many are gone, hashes. */
 type SumRow = [
   count: number,

@@ -6,7 +6,7 @@ import type { HashedRecord } from './memtable.ts';
 import type { WriteOutcome } from './record.ts';
 
 /** All records with stamps in one span of time, those included that were too old to be stored. */
-export interface RecentSpan {
+interface RecentSpan {
   /** Stamps of `id * recentSpanMs` and on. */
   readonly id: number;
   /**

@@ -11,7 +11,7 @@ import type { LoggedChange } from './log-batch.ts';
 
 export type LoggedEntry = HashedRecord | LoggedChange;
 
-export interface ApplyAnswers<W> {
+interface ApplyAnswers<W> {
   readonly answer: (entry: W, outcome: WriteOutcome) => void;
   readonly refuse: (entry: W, error: CodedError) => void;
 }
@@ -19,7 +19,7 @@ export interface ApplyAnswers<W> {
 const ABSENT: WriteOutcome = { kind: 'absent' };
 const APPLIED: WriteOutcome = { kind: 'applied' };
 
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly files: Pick<OpenFiles, 'useRows'>;
   /** Where the writes are in the log. */
   readonly segment: number;

@@ -6,7 +6,7 @@ import { clean, noteDamage, noteSynced, type Partition } from '../file/partition
 import type { CommitLog } from './commit-log.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
 
-export interface CheckpointerOptions {
+interface CheckpointerOptions {
   readonly logDirectory: string;
   readonly log: Pick<CommitLog, 'oldestNeeded' | 'currentSegment'>;
   readonly partitions: () => Iterable<Partition>;

@@ -19,7 +19,7 @@ import type { StoreLimits } from './store-limits.ts';
 
 const BATCH_BYTES_AT_FIRST = 256 * 1024;
 
-export interface CommitLogOptions {
+interface CommitLogOptions {
   readonly directory: string;
   readonly limits: StoreLimits;
   readonly segment: LogSegment;

@@ -30,14 +30,14 @@ interface Queued {
   readonly index: number;
 }
 
-export interface QueuedWrite extends HashedRecord, Queued {}
+interface QueuedWrite extends HashedRecord, Queued {}
 
 /** What the log says of a partition itself. */
 export interface LoggedChange {
   readonly change: MarksChange;
 }
 
-export interface QueuedChange extends LoggedChange, Queued {}
+interface QueuedChange extends LoggedChange, Queued {}
 
 export interface LogBatch {
   /** Number of the segment this batch will be written to. */

@@ -30,7 +30,7 @@ export interface LogPartition {
 }
 
 /** What a payload holds, in its order; offsets are in the payload. */
-export interface EntryVisitor {
+interface EntryVisitor {
   define(index: number, partition: LogPartition): void;
   /** An encoded record in [start, end), over which the row hash is taken, or a change: isChange. */
   entry(index: number, start: number, end: number): void;

@@ -15,7 +15,7 @@ const CHECKED_FROM = 8;
  * segment, or one that somebody wrote into a value, is not taken for one of this segment: the salt
  * is random.
  */
-export interface SegmentHeader {
+interface SegmentHeader {
   readonly number: number;
   readonly seed: number;
 }

@@ -16,7 +16,7 @@ const BYTES_AT_ONCE = 4 * 1024 * 1024;
 /** In memory together: more than a log has unless something held its checkpoints back. */
 const SEGMENTS_AT_ONCE = 4;
 
-export interface LoggedEntries {
+interface LoggedEntries {
   readonly partition: LogPartition;
   /** Views into the bytes of segments, which stay as they are until `applied` returns. */
   readonly entries: readonly LoggedEntry[];
@@ -34,7 +34,7 @@ export function checkContiguous(directory: string, segments: readonly number[]):
 }
 
 /** Takes all whole entries of a log. */
-export interface Replaying {
+interface Replaying {
   /** Some entries of one partition, in the order in which they were acknowledged. */
   readonly apply: (entries: LoggedEntries) => void;
   /** That was all of the partition, or of the life that it had, for now. */

@@ -9,7 +9,7 @@ import {
   openPartitionFilesMin,
 } from '@ringwright/base/limits-store';
 
-export interface MachineLimits {
+interface MachineLimits {
   /** Of the machine, or of the group of processes this one is confined to. */
   readonly memoryBytes: number;
   /** Infinity where nobody says. */

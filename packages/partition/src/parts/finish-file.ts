@@ -8,7 +8,7 @@ import { clean, noteSynced, type Partition } from '../file/partition.ts';
 import { finishPartitionDirectory } from '../file/partition-directory.ts';
 import type { StoreParts } from './store-parts.ts';
 
-export type FinishParts = Pick<StoreParts, 'root' | 'mutex' | 'empties'>;
+type FinishParts = Pick<StoreParts, 'root' | 'mutex' | 'empties'>;
 
 /** Of those who write CURRENT. */
 export function currentTurn({ keyspace, partition }: Partition): string {

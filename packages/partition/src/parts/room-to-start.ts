@@ -4,7 +4,7 @@ import { startRoomBytes } from '@ringwright/base/limits-store';
 import { dataPaths } from '../file/data-paths.ts';
 import { listSegments, segmentFile } from '../log/log-segment.ts';
 
-export interface RoomToStart {
+interface RoomToStart {
   readonly freeBytes: number;
   readonly neededBytes: number;
   /** Of the log, which is replayed into the partition files. */

@@ -22,7 +22,7 @@ export type SideRequest =
   | { readonly kind: 'prepare' };
 
 /** What the program says of a job. */
-export interface SideMessage {
+interface SideMessage {
   readonly id: number;
   readonly answer: SideAnswer;
 }
@@ -63,7 +63,7 @@ interface Gathering {
   readonly answer: Promise<SideAnswer>;
 }
 
-export interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
+interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
   /** Files that may wait, the one at work included; beyond it STORE_BUSY. */
   readonly jobsMax: number;
   /** The program; tests give one that crashes. */

@@ -25,7 +25,7 @@ const ownerSchema = z.strictObject({
   time: z.string(),
 });
 
-export type LockOwner = z.infer<typeof ownerSchema>;
+type LockOwner = z.infer<typeof ownerSchema>;
 
 let claims = 0;
 

@@ -20,8 +20,8 @@ const proofSchema = z.object({
     .array(z.object({ partition: z.int(), assignment: z.int(), reason: z.string() }))
     .default([]),
 });
-export type MoveProof = z.infer<typeof proofSchema>;
-export type ForcedMove = MoveProof['forced'][number];
+type MoveProof = z.infer<typeof proofSchema>;
+type ForcedMove = MoveProof['forced'][number];
 
 /** Null for versions that finalized nothing. */
 export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | null {
@@ -61,7 +61,7 @@ export function finalizedMoves(
   );
 }
 
-export interface JudgedProof {
+interface JudgedProof {
   /** Empty: each finalized move has exactly one receipt that names it, and there is no other. */
   readonly findings: Finding[];
   /** Those that could be opened. */

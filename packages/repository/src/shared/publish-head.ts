@@ -34,7 +34,7 @@ import type { SharedHead } from './shared-head.ts';
 
 export type PublishStep = 'stored' | 'swapped';
 
-export interface ToPublish {
+interface ToPublish {
   /** The whole log as it shall be. */
   readonly log: RingLog;
   /** Versions whose files are new, or other than they were. */

@@ -21,7 +21,7 @@ const schema = z.strictObject({
   /** Of this machine; absent where the store asks for nothing. */
   access: storeAccessSchema.optional(),
 });
-export type StoreFile = z.infer<typeof schema>;
+type StoreFile = z.infer<typeof schema>;
 
 function storePath(rings: string): string {
   return join(rings, 'store.json');

@@ -13,7 +13,7 @@ import { type RingsTrust, readTrust } from '../folder/trust-file.ts';
 import { openWaitingRoot, readWaiting } from '../rotate-trust.ts';
 import type { VerifiedLog } from './verify-log.ts';
 
-export interface VerifiedTrust {
+interface VerifiedTrust {
   readonly findings: readonly Finding[];
   readonly trust: RingsTrust | null;
 }

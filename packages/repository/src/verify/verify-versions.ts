@@ -11,7 +11,7 @@ import { type RingFolder, versionOfFileName } from '../folder/ring-folder.ts';
 import { stagedDigestOf } from '../folder/staged-section.ts';
 import type { ReceiptChecks } from './verify-receipts.ts';
 
-export interface VerifiedVersions {
+interface VerifiedVersions {
   readonly findings: readonly Finding[];
   /** Versions that were pruned, and are in no archive that is here: nothing of them was read. */
   readonly pruned: number;

@@ -14,7 +14,7 @@ import { nobodyIn, type Ring, sameHolders } from '../ring.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 
 /** Two versions of a ring, the older with its ring id. */
-export interface Transition {
+interface Transition {
   readonly previous: Ring;
   readonly previousId: string;
   readonly next: Ring;

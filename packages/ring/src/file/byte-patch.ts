@@ -6,7 +6,7 @@ const blockBytes = 4_096;
 const gapMin = 3;
 const varintBytesMax = 5;
 
-export interface BytePatch {
+interface BytePatch {
   /** Varints in pairs: equal bytes before a run, bytes of the run. */
   readonly runs: Buffer;
   /** The bytes of all runs. */

@@ -22,7 +22,7 @@ export const retireFormat = 4;
 const formats = [1, intervalFormat, reshapeFormat, retireFormat];
 const prefixBytes = 20;
 
-export interface SplitRingFile {
+interface SplitRingFile {
   readonly format: number;
   readonly id: string;
   readonly signatures: readonly RingSignature[];

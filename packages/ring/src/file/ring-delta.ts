@@ -51,7 +51,7 @@ function sectionParts(before: Buffer | undefined, after: Buffer): Buffer[] {
   return [Buffer.of(patched), word(runs.length), word(literals.length), runs, literals];
 }
 
-export interface DeltaEnds {
+interface DeltaEnds {
   /** Id of the ring it is applied to. */
   readonly base: string;
   /** Id of the ring it makes. */

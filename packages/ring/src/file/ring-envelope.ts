@@ -25,7 +25,7 @@ const envelopeSchema = z.strictObject({
   signatures: z.array(signatureSchema).max(ringSignatureCountMax),
 });
 
-export type Envelope = z.infer<typeof envelopeSchema>;
+type Envelope = z.infer<typeof envelopeSchema>;
 
 export function encodeEnvelope(id: string, signatures: readonly RingSignature[]): Buffer {
   return Buffer.from(canonicalJson({ id, payloadType: ringPayloadType, signatures }));

@@ -44,7 +44,7 @@ const ownSections = [
   ...['intervals', 'reshape', 'builder'],
 ];
 
-export interface RingFileExtras {
+interface RingFileExtras {
   /** Opaque bytes that restore the builder; servers ignore them. */
   readonly builder?: Uint8Array;
   /** Sections of other programs, kept as they are. */
@@ -90,7 +90,7 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
   return { bytes, id };
 }
 
-export interface ManifestHead extends Omit<Manifest, 'sections'> {
+interface ManifestHead extends Omit<Manifest, 'sections'> {
   readonly id: string;
   /** Exact length of the whole file. */
   readonly fileBytes: number;

@@ -1,7 +1,7 @@
 // The rows of a table as bytes, ids in either order: here big-endian, in Swift's files both. Pure.
 import type { SlotRow, Table } from '../ring.ts';
 
-export interface WordForm {
+interface WordForm {
   readonly idBytes: 2 | 4;
   readonly order: 'little' | 'big';
 }

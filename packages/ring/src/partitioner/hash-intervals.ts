@@ -9,7 +9,7 @@ import type { HashIntervalsPartitioner, IntervalHash } from './partitioner.ts';
 /** The circle of hashes has this many positions. */
 export const hashPositions = 2 ** 32;
 
-export type HashOf = (key: Uint8Array) => number;
+type HashOf = (key: Uint8Array) => number;
 
 const hashes: Readonly<Record<IntervalHash, HashOf>> = {
   md5: md5Top,

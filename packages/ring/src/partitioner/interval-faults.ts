@@ -12,7 +12,7 @@ import {
   type RangesPartitioner,
 } from './partitioner.ts';
 
-export interface IntervalFault {
+interface IntervalFault {
   readonly message: string;
   /** Both values, as texts or numbers. */
   readonly found: string | number;

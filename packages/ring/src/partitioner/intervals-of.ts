@@ -14,14 +14,14 @@ import {
  * Of hashes: after `start`, up to and with `end`; the first one begins after the last end. Of keys:
  * from `start` on, before `end`, both as bytes; null is before, and after, all keys.
  */
-export interface Interval<Boundary> {
+interface Interval<Boundary> {
   readonly id: number;
   readonly start: Boundary;
   readonly end: Boundary;
 }
 
-export type HashInterval = Interval<number>;
-export type KeyInterval = Interval<Uint8Array | null>;
+type HashInterval = Interval<number>;
+type KeyInterval = Interval<Uint8Array | null>;
 
 export function intervalsOf(partitioner: IntervalPartitioner): (HashInterval | KeyInterval)[] {
   return Array.from({ length: intervalCountOf(partitioner) }, (_, index) =>

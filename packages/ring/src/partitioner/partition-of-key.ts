@@ -7,7 +7,7 @@ import { murmur3 } from './murmur3.ts';
 import type { Md5ShiftPartitioner, Partitioner } from './partitioner.ts';
 import { rangeOfKey } from './ranges.ts';
 
-export type PartitionOf = (key: Uint8Array) => number;
+type PartitionOf = (key: Uint8Array) => number;
 
 /** The partitioner as a function of the key, its settings read once. */
 export function partitionerOf(partitioner: Partitioner): PartitionOf {

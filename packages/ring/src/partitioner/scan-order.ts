@@ -39,7 +39,7 @@ export interface ScanPlace {
 }
 
 /** Of a ring. */
-export interface Shapes {
+interface Shapes {
   readonly partitioner: Partitioner;
   readonly reshape?: Reshape | undefined;
 }

@@ -22,7 +22,7 @@ function ipOf(id: number): string {
   return `10.${id >> 16}.${(id >> 8) & 255}.${id & 255}`;
 }
 
-export interface SampleSize {
+interface SampleSize {
   readonly power: number;
   readonly replicas: number;
   readonly devices: number;

@@ -25,7 +25,7 @@ export interface Refusal {
   readonly needs: string;
 }
 
-export interface GuardPorts {
+interface GuardPorts {
   readonly access: () => Access | null;
   /** Whether nobody is let in before the first access document has come. */
   readonly isStrict: boolean;

@@ -2,7 +2,7 @@
 // for those that the server knows. When all are taken, the oldest idle stranger makes room.
 import { isIP } from 'node:net';
 
-export interface PlaceRules {
+interface PlaceRules {
   readonly max: number;
   /** Of these, only for guests that are known: members of rings, operators. */
   readonly reserved: number;

@@ -7,7 +7,7 @@ import { holdersOf } from '@ringwright/ring/slots-of';
 import { type ActiveRing, addressOf } from '../rings/active-ring.ts';
 import type { PeerClocks } from './peer-clocks.ts';
 
-export interface ClockProofPorts {
+interface ClockProofPorts {
   readonly clocks: PeerClocks;
   readonly nowMs: () => number;
   /** Resolves when the server there has been greeted, at once when it is connected. */

@@ -6,7 +6,7 @@ import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
 import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 
-export interface StampIssuerPorts {
+interface StampIssuerPorts {
   readonly clock: HybridClock;
   /** What was saved last in an earlier life: every stamp issued before lies below it. */
   readonly savedMs: number;

@@ -8,7 +8,7 @@ import { coordinateRead, type KeyRequest } from './coordinate.ts';
 import { type ChangeFunction, type Decided, propose } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
-export type Changed = Decided | { readonly record: WireContent | null; readonly isChanged: false };
+type Changed = Decided | { readonly record: WireContent | null; readonly isChanged: false };
 
 /**
  * The change is asked of what a read finds, so that one that is not wanted costs no more than that

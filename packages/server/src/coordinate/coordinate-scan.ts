@@ -20,7 +20,7 @@ import { tooFewSlots } from './quorum-write.ts';
 import { type ScanSource, scanSource } from './scan-source.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
-export interface ScanRequest extends KeyBounds {
+interface ScanRequest extends KeyBounds {
   readonly keyspace: string;
   readonly partition: number;
   /** These hashes alone, whatever partitions have them now; null: all of the partition. */
@@ -31,7 +31,7 @@ export interface ScanRequest extends KeyBounds {
   readonly consistency: ConsistencyLevel;
 }
 
-export interface ScanPage {
+interface ScanPage {
   /** Records that are there, in the order of the scan, as unpackPage takes them. */
   readonly rows: Uint8Array;
   /** Where the next page begins; null: the interval is done. */

@@ -102,7 +102,7 @@ export class KeyOrder {
 }
 
 /** A write that did not wait. */
-export interface WriteTurn {
+interface WriteTurn {
   readonly name: string;
   readonly entry: Pending;
   readonly number: number;

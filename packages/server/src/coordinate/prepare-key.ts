@@ -19,7 +19,7 @@ interface Prepare {
   readonly ballot: Stamp;
 }
 
-export type Prepared =
+type Prepared =
   /** `needed` slots have promised; what their devices in the table hold. */
   | { readonly kind: 'given'; readonly records: readonly (WireContent | null)[] }
   /** Too many hold or promised something higher; the highest of it. */

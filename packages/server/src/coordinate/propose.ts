@@ -24,7 +24,7 @@ export interface NewContent {
 /** Makes of what the key holds what it is to hold; null: it stays. Asked once in each round. */
 export type ChangeFunction = (present: WireContent | null) => NewContent | null;
 
-export interface ProposeRequest {
+interface ProposeRequest {
   readonly keyspace: string;
   readonly key: Uint8Array;
   readonly change: ChangeFunction;

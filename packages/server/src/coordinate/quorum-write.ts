@@ -9,7 +9,7 @@ import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type SlotAcks, SmallMap, slotDevices, tallySlots } from './slot-acks.ts';
 
-export interface RecordToSpread extends WireContent {
+interface RecordToSpread extends WireContent {
   readonly partition: number;
   readonly key: Uint8Array;
   /** A holder gave it to a read: it may be older than what holders take from writers. */

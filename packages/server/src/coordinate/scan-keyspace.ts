@@ -34,7 +34,7 @@ export interface KeyspaceScan extends KeyBounds {
   readonly consistency: ConsistencyLevel;
 }
 
-export interface ScanPart {
+interface ScanPart {
   readonly rows: readonly PageRow[];
   /** Where to go on; null at the end. */
   readonly place: ScanPlace | null;

@@ -11,7 +11,7 @@ import { type CopyLoan, type CopyLoans, loanInForce, overruled, withLoan } from 
 import { CopyThrottle } from './copy-throttle.ts';
 import { freeThrottle, type LoadThrottle, nextThrottle } from './throttle-control.ts';
 
-export interface AdaptiveThrottlePorts {
+interface AdaptiveThrottlePorts {
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   /** How late the event loop came to its work since the last call. */

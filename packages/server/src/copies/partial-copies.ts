@@ -9,7 +9,7 @@ import type { IncomingCopy } from '@ringwright/partition/copy/incoming-copy';
 import type { TakenCopy } from '@ringwright/partition/copy/taken-copy';
 
 /** Which copy it is: one that goes on must be for the same move, from the same device. */
-export interface CopyName {
+interface CopyName {
   readonly keyspace: string;
   readonly partition: number;
   readonly assignment: number | null;

@@ -14,7 +14,7 @@ import { identityFile } from './device-identity.ts';
 import { deviceKeyFile } from './device-key.ts';
 
 /** A line for the log: how a mode was, and what came of it. */
-export interface ModeNote {
+interface ModeNote {
   readonly path: string;
   readonly mode: string;
   readonly message: string;

@@ -8,7 +8,7 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-export type Headers = Readonly<Record<string, string | number>>;
+type Headers = Readonly<Record<string, string | number>>;
 
 export function answerJson(response: ServerResponse, status: number, document: unknown): void {
   const body = Buffer.from(`${JSON.stringify(document)}\n`);

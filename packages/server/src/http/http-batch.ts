@@ -32,7 +32,7 @@ import { knownQuery, sessionOf } from './key-request.ts';
 
 export const batchSegment = '_batch';
 
-export interface BatchPorts extends SessionPorts {
+interface BatchPorts extends SessionPorts {
   /** Throws what the guard throws, for whoever sent the batch. */
   readonly requireItem: (needs: readonly Need[]) => void;
   readonly metrics: Pick<Metrics, 'batchItems' | 'sessionEscalations'>;

@@ -15,12 +15,12 @@ import { readBody } from './http-body.ts';
 import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
 import { keyOfPath, knownQuery, nextSession, sessionOf } from './key-request.ts';
 
-export const stampHeader = 'x-ringwright-stamp';
+const stampHeader = 'x-ringwright-stamp';
 /** Unix ms at which the record expires; on no other records. */
 const expiresHeader = 'x-ringwright-expires';
 const ttlHeader = 'x-ringwright-ttl';
 
-export interface KeyTarget {
+interface KeyTarget {
   readonly keyspace: string;
   /** Percent-encoded key as it stands in the URL. */
   readonly keyPath: string;

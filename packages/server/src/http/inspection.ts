@@ -6,9 +6,9 @@ import type { NewestRecord } from '@ringwright/partition/newest-records';
 import type { Store } from '@ringwright/partition/store';
 import { keyForm } from './key-form.ts';
 
-export type InspectedStore = Pick<Store, 'list' | 'damaged' | 'newest'>;
+type InspectedStore = Pick<Store, 'list' | 'damaged' | 'newest'>;
 
-export interface InspectedCounts {
+interface InspectedCounts {
   /** Records with a value; deletions that are remembered; bytes of the values. */
   readonly rows: number;
   readonly tombstones: number;
@@ -30,7 +30,7 @@ export interface InspectedPartition extends InspectedCounts {
   readonly damage: string | null;
 }
 
-export interface InspectedRecord {
+interface InspectedRecord {
   /** As text, or in base64 where it is none. */
   readonly key?: string;
   readonly key64?: string;

@@ -3,7 +3,7 @@
 import { activeDuties } from '../rings/active-duties.ts';
 import { notReadyHere, type StatusPorts } from '../status/status.ts';
 
-export interface ReadyAnswer {
+interface ReadyAnswer {
   readonly ready: boolean;
   /** Partitions that the ring gives this device and that cannot be read here yet. */
   readonly rings: readonly {

@@ -5,7 +5,7 @@ import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
-export type Holding = AnswerOf<typeof digests>['holdings'][number];
+type Holding = AnswerOf<typeof digests>['holdings'][number];
 
 interface Question {
   readonly partition: number;

@@ -10,7 +10,7 @@ import type { LoadPorts, LoadTask } from './load-partition.ts';
 import { takeRows } from './take-rows.ts';
 
 /** Up to where the file here goes, as if it had just been copied from there. */
-export interface CaughtUpFile {
+interface CaughtUpFile {
   readonly incarnation: string;
   readonly seq: number;
   readonly rows: number;

@@ -25,7 +25,7 @@ export interface LoadCandidate {
 }
 
 /** Loads that may run at once on this device: in all, and by the place their files come from. */
-export interface LoadLimits {
+interface LoadLimits {
   readonly device: number;
   readonly server: number;
   readonly zone: number;
@@ -59,7 +59,7 @@ export interface StartRule {
   readonly startAtMs: number;
 }
 
-export interface LoadChoice<Candidate extends LoadCandidate> {
+interface LoadChoice<Candidate extends LoadCandidate> {
   readonly start: readonly Candidate[];
   readonly wait: readonly { readonly candidate: Candidate; readonly why: WaitReason }[];
   /** When the first may start that waits for a time; null when none does. */

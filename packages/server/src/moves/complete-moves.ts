@@ -1,6 +1,6 @@
 // Who waits for the moves of a ring to come to rest here, and is told when they have.
 
-export interface CompletePorts {
+interface CompletePorts {
   /** Of the active ring. Throws RING_UNKNOWN. */
   readonly version: (keyspace: string) => number;
   /** Whether nothing is left to load or to give up; asked after every step, so it must be cheap. */

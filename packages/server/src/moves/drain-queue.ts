@@ -49,7 +49,7 @@ interface DrainNotes {
   readonly running: Set<number>;
 }
 
-export interface DrainsView {
+interface DrainsView {
   readonly reasons: ReadonlyMap<number, string>;
   readonly failures: ReadonlyMap<number, number>;
   readonly running: ReadonlySet<number>;

@@ -26,7 +26,7 @@ interface DeviceDuty {
   readonly pushTo: readonly number[];
 }
 
-export interface PartitionDuty {
+interface PartitionDuty {
   readonly ring: string;
   readonly version: number;
   readonly id: string;

@@ -16,7 +16,7 @@ export interface Retry {
   readonly pauseMs: number;
 }
 
-export interface PassesPorts {
+interface PassesPorts {
   readonly run: (keyspace: string) => Promise<void>;
   readonly onError: (step: FailedStep, error: unknown) => void;
   readonly monotonicMs: () => number;

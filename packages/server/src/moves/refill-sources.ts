@@ -18,7 +18,7 @@ interface Refilled {
 }
 
 /** What the other devices say of their copies: each device is in one of the lists. */
-export interface Sources {
+interface Sources {
   readonly ready: readonly number[];
   readonly filling: readonly number[];
   readonly lost: readonly number[];

@@ -12,7 +12,7 @@ import {
 import type { LoadQueuePorts } from './load-queue.ts';
 import type { Retry } from './passes.ts';
 
-export interface TakeoverPorts
+interface TakeoverPorts
   extends Pick<LoadQueuePorts, 'store' | 'devices' | 'controls' | 'onceComplete'> {
   readonly current: (keyspace: string) => ActiveRing;
 }

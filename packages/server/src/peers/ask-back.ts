@@ -2,7 +2,7 @@
 // All hellos that come meanwhile share one greeting, and a cooldown follows each, so that nobody
 // can make this server call another one all the time.
 
-export interface AskBackPorts {
+interface AskBackPorts {
   /** Greets the server there on a connection of this server's own. */
   readonly greet: (address: string) => Promise<void>;
   /** Resolves after the rest. */

@@ -13,7 +13,7 @@ import { type recordsWrite, type recordWrite, writeKinds } from '@ringwright/wir
 type WriteRequest = RequestOf<typeof recordWrite>;
 type WriteAnswer = AnswerOf<typeof recordWrite>;
 
-export interface WriteBatchPorts {
+interface WriteBatchPorts {
   readonly one: (address: string, request: WriteRequest) => Promise<WriteAnswer>;
   readonly many: (
     address: string,

@@ -32,7 +32,7 @@ export interface ConnectionPorts extends RedisPorts {
 }
 
 /** What the connection takes of what all of them share. */
-export interface RedisShare {
+interface RedisShare {
   readonly held: HeldBytes;
   /** A request of it came. */
   readonly onRequest: () => void;

@@ -17,7 +17,7 @@ import { type ConnectionPorts, RedisConnection } from './redis-connection.ts';
 import { ScanCursors } from './scan-cursors.ts';
 import { TurnBudget } from './turn-budget.ts';
 
-export interface RedisEndpoint {
+interface RedisEndpoint {
   readonly server: Server;
   /** Ends all connections; answers under way are lost, as in a crash. */
   close(): Promise<void>;

@@ -21,7 +21,7 @@ const words: Partial<Record<ErrorCode, string>> = {
   CLOCK_AHEAD: 'CLOCKAHEAD',
 };
 
-export interface Failure {
+interface Failure {
   readonly reply: RespReply;
   /** Not expected: the log must have it. */
   readonly isBug: boolean;

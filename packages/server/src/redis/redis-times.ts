@@ -22,7 +22,7 @@ export const timeOptions: ReadonlyMap<string, TimeForm> = new Map([
   ['pxat', atMillisecond],
 ]);
 
-export interface TimeContext {
+interface TimeContext {
   readonly command: string;
   readonly nowMs: number;
 }

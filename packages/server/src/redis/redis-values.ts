@@ -35,7 +35,7 @@ export function writeContent(
   return coordinateWrite(ports.coordinator, { ...about, ...content });
 }
 
-export interface Swapped {
+interface Swapped {
   /** What the key held when the change was decided. */
   readonly before: Valued;
   /** What it holds now: of a change the record that was decided, by whichever of its rounds. */

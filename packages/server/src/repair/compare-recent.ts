@@ -3,14 +3,14 @@ import { recentSpanMs } from '@ringwright/base/limits';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { stampAge } from './stamp-age.ts';
 
-export interface RecentComparison {
+interface RecentComparison {
   /** The peer was given every record up to this sequence. */
   readonly confirmed: number;
   /** Something that is old enough to be offered may be missing there. */
   readonly isSuspect: boolean;
 }
 
-export interface ComparedFiles {
+interface ComparedFiles {
   /** This file's, of one moment. */
   readonly mine: RecentView;
   /** Its highest sequence at that moment. */

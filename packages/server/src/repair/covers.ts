@@ -11,7 +11,7 @@ interface CoverPorts {
   readonly devices: DeviceCaller;
 }
 
-export interface Compared {
+interface Compared {
   readonly active: ActiveRing;
   readonly partition: number;
   readonly device: number;

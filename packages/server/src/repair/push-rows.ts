@@ -26,7 +26,7 @@ interface PushTask {
   readonly nowMs: number;
 }
 
-export interface PushResult {
+interface PushResult {
   /** The device holds every record up to this sequence, or something newer of its key. */
   readonly confirmed: number;
   readonly offered: number;

@@ -5,7 +5,7 @@ import { clockAheadMsMax, replicationAgeMsMin } from '@ringwright/base/limits';
  * young: its own write may still be on the way. ahead: written by a wrong clock, and no holder
  * takes it before its time. settled: all others, those included that lie ahead by less.
  */
-export type StampAge = 'settled' | 'young' | 'ahead';
+type StampAge = 'settled' | 'young' | 'ahead';
 
 /** With `nowMs` infinite all are settled. */
 export function stampAge(ms: number, nowMs: number): StampAge {

@@ -1,7 +1,7 @@
 // Writes under way by partition: a fence has passed when those begun before it have ended.
 
 /** Writes between two fences: nothing joins them once the later fence was set. */
-export interface Cohort {
+interface Cohort {
   running: number;
   isClosed: boolean;
   /** Called when it is closed and the last one has ended. */

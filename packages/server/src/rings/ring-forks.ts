@@ -37,7 +37,7 @@ const ringForkSchema = z.strictObject({
 
 export type RingFork = z.infer<typeof ringForkSchema>;
 
-export interface ForkPorts {
+interface ForkPorts {
   readonly directory: string;
   readonly nowMs: () => number;
   /** Told of every new alarm, and of the one that a start finds on disk. */

@@ -2,7 +2,7 @@
 // can be seen to end.
 
 /** `coordinated`: of clients, by this server. `answered`: of devices, this one included. */
-export interface RequestCounts {
+interface RequestCounts {
   coordinated: number;
   answered: number;
 }

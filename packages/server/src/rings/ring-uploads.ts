@@ -8,7 +8,7 @@ import {
 import type { Caller } from '@ringwright/wire/call-channel';
 
 /** What is to arrive: the file, or a delta between the ring `base` and it. */
-export interface ExpectedUpload {
+interface ExpectedUpload {
   readonly id: string;
   readonly keyspace: string;
   readonly bytes: number;
@@ -22,7 +22,7 @@ interface Upload extends ExpectedUpload {
   lastMs: number;
 }
 
-export interface ArrivedUpload extends ExpectedUpload {
+interface ArrivedUpload extends ExpectedUpload {
   readonly content: Buffer;
 }
 

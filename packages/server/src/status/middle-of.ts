@@ -7,7 +7,7 @@ import { circleOf, hashesBetween } from '@ringwright/ring/partitioner/hash-circl
 import { keyText } from '@ringwright/ring/partitioner/key-text';
 import type { Ring } from '@ringwright/ring/ring';
 
-export interface Middle {
+interface Middle {
   /** As a split takes it: the last hash of the first half, or the first key of the second. */
   readonly at: number | string;
   /** Of the sample, the part that comes before. */

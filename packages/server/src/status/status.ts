@@ -25,7 +25,7 @@ import { type Freshness, freshnessOf } from '../trust/freshness.ts';
 import type { TrustStore } from '../trust/trust-store.ts';
 
 /** A root that is in force, and when it must have been renewed. */
-export interface TrustStatus {
+interface TrustStatus {
   readonly cluster: string;
   readonly version: number;
   readonly epoch: number;

@@ -11,7 +11,7 @@ import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { AccessHead } from '@ringwright/wire/hello';
 
-export interface AccessPorts {
+interface AccessPorts {
   readonly directory: string;
   readonly nowMs: () => number;
   readonly trusts: () => readonly Trust[];

@@ -32,7 +32,7 @@ interface HeldBeacon {
   readonly bytes: Uint8Array;
 }
 
-export interface TrustPorts {
+interface TrustPorts {
   readonly directory: string;
   readonly nowMs: () => number;
   /** Told of a newer root that was walked to. */

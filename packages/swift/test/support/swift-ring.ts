@@ -40,7 +40,7 @@ export function swiftRing({ fixture, prefix, suffix }: SwiftFixture): Ring {
 }
 
 /** What Swift itself says of a builder file. */
-export interface SwiftBuilderFixture {
+interface SwiftBuilderFixture {
   readonly fixture: string;
   readonly partPower: number;
   readonly nextPartPower: number | null;

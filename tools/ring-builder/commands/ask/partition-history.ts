@@ -24,7 +24,7 @@ export interface SlotEvent {
   readonly message: string;
 }
 
-export interface PartitionHistory {
+interface PartitionHistory {
   readonly events: readonly SlotEvent[];
   /** Why it goes no further back; null when it reaches the version that made the partition. */
   readonly ends: string | null;

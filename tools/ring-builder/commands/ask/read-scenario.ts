@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { usage } from '../../cli/arguments.ts';
 import { shortScenarioSchema } from './short-scenario.ts';
 
-export interface Scenario {
+interface Scenario {
   readonly name: string;
   readonly state: BuilderState;
   /** Each begins with the initial devices. */

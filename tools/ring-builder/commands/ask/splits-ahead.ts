@@ -53,7 +53,7 @@ function inNoOrder(ring: string, kind: string): CodedError {
   });
 }
 
-export interface Periods {
+interface Periods {
   /** Length of one, such as 4h; periods begin at multiples of it since 1970. */
   readonly every: string;
   readonly until: string;

@@ -6,7 +6,7 @@ import { fanOut } from '../../servers/fan-out.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
 
-export interface HeldDrops {
+interface HeldDrops {
   readonly address: string;
   readonly device: number;
   /** The ring that takes the partitions away. */

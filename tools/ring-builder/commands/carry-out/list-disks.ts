@@ -9,7 +9,7 @@ import { withServer } from '../../servers/server-connection.ts';
 import { serverStatus } from '../../servers/server-status.ts';
 import type { DiskFile, DiskListing } from './reconcile-ring.ts';
 
-export interface ListedDisks {
+interface ListedDisks {
   readonly listings: readonly DiskListing[];
   readonly away: readonly { readonly address: string; readonly reason: string }[];
 }

@@ -55,7 +55,7 @@ export interface DiskFinding {
   readonly command: string;
 }
 
-export interface Reconciliation {
+interface Reconciliation {
   readonly findings: readonly DiskFinding[];
   /** Files that joiners have of moves in flight: as the ring says. */
   readonly joining: number;

@@ -12,7 +12,7 @@ import type { DeltaFrom } from '../../servers/ring-deltas.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
 
-export interface SettleWith {
+interface SettleWith {
   readonly reason: string;
   readonly trust: TrustDocuments | null;
   readonly deltaFrom: DeltaFrom;

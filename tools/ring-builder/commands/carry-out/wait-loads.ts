@@ -10,7 +10,7 @@ import type { Look, MoveWatch } from '../../moves/watch-moves.ts';
 import { ifGoneForGood } from '../../servers/gone-for-good.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 
-export interface LoadsAnswer {
+interface LoadsAnswer {
   /** The head is another one now: start over with that. */
   readonly headMoved: boolean;
   readonly available: readonly Move[];
@@ -21,7 +21,7 @@ export interface LoadsAnswer {
 }
 
 /** What came for the available moves, as their joiners count it. */
-export interface Copied {
+interface Copied {
   readonly bytes: number;
   readonly verified: number;
 }
