@@ -6,54 +6,10 @@ import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
 import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import { describe, expect, test } from 'vitest';
-import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
-import { loadPartition } from './load-partition.ts';
+import type { StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { joiningDevice, load } from '../../test/support/joining-device.ts';
 
-const first = servedRing({ power: 0 });
-const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
 const chunk = transferChunkBytesMax;
-
-/** Device 3 joins for device 2, whose file is of some seven chunks. */
-async function joining(): Promise<{
-  cluster: StoreCluster;
-  source: StoreDevice;
-  joiner: StoreDevice;
-  [Symbol.asyncDispose](): Promise<void>;
-}> {
-  const cluster = await StoreCluster.open(versions);
-  await cluster.create(0, [0, 1, 2]);
-  await cluster.create(0, [3], 'filling');
-  const records = Object.fromEntries(
-    Array.from({ length: 1_600 }, (_, index) => [`key-${index}`, 'x'.repeat(1_000)]),
-  );
-  for (const device of cluster.devices.slice(0, 3)) await device.put(0, records);
-  cluster.activate(3);
-  const [, , source, joiner] = cluster.devices;
-  return {
-    cluster,
-    source: source!,
-    joiner: joiner!,
-    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
-  };
-}
-
-/** 'loaded', or the code of what it threw. */
-async function load(device: StoreDevice, sourceFaults = 0): Promise<string> {
-  const { active, store, devices, decide, throttle, partial } = device;
-  const earlier = { sourceFaults, bytes: null };
-  const task = { active, partition: 0, move: active.ring.moves[0] ?? null, earlier };
-  try {
-    await loadPartition(
-      { store, devices, decide, throttle, partial },
-      { ...task, onProgress: () => undefined },
-    );
-    return 'loaded';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
-}
 
 /** Counts what a device answers. */
 function counting(device: StoreDevice): { opens: number; bytes: number } {
@@ -77,7 +33,7 @@ function cutAt(device: StoreDevice, count: number): void {
 
 describe('a cut copy', () => {
   test.each([1, 2, 3, 6])('after %i chunks goes on where it was', async (count) => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const { source, joiner } = place;
     const before = source.info(0);
     const counts = counting(source);
@@ -95,7 +51,7 @@ describe('a cut copy', () => {
   });
 
   test('again and again, from any seed: the same file in the end', async () => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const { source, joiner } = place;
     const counts = counting(source);
     const random = seededRandom(6);
@@ -112,7 +68,7 @@ describe('a cut copy', () => {
   });
 
   test('begins anew when the source has let its snapshot go', async () => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const { source, joiner } = place;
     const counts = counting(source);
     cutAt(source, 3);
@@ -125,7 +81,7 @@ describe('a cut copy', () => {
   });
 
   test('before its first byte, with the source gone: the other slots give it', async () => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const { cluster, source, joiner } = place;
     cutAt(source, 3);
     expect(await load(joiner)).toBe('COPY_CUT');
@@ -136,7 +92,7 @@ describe('a cut copy', () => {
   });
 
   test('for another move is not gone on with', async () => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const { source, joiner } = place;
     cutAt(source, 3);
     expect(await load(joiner)).toBe('COPY_CUT');
@@ -181,7 +137,7 @@ const bends: readonly (readonly [what: string, bend: Bend])[] = [
 
 describe('a copy that was changed on the way', () => {
   test.each(bends)('%s: discarded, tried again, and taken from the others', async (...[, bend]) => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const { source, joiner } = place;
     await joiner.put(0, { own: 'kept' }, 9);
     const [sourceBefore, before] = [source.info(0), joiner.info(0)];
@@ -207,7 +163,7 @@ describe('a copy that was changed on the way', () => {
   });
 
   test('with another keyed checksum: discarded, and tried again', async () => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const { source, joiner } = place;
     const before = joiner.info(0);
     source.onAnswer = (method, answer) =>
@@ -222,7 +178,7 @@ describe('a copy that was changed on the way', () => {
   });
 
   test('a source that erred too often is not asked', async () => {
-    await using place = await joining();
+    await using place = await joiningDevice();
     const counts = counting(place.source);
     expect(await load(place.joiner, copySourceFaultsMax)).toBe('loaded');
     expect(counts.opens).toBe(0);

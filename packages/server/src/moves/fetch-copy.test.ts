@@ -5,12 +5,9 @@ import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import { copyChecksum, copyOpen, copyStart } from '@ringwright/wire/copies';
 import { describe, expect, test } from 'vitest';
 import { type CopyProxy, copyProxy, type Pass } from '../../../../test/support/copy-proxy.ts';
-import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
-import { loadPartition } from './load-partition.ts';
+import type { StoreCluster, StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { joiningDevice, load } from '../../test/support/joining-device.ts';
 
-const first = servedRing({ power: 0 });
-const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
 const MIB = 1024 * 1024;
 /** Of 5 MB: more than one read, and a WAL that may be held back on a disk of any speed. */
 const manyRows = 5_000;
@@ -25,50 +22,27 @@ interface Place extends AsyncDisposable {
 }
 
 /** Device 3 joins for device 2, whose process is behind a proxy. */
-async function joining(rows = 1_600): Promise<Place> {
-  const cluster = await StoreCluster.open(versions);
-  await cluster.create(0, [0, 1, 2]);
-  await cluster.create(0, [3], 'filling');
-  const records = Object.fromEntries(
-    Array.from({ length: rows }, (_, index) => [`key-${index}`, 'x'.repeat(1_000)]),
-  );
-  for (const device of cluster.devices.slice(0, 3)) await device.put(0, records);
-  cluster.activate(3);
-  const [, , source, joiner] = cluster.devices;
+async function joining(rows?: number): Promise<Place> {
+  const place = await joiningDevice(rows);
+  const { source } = place;
   const calls = new Map<string, number>();
   let port = 0;
   const proxy = await copyProxy(() => port);
-  source!.hasProcess = true;
-  source!.onAnswer = (method, answer) => {
+  source.hasProcess = true;
+  source.onAnswer = (method, answer) => {
     calls.set(method, (calls.get(method) ?? 0) + 1);
     if (typeof answer !== 'object' || answer === null || !('port' in answer)) return answer;
     port = Number(answer.port);
     return { ...answer, port: proxy.port };
   };
   return {
-    ...{ cluster, source: source!, joiner: joiner!, proxy, calls },
+    ...place,
+    ...{ proxy, calls },
     async [Symbol.asyncDispose]() {
-      await cluster[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
       await proxy[Symbol.asyncDispose]();
     },
   };
-}
-
-/** 'loaded', or the code of what it threw. */
-async function load(device: StoreDevice, sourceFaults = 0): Promise<string> {
-  const { active, store, devices, decide, throttle, partial } = device;
-  const earlier = { sourceFaults, bytes: null };
-  const task = { active, partition: 0, move: active.ring.moves[0] ?? null, earlier };
-  try {
-    await loadPartition(
-      { store, devices, decide, throttle, partial },
-      { ...task, onProgress: () => undefined },
-    );
-    return 'loaded';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
 }
 
 const flipAt =
