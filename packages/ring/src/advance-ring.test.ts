@@ -1,7 +1,7 @@
 // Every legal step, checked against the audits; random walks of steps keep all invariants.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nonHolderOf, sampleDevice, sampleRing } from '../test/support/sample-ring.ts';
+import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../test/support/sample-ring.ts';
 import {
   cancelMoves,
   directRing,
@@ -17,7 +17,6 @@ import type { Ring } from './ring.ts';
 import { copyTable, deviceOf } from './slot-rows.ts';
 
 const small = sampleRing({ power: 3, replicas: 3, devices: 6 });
-const idOf = (ring: Ring): string => encodeRing(ring).id;
 
 function moveOf(ring: Ring, partition: number, replica: number): SlotMove {
   const from = deviceOf(ring.table, replica, partition);

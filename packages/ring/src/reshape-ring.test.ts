@@ -1,7 +1,7 @@
 // Splits and merges against a model: a list of intervals. Every version is audited, as bytes too.
 import { seededRandom } from '@ringwright/base/random';
 import { describe, expect, test } from 'vitest';
-import { sampleDevice } from '../test/support/sample-ring.ts';
+import { idOf, sampleDevice } from '../test/support/sample-ring.ts';
 import {
   cancelMoves,
   finalizeMoves,
@@ -50,8 +50,6 @@ function partitionerIn({ partitioner }: Ring): IntervalPartitioner {
   if (!isIntervals(partitioner)) throw new Error(partitioner.kind);
   return partitioner;
 }
-
-const idOf = (ring: Ring): string => encodeRing(ring).id;
 
 /** As servers and the repository see it: from bytes and a delta, audited, as a successor. */
 function published(previous: Ring, next: Ring): Ring {

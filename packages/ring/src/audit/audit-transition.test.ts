@@ -1,14 +1,12 @@
 // Each rule of succession broken once; legal steps are covered by advance-ring.test.ts.
 import { expect, test } from 'vitest';
-import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
+import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
-import { encodeRing } from '../file/ring-file.ts';
 import type { Move } from '../move.ts';
 import type { Ring, SlotRow } from '../ring.ts';
 import { copyTable, deviceOf } from '../slot-rows.ts';
 import { auditTransition, transitionCodes } from './audit-transition.ts';
 
-const idOf = (ring: Ring): string => encodeRing(ring).id;
 const first = sampleRing({ power: 3, replicas: 3, devices: 7, holes: [5] });
 const wanted = {
   partition: 2,

@@ -1,6 +1,6 @@
 // Attack: rows that grow and rows that are cut, step by step, and every wrong way to do it.
 import { expect, test } from 'vitest';
-import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
+import { idOf, nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import {
   cancelMoves,
   directRing,
@@ -18,7 +18,6 @@ import { auditRing } from './audit-ring.ts';
 import { auditTransition } from './audit-transition.ts';
 
 const first = sampleRing({ power: 3, replicas: 2.5, devices: 6, holes: [] });
-const idOf = (ring: Ring): string => encodeRing(ring).id;
 
 /** New slots of the last four partitions: 2.5 becomes 3. */
 const newSlots: SlotMove[] = [4, 5, 6, 7].map((partition) => {

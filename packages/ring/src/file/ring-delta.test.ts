@@ -3,15 +3,13 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
+import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
 import type { Ring } from '../ring.ts';
 import { deviceOf } from '../slot-rows.ts';
 import { withSignatures } from './ring-container.ts';
 import { applyRingDelta, deltaEnds, makeRingDelta } from './ring-delta.ts';
 import { decodeRing, encodeRing } from './ring-file.ts';
-
-const idOf = (ring: Ring): string => encodeRing(ring).id;
 
 /** Some slots to strangers, at most one of a partition, as a legal next version. */
 function proposed(ring: Ring, random: Random, share: number): Ring {

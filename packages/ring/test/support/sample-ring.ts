@@ -1,5 +1,6 @@
 // Legal rings for tests: any size, from a seed. Placement is a plain stride, not the builder's.
 import type { Device } from '../../src/device.ts';
+import { encodeRing } from '../../src/file/ring-file.ts';
 import { firstRing } from '../../src/first-ring.ts';
 import type { Ring } from '../../src/ring.ts';
 import { zeroTable } from '../../src/slot-rows.ts';
@@ -52,6 +53,8 @@ export function sampleRing({ power, replicas, devices, holes = [] }: SampleSize)
     table,
   });
 }
+
+export const idOf = (ring: Ring): string => encodeRing(ring).id;
 
 /** A device that holds nothing of the partition: one that a slot may move to. */
 export function nonHolderOf(ring: Ring, partition: number): number {
