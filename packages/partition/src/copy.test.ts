@@ -9,6 +9,7 @@ import { expect, test, vi } from 'vitest';
 import {
   copyPartition,
   cutWals,
+  fill,
   type Scratch,
   scratch,
   textOf,
@@ -25,16 +26,6 @@ import { pageBytes } from './file/schema.ts';
 import { openStore } from './open-store.ts';
 import { SideProcess } from './side/side-process.ts';
 import type { Store } from './store.ts';
-
-/** Fills a partition with `count` records of `bytes` each. */
-async function fill(store: Store, count: number, bytes: number): Promise<void> {
-  for (let at = 0; at < count; at += 500) {
-    const length = Math.min(500, count - at);
-    await store.write(
-      Array.from({ length }, (_, i) => write(`key-${at + i}`, 'x'.repeat(bytes), at + i + 1)),
-    );
-  }
-}
 
 async function bytesOf(store: Store): Promise<{ manifest: CopyManifest; file: Buffer }> {
   await using snapshot = await store.snapshot('test', 0);

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { copyGreetingsMax } from '@ringwright/base/limits-copies';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyProxy } from '../../../../test/support/copy-proxy.ts';
-import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { fill, scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import { spyAround } from '../../test/support/spy-around.ts';
 import { greetingBytes, packGreeting } from '../carry/copy-greeting.ts';
 import { PartitionWal } from '../file/partition-wal.ts';
@@ -17,15 +17,6 @@ const host = '127.0.0.1';
 /** The longest value. */
 const MIB = 'x'.repeat(1024 * 1024);
 const place0 = { keyspace: 'test', partition: 0 };
-
-async function fill(store: Store, count: number, bytes: number): Promise<void> {
-  for (let at = 0; at < count; at += 500) {
-    const length = Math.min(500, count - at);
-    await store.write(
-      Array.from({ length }, (_, i) => write(`key-${at + i}`, 'x'.repeat(bytes), at + i + 1)),
-    );
-  }
-}
 
 /** Two stores, the second one's file filling. */
 async function stores(rows: number, bytes: number) {

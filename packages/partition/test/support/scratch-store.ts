@@ -117,3 +117,13 @@ export async function copyPartition(from: Store, to: Store, partition = 0): Prom
   }
   await incoming.finish();
 }
+
+/** Fills partition 0 with `count` records of `bytes` each. */
+export async function fill(store: Store, count: number, bytes: number): Promise<void> {
+  for (let at = 0; at < count; at += 500) {
+    const length = Math.min(500, count - at);
+    await store.write(
+      Array.from({ length }, (_, i) => write(`key-${at + i}`, 'x'.repeat(bytes), at + i + 1)),
+    );
+  }
+}
