@@ -1,5 +1,6 @@
 // Every option of both programs with values that it must not take: a refusal with its code, the
 // option and the value, before anything is changed or a server is asked.
+
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import { verbs } from '../tools/ring-builder/verbs.ts';
 import { checkData } from '../tools/ring-server/check-data.ts';
 import { inspectData } from '../tools/ring-server/inspect-data.ts';
 import { parseOptions } from '../tools/ring-server/parse-options.ts';
+import { refusal } from './support/refusal.ts';
 import { ringBuilderHere } from './support/ring-builder-here.ts';
 import { filesOf } from './support/small-repository.ts';
 
@@ -114,16 +116,6 @@ async function casesOf({ name, load }: (typeof verbs)[number]): Promise<Case[]> 
       .filter((word) => !word.startsWith(`--${option}=`));
     return values.map((value) => ({ args: [...args, `--${option}=${value}`], option, value }));
   });
-}
-
-function refusal(work: () => unknown): CodedError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error('was taken');
 }
 
 async function refusalOf(work: () => Promise<unknown>, what: string): Promise<CodedError> {

@@ -1,4 +1,5 @@
 // Imports from Swift and exports back: nothing lost, last moves honoured, the rest refused.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { frozenPartitions } from '@ringwright/builder/plan/frozen-partitions';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
@@ -25,6 +26,7 @@ import {
   swiftFile,
   swiftFixtures,
 } from '../../packages/swift/test/support/swift-ring.ts';
+import { refusal } from '../support/refusal.ts';
 
 const settings = { ring: 'objects', cluster: 'default', prefix: '', suffix: 'ab' };
 
@@ -32,16 +34,6 @@ function imported(file: string): ImportedRing & { readonly ring: Ring } {
   const { ring, ...rest } = importSwift(readSwiftFile(swiftFile(file)), settings);
   if (ring === null) throw new Error(`${file} has no table`);
   return { ring, ...rest };
-}
-
-function refusalOf(work: () => unknown): CodedError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }
 
 function codeOf(work: () => unknown): string {
@@ -257,7 +249,7 @@ test.each([
 ])('%s is refused for what it is, not called damaged', (_what, fields, message) => {
   const ring = decodeSwiftRing(swiftFile('f01_smallest_v1.ring.gz'));
   const devices = ring.devices.map((one) => (one === null ? null : { ...one, ...fields }));
-  const refused = refusalOf(() => decodeSwiftRing(encodeSwiftRing({ ...ring, devices }, 1)));
+  const refused = refusal(() => decodeSwiftRing(encodeSwiftRing({ ...ring, devices }, 1)));
   expect(refused.message).toMatch(message);
   expect(refused.hint).toMatch(/the file is whole/);
 });

@@ -1,13 +1,14 @@
 // Attack: what a plan refuses, freezes, caps and promises; same input, same plan in any process.
+
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { CodedError } from '@ringwright/base/coded-error';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { auditTransition } from '@ringwright/ring/audit/audit-transition';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
+import { refusal } from '../../../../test/support/refusal.ts';
 import { applyChanges } from '../state/apply-changes.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { Change } from '../state/change.ts';
@@ -49,16 +50,6 @@ function cluster(power: number, shape: Shape, fields: object = {}): BuilderState
 function firstOf(state: BuilderState): Ring {
   const from = { head: null, headId: null, state, direct: false };
   return nextRing(planVersion(from), from);
-}
-
-function refusal(work: () => unknown): CodedError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error('not refused');
 }
 
 test('nothing changed, nothing moves', () => {

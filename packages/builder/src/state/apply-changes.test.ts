@@ -1,7 +1,8 @@
 // Attack: every refusal, with nothing changed; and order of changes.
-import { CodedError } from '@ringwright/base/coded-error';
+
 import { deviceWeightMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
+import { refusal } from '../../../../test/support/refusal.ts';
 import { applyChanges } from './apply-changes.ts';
 import type { BuilderState } from './builder-state.ts';
 import type { Change } from './change.ts';
@@ -39,16 +40,6 @@ const add = (id: number, fields: object = {}): Change => ({
 
 function threeDevices(): BuilderState {
   return applyChanges(createState(settings), [add(0), add(1), add(2)]);
-}
-
-function refusal(work: () => unknown): CodedError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error('not refused');
 }
 
 const refused: readonly (readonly [string, Change, string, string])[] = [

@@ -1,0 +1,12 @@
+// What work throws that must be refused.
+import { CodedError } from '@ringwright/base/coded-error';
+
+export function refusal(work: () => unknown): CodedError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
