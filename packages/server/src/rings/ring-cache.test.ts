@@ -8,14 +8,13 @@ import type { Ring } from '@ringwright/ring/ring';
 import { describe, expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { idOf, servedRing } from '../../../../test/support/served-ring.ts';
-import { cacheRing, loadRingCache, type RingCache } from './ring-cache.ts';
+import { cacheRing, loadRingCache, type RingCache, ringFileName } from './ring-cache.ts';
 
 const versions: Ring[] = [servedRing()];
 while (versions.length < 8) {
   const last = versions.at(-1)!;
   versions.push(proposeMoves(last, idOf(last), { moves: [] }));
 }
-const name = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
 
 function keep(cache: RingCache, ring: Ring): Promise<void> {
   const { keyspace, version } = ring;
@@ -63,7 +62,7 @@ describe('a start finds', () => {
 
   test('the old ring after a crash between the file and highest.json', async () => {
     const found = await afterStart(3, async (folder) => {
-      await writeFile(join(folder, name(4)), encodeRing(versions[3]!).bytes);
+      await writeFile(join(folder, ringFileName(4)), encodeRing(versions[3]!).bytes);
     });
     expect(found).toMatchObject({ active: 3, highest: 3, damaged: [] });
   });
@@ -74,16 +73,20 @@ describe('a start finds', () => {
   });
 
   test('an older ring when the newest is damaged, and still knows the highest', async () => {
-    const found = await afterStart(3, (folder) => flip(join(folder, name(3))));
-    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [name(3)] });
+    const found = await afterStart(3, (folder) => flip(join(folder, ringFileName(3))));
+    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [ringFileName(3)] });
   });
 
   test('no ring when all files are damaged, and still knows the highest', async () => {
     const found = await afterStart(2, async (folder) => {
-      await flip(join(folder, name(1)));
-      await writeFile(join(folder, name(2)), '');
+      await flip(join(folder, ringFileName(1)));
+      await writeFile(join(folder, ringFileName(2)), '');
     });
-    expect(found).toMatchObject({ active: null, highest: 2, damaged: [name(2), name(1)] });
+    expect(found).toMatchObject({
+      active: null,
+      highest: 2,
+      damaged: [ringFileName(2), ringFileName(1)],
+    });
   });
 
   test.each([
@@ -96,30 +99,30 @@ describe('a start finds', () => {
 
   test('no file under the number of another version', async () => {
     const found = await afterStart(3, (folder) =>
-      rename(join(folder, name(1)), join(folder, name(3))),
+      rename(join(folder, ringFileName(1)), join(folder, ringFileName(3))),
     );
-    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [name(3)] });
+    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [ringFileName(3)] });
   });
 
   test('no other ring of the highest version, even a whole one', async () => {
     const twin = { ...versions[2]!, devices: servedRing({ devices: 5 }).devices };
     const found = await afterStart(3, (folder) =>
-      writeFile(join(folder, name(3)), encodeRing(twin).bytes),
+      writeFile(join(folder, ringFileName(3)), encodeRing(twin).bytes),
     );
-    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [name(3)] });
+    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [ringFileName(3)] });
   });
 
   test('no ring in the folder of another keyspace', async () => {
     const found = await afterStart(1, (folder) => {
       const other = encodeRing({ ...versions[0]!, keyspace: 'towns' }).bytes;
-      return writeFile(join(folder, name(1)), other);
+      return writeFile(join(folder, ringFileName(1)), other);
     });
-    expect(found).toMatchObject({ active: null, highest: 1, damaged: [name(1)] });
+    expect(found).toMatchObject({ active: null, highest: 1, damaged: [ringFileName(1)] });
   });
 
   test('what a torn write left behind is passed over', async () => {
     const found = await afterStart(2, async (folder) => {
-      await writeFile(join(folder, `${name(3)}.new`), 'half');
+      await writeFile(join(folder, `${ringFileName(3)}.new`), 'half');
       await writeFile(join(folder, 'highest.json.new'), '{"ver');
       await writeFile(join(folder, 'notes.txt'), 'by hand');
     });
