@@ -3,10 +3,10 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { deviceIdentity } from '@ringwright/node/link/device-certificate';
 import { Link } from '@ringwright/node/link/link';
 import { waitFor } from '@ringwright/node/wait-for';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
-import { tlsIdentityOf } from '@ringwright/server/device/device-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { copyOpen } from '@ringwright/wire/copies';
 import { meetServer } from '@ringwright/wire/meet-server';
@@ -27,7 +27,7 @@ async function callerAt(server: ServerUnderTest, key: KeyObject | null): Promise
     greet: (address, caller) => meetServer(caller, { address, timeoutMs: 10_000 }),
     ...(key !== null && {
       proofOf: () => ({ by: 'device', keys: new Set([shown]) }) as const,
-      identity: tlsIdentityOf(key),
+      identity: deviceIdentity(key),
     }),
   });
   onTestFinished(() => link.close());

@@ -2,7 +2,8 @@
 // rings, and tokens. Certificates and the tokens of workers change while it runs.
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { loadDeviceKey, tlsIdentityOf } from '@ringwright/server/device/device-key';
+import { deviceIdentity } from '@ringwright/node/link/device-certificate';
+import { loadDeviceKey } from '@ringwright/server/device/device-key';
 import type { Shown } from '../../test/support/ask-server.ts';
 import type { Trusted } from '../../test/support/replica-digests.ts';
 import { type RingBuilder, ringBuilderProgramIn } from '../../test/support/ring-builder-program.ts';
@@ -75,7 +76,7 @@ export class Secured {
   async asServer(data: string): Promise<Trusted> {
     const { token } = this.operator;
     const [rings, ca] = [path.join(this.#folder, 'rings'), this.environment['RINGWRIGHT_CA']];
-    return { rings, ca, token, identity: tlsIdentityOf(await loadDeviceKey(data)) };
+    return { rings, ca, token, identity: deviceIdentity(await loadDeviceKey(data)) };
   }
 
   /** Another key and certificate for the servers, under their ports. */

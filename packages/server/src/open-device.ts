@@ -1,10 +1,12 @@
 // What a server has on its disk, opened in order.
+
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { requestCountEveryMs } from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
+import { deviceIdentity } from '@ringwright/node/link/device-certificate';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
@@ -14,7 +16,7 @@ import { AuditLog } from './audit/audit-log.ts';
 import { type ClockFile, openClockFile } from './clocks/clock-file.ts';
 import { DeviceGeneration } from './device/device-generation.ts';
 import { type DeviceIdentity, loadIdentity } from './device/device-identity.ts';
-import { loadDeviceKey, tlsIdentityOf } from './device/device-key.ts';
+import { loadDeviceKey } from './device/device-key.ts';
 import { OnceComplete } from './device/once-complete.ts';
 import { HeldFiles } from './moves/held-files.ts';
 import { MoveControls } from './moves/move-controls.ts';
@@ -105,7 +107,7 @@ export async function openDevice(
       held,
       key,
     };
-    const tls = tlsIdentityOf(key);
+    const tls = deviceIdentity(key);
     return { directory: data, identity, store, tls, ...files };
   } catch (error) {
     await store.close();

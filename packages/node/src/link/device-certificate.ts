@@ -1,6 +1,7 @@
 // The certificate of a device: its own public key, signed with that key. Whoever connects compares
 // the key with the one it was told, so a name, an authority and an end say nothing here. Pure.
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
+import type { TlsIdentity } from './prove-server.ts';
 
 const SEQUENCE = 0x30;
 const SET = 0x31;
@@ -23,6 +24,12 @@ const validity = element(
     element(GENERALIZED_TIME, Buffer.from(time)),
   ),
 );
+
+/** What a device shows to others: a certificate that says nothing but its key. */
+export function deviceIdentity(key: KeyObject): TlsIdentity {
+  const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
+  return { key: pem, cert: deviceCertificate(key) };
+}
 
 /**
  * X.509 version 3 in PEM, of an ed25519 private key. The same key gives the same bytes: they are

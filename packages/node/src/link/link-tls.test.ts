@@ -9,7 +9,7 @@ import { messageKind } from '@ringwright/wire/message';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
-import { deviceCertificate } from './device-certificate.ts';
+import { deviceCertificate, deviceIdentity } from './device-certificate.ts';
 import { getHttp } from './get-http.ts';
 import { Link, type LinkPorts } from './link.ts';
 import { keyIdOf, type ServerProof, type TlsIdentity } from './prove-server.ts';
@@ -17,11 +17,6 @@ import { type SecurePort, type SecurePortOptions, securePort } from './secure-po
 import { socketChannel } from './socket-channel.ts';
 
 const newKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
-
-function identityOf(key: KeyObject): TlsIdentity {
-  const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
-  return { key: pem, cert: deviceCertificate(key) };
-}
 
 const idOf = ({ cert }: TlsIdentity): string => keyIdOf(new X509Certificate(cert));
 const double = messageKind({ method: 'double', request: z.int(), answer: z.int() });
@@ -36,8 +31,8 @@ interface Listening {
   readonly sockets: ReadonlySet<WebSocket>;
 }
 
-const device = identityOf(newKey());
-const bundle = identityOf(newKey());
+const device = deviceIdentity(newKey());
+const bundle = deviceIdentity(newKey());
 
 /** Answers with twice the number over WebSockets, and with the path over HTTP. */
 async function listening(options: Partial<SecurePortOptions> = {}): Promise<Listening> {
@@ -94,7 +89,7 @@ test('the certificate of a key is made of it alone, verifies, and does not expir
 
 test('both ends prove their keys, on the port that serves plain connections too', async () => {
   const { port, shown } = await listening();
-  const caller = identityOf(newKey());
+  const caller = deviceIdentity(newKey());
   const proven: string[] = [];
   const link = linkTo(port, byDevice, {
     identity: caller,
@@ -112,7 +107,7 @@ test('both ends prove their keys, on the port that serves plain connections too'
 
 test('a server with another key is told apart before anything is said to it', async () => {
   const { port, shown } = await listening();
-  const wanted = idOf(identityOf(newKey()));
+  const wanted = idOf(deviceIdentity(newKey()));
   const link = linkTo(port, { by: 'key', keys: new Set([wanted]) });
   await expect(link.connect()).rejects.toMatchObject({
     code: 'PEER_UNPROVEN',
@@ -178,7 +173,7 @@ test('nobody comes back with a ticket in place of a key, nor with an older TLS',
     await once(socket, 'data');
     return socket;
   };
-  const first = await visit(identityOf(newKey()));
+  const first = await visit(deviceIdentity(newKey()));
   const kept = sessions.at(-1) ?? first.getSession();
   expect((await visit({ session: kept })).isSessionReused()).toBe(false);
   await expect(visit({ maxVersion: 'TLSv1.2' })).rejects.toThrow(/protocol version/);
@@ -200,7 +195,7 @@ test('a certificate that is replaced is shown from the next connection on', asyn
   const { port, secure } = await listening();
   const before = linkTo(port, { by: 'key', keys: new Set([idOf(bundle)]) });
   await before.connect();
-  const next = identityOf(newKey());
+  const next = deviceIdentity(newKey());
   secure.show(next);
   expect(await before.call(double, 1, 10_000)).toBe(2);
   expect(

@@ -3,8 +3,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
-import { deviceCertificate } from '@ringwright/node/link/device-certificate';
-import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { readIfThere } from './state-file.ts';
 
 export function deviceKeyFile(directory: string): string {
@@ -22,10 +20,4 @@ export async function loadDeviceKey(directory: string): Promise<KeyObject> {
   const { privateKey } = generateKeyPairSync('ed25519');
   await replaceOwnFile(file, Buffer.from(privateKey.export({ format: 'pem', type: 'pkcs8' })));
   return privateKey;
-}
-
-/** What the device shows to others: a certificate that says nothing but its key. */
-export function tlsIdentityOf(key: KeyObject): TlsIdentity {
-  const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
-  return { key: pem, cert: deviceCertificate(key) };
 }
