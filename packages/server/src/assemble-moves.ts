@@ -4,7 +4,6 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { Logger } from 'pino';
 import type { RingParts } from './assemble-rings.ts';
-import { dropped } from './audit/audit-events.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { DropGuard } from './moves/drop-guard.ts';
 import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
@@ -41,7 +40,8 @@ export function createReconciler(
       generation.wasPutBack || unknownPeers.has(addressOf(active, device)),
     monotonicMs: () => performance.now(),
     guard: new DropGuard(join(directory, 'drops')),
-    onDropped: (...place) => audit.note(dropped(...place)),
+    onDropped: (keyspace, partition) =>
+      audit.noteOwn('drop', `${keyspace}/${partition}: to the trash`),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
     onError: (step, error) => logFailedDuty(log, step, error),
   });

@@ -12,7 +12,6 @@ import { createReconciler } from './assemble-moves.ts';
 import { assemblePeers, type PeerParts } from './assemble-peers.ts';
 import { assembleRepair } from './assemble-repair.ts';
 import { assembleRings } from './assemble-rings.ts';
-import { activated } from './audit/audit-events.ts';
 import type { ClientCertificates } from './client-certificates.ts';
 import type { StampIssuer } from './clocks/stamp-issuer.ts';
 import { type FinishProposal, finishProposal } from './coordinate/propose.ts';
@@ -169,5 +168,5 @@ function noteActivation(
   const { keyspace, version } = active.ring;
   log.info({ ring: keyspace, version, id, device: self }, 'ring activated');
   metrics.ringVersion.set({ ring: keyspace }, version);
-  audit.note(activated(active));
+  audit.noteOwn('ring', `${keyspace} ${version}, ${id.slice(0, 12)}: active`);
 }

@@ -81,13 +81,9 @@ export async function openDevice(
     const nowMs = (): number => Date.now();
     const onTrouble = (error: unknown): void => log.warn({ error }, 'audit log not written');
     const audit = await AuditLog.load({ data, nowMs, onTrouble });
-    audit.note({ kind: 'start', who: 'this server', what: `release ${programVersion}` });
+    audit.noteOwn('start', `release ${programVersion}`);
     const onRoot = ({ root, id: rootId }: Trust): void =>
-      audit.note({
-        kind: 'trust',
-        who: 'this server',
-        what: `root ${root.version}, ${rootId.slice(0, 12)}`,
-      });
+      audit.noteOwn('trust', `root ${root.version}, ${rootId.slice(0, 12)}`);
     const trustPorts = { directory: join(data, 'trust'), nowMs, onRoot };
     const trust = await TrustStore.load(trustPorts, given);
     const access = await AccessStore.load({ ...trustPorts, trusts: () => trust.trusts() });

@@ -68,6 +68,11 @@ export class AuditLog {
     this.#timer ??= setTimeout(() => void this.flush(), auditFlushMs).unref();
   }
 
+  /** The same of what this server does by itself: its rings, and its files. */
+  noteOwn(kind: string, what: string): void {
+    this.note({ kind, who: 'this server', what });
+  }
+
   /** Resolves when what was noted is in the file. */
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
