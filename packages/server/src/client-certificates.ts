@@ -11,9 +11,9 @@ import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Logger } from 'pino';
 import type { Certified } from './access/credential.ts';
 import { followFile } from './repeat.ts';
+import { certificatePattern } from './tls-bundle.ts';
 
 const forClients = '1.3.6.1.5.5.7.3.2'; // RFC 5280, 4.2.1.12: id-kp-clientAuth
-const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** What certificates grant that an authority for clients has signed itself. */
 export class ClientCertificates {

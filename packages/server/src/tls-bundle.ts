@@ -16,7 +16,7 @@ export interface TlsBundle {
 }
 
 const keyPattern = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE KEY-----/g;
-const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+export const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Throws FILE_UNFIT, TLS_BUNDLE_INVALID. */
 export async function readTlsBundle(file: string, nowMs: number): Promise<TlsBundle> {
