@@ -10,7 +10,7 @@ import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
-import { missed, type Repair } from '../repair/repair.ts';
+import { type Repair, repaired } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { parentsHere } from './fill-child.ts';
 import type { HeldFiles } from './held-files.ts';
@@ -50,7 +50,7 @@ export async function openPartitions(
   const lost = partitions.filter((partition) => ports.held.has(keyspace, partition));
   await inWaves(lost, filesCreatedAtOnce, async (partition) => {
     await ports.store.create(keyspace, partition, 'lost');
-    ports.onRepair(missed(keyspace, partition));
+    ports.onRepair(repaired('missed', { keyspace, partition }));
   });
   const unknown = partitions.filter((partition) => !ports.held.has(keyspace, partition));
   const isChild = (partition: number): boolean =>

@@ -1,26 +1,24 @@
 // What a device did to files of its own that were not what they should be: lines of its log.
 
-export interface Repair {
-  readonly keyspace: string;
-  readonly partition: number;
+import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
+
+export interface Repair extends PartitionPlace {
   readonly sentence: string;
   /** Devices that gave their records. */
   readonly from?: readonly number[];
 }
 
-export function replaced(keyspace: string, partition: number): Repair {
-  const sentence = 'damaged file replaced by an empty one, which refills';
-  return { keyspace, partition, sentence };
-}
+const sentences = {
+  replaced: 'damaged file replaced by an empty one, which refills',
+  missed: 'folder deleted while no server ran: begun as an empty one, which refills',
+  rewritten: 'deleted file written anew with all its records, which were still open',
+};
 
-export function missed(keyspace: string, partition: number): Repair {
-  const sentence = 'folder deleted while no server ran: begun as an empty one, which refills';
-  return { keyspace, partition, sentence };
-}
-
-export function rewritten(keyspace: string, partition: number): Repair {
-  const sentence = 'deleted file written anew with all its records, which were still open';
-  return { keyspace, partition, sentence };
+export function repaired(
+  how: keyof typeof sentences,
+  { keyspace, partition }: PartitionPlace,
+): Repair {
+  return { keyspace, partition, sentence: sentences[how] };
 }
 
 export function refilled(

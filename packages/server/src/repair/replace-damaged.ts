@@ -4,7 +4,7 @@ import { damagedPercentMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { type Repair, replaced, rewritten } from './repair.ts';
+import { type Repair, repaired } from './repair.ts';
 
 /**
  * A file that was deleted while it is open is written anew with all it had. Moves other
@@ -34,14 +34,14 @@ export async function replaceDamaged(
   const begun: number[] = [];
   for (const partition of replaceable) {
     if (await store.rewriteLost(keyspace, partition)) {
-      onRepair(rewritten(keyspace, partition));
+      onRepair(repaired('rewritten', { keyspace, partition }));
       if (store.info(keyspace, partition)?.state !== 'ready') begun.push(partition);
       continue;
     }
     await store.drop(keyspace, partition);
     await store.create(keyspace, partition, 'lost');
     begun.push(partition);
-    onRepair(replaced(keyspace, partition));
+    onRepair(repaired('replaced', { keyspace, partition }));
   }
   return begun;
 }
