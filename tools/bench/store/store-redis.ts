@@ -165,7 +165,6 @@ interface Sides {
 
 const measures = {
   perSecond: { what: '', unit: '/s' },
-  p50Ms: { what: ', median', unit: 'ms' },
   p99Ms: { what: ', p99', unit: 'ms' },
   cpuUs: { what: ', processor of the server', unit: 'us a request' },
   writtenPerByte: { what: ', written', unit: 'bytes per byte stored' },
@@ -179,7 +178,7 @@ interface RowShape {
 }
 
 function rowsOf(section: string, one: Case, { ours, limit, theirs }: Sides): Comparison[] {
-  const row = (name: keyof Figures, shape: RowShape = {}): Comparison => {
+  const row = (name: keyof typeof measures, shape: RowShape = {}): Comparison => {
     const { figures = ours, what = measures[name].what, aim = null } = shape;
     const of = (all: readonly Figures[]): number => median(all.map((figure) => figure[name]));
     const { unit } = measures[name];
