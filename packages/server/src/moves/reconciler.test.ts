@@ -31,6 +31,7 @@ test('a disk without room for many new files fails as often as there are files',
   };
   // Nothing else is asked of a device that only has files to make.
   const reconciler = new Reconciler({
+    onDropped: () => undefined,
     store,
     current: () => active,
     held: { follow: () => Promise.resolve() },

@@ -23,7 +23,7 @@ export interface ReconcilerPorts
     Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle'> {
   readonly onError: (step: FailedStep, error: unknown) => void;
   /** A file went to the trash, since the ring gives its partition to others. */
-  readonly onDropped?: (keyspace: string, partition: number) => void;
+  readonly onDropped: (keyspace: string, partition: number) => void;
 }
 
 export interface HeldDrops {
@@ -73,7 +73,7 @@ export class Reconciler {
       onDropped: (keyspace, partition) => {
         this.#loads.forgetLoaded(keyspace, partition);
         this.#takeovers.forget(keyspace, partition);
-        ports.onDropped?.(keyspace, partition);
+        ports.onDropped(keyspace, partition);
       },
       onFailed: onFailed('drain'),
       onEnded,

@@ -14,7 +14,7 @@ const unknownRefusalsMax = 16;
 interface RefusalPorts {
   readonly nowMs: () => number;
   /** Told of every refusal once. */
-  readonly onRefuse?: ((error: CodedError) => void) | undefined;
+  readonly onRefuse: (error: CodedError) => void;
 }
 
 export class RingRefusals {
@@ -39,7 +39,7 @@ export class RingRefusals {
     if (this.#last === error) return;
     this.#last = error;
     const { code, message } = error;
-    this.#ports.onRefuse?.(error);
+    this.#ports.onRefuse(error);
     const held = isKnown ? this.#held : this.#unknown;
     held.delete(keyspace);
     held.set(keyspace, { keyspace, code, message, atMs: this.#ports.nowMs() });

@@ -21,9 +21,15 @@ while (versions.length < 6) {
 const bytesOf = (ring: Ring): Buffer => encodeRing(ring).bytes;
 const version = (number: number): Buffer => bytesOf(versions[number - 1]!);
 
+/** Unsigned rings are let through. */
+const quiet = {
+  trust: { demands: false, authenticate: () => null, trusts: () => [] },
+  onRefuse: () => undefined,
+};
+
 function forksIn(folder: string): Promise<RingForks> {
-  const quiet = { onAlarm: () => undefined, onSettled: () => undefined };
-  return RingForks.load({ directory: join(folder, 'rings'), nowMs: () => 7, ...quiet });
+  const deaf = { onAlarm: () => undefined, onSettled: () => undefined };
+  return RingForks.load({ directory: join(folder, 'rings'), nowMs: () => 7, ...deaf });
 }
 
 async function start(directory: string) {
@@ -32,6 +38,7 @@ async function start(directory: string) {
   const forks = await forksIn(directory);
   const rings = new Rings(
     {
+      ...quiet,
       cache,
       identity: identityOf(versions[0]!, 0),
       nowMs: () => 7,
@@ -204,7 +211,7 @@ describe('the highest version seen', () => {
       });
       const forks = await forksIn(folder.path);
       const ports = { cache, forks, identity: identityOf(versions[0]!, 0), nowMs: () => 7 };
-      const rings = new Rings({ ...ports, onActivate: () => undefined }, cached);
+      const rings = new Rings({ ...quiet, ...ports, onActivate: () => undefined }, cached);
       expect(rings.find('cities')?.ring.version).toBe(lost.length === 1 ? 2 : undefined);
       expect(await adopted(rings, version(2))).toBe(lost.length === 1 ? 'version 2' : 'RING_OLDER');
       expect(await adopted(rings, version(1))).toBe('RING_OLDER');

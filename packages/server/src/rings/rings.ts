@@ -21,11 +21,10 @@ interface RingsPorts {
   readonly cache: RingCache;
   readonly identity: DeviceIdentity;
   readonly nowMs: () => number;
-  /** Absent or without anchors: unsigned rings are let through. */
-  readonly trust?: TrustStore;
+  readonly trust: Pick<TrustStore, 'demands' | 'authenticate' | 'trusts'>;
   readonly forks: RingForks;
   /** Told of every ring that was refused and is said to be of a keyspace known here. */
-  readonly onRefuse?: (error: CodedError) => void;
+  readonly onRefuse: (error: CodedError) => void;
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
 }
@@ -148,10 +147,10 @@ export class Rings {
     return active;
   }
 
-  /** How many trusted keys signed the file of a ring; without trust, how many signatures it has. */
+  /** How many trusted keys signed the file of a ring; where none is asked for, how many signatures it has. */
   signers({ bytes }: ActiveRing): number {
     try {
-      const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
+      const authentic = this.#ports.trust.authenticate(bytes);
       return authentic?.signers.length ?? splitRingFile(bytes).signatures.length;
     } catch (error) {
       // By keys that were revoked since, or under a root that expired: it is to be signed again.
@@ -163,7 +162,7 @@ export class Rings {
   /** Whether a copy of the active ring with so many signatures is better than the one here. */
   wantsSignatures({ keyspace, id, signers }: RingHeld): boolean {
     const active = this.#active.get(keyspace);
-    if (active?.id !== id || this.#ports.trust?.demands !== true) return false;
+    if (active?.id !== id || !this.#ports.trust.demands) return false;
     return signers > this.signers(active);
   }
 
@@ -179,7 +178,7 @@ export class Rings {
    * as adopt does for bytes that nobody trusted has signed.
    */
   async witness(bytes: Uint8Array, from: string): Promise<void> {
-    const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
+    const authentic = this.#ports.trust.authenticate(bytes);
     const manifest = readManifestHead(bytes);
     const { keyspace, version, id } = manifest;
     const verdict = this.#judge({ head: { keyspace, version, id }, manifest, authentic });
@@ -189,7 +188,7 @@ export class Rings {
   /** Throws as authenticateRing does, where rings must be signed; the first bytes of a file do. */
   checkTrusted(bytes: Uint8Array, claimed: string): void {
     try {
-      this.#ports.trust?.authenticate(bytes);
+      this.#ports.trust.authenticate(bytes);
     } catch (error) {
       throw this.#noted(claimed, error);
     }
@@ -219,7 +218,7 @@ export class Rings {
   /** What a file that cannot be trusted says of itself is not looked at, not even for the report. */
   async #open(bytes: Uint8Array, claimed: string): Promise<OpenedFile> {
     try {
-      const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
+      const authentic = this.#ports.trust.authenticate(bytes);
       const isGuarded = authentic !== null && !authentic.signing.large;
       const present = isGuarded ? this.#active.get(readManifestHead(bytes).keyspace) : undefined;
       const opened = await openRingInWorker(bytes, present ?? null);
@@ -238,7 +237,7 @@ export class Rings {
   #standing(keyspace: string): RingStanding {
     const { forks, trust } = this.#ports;
     const active = this.#active.get(keyspace);
-    const roots = (trust?.trusts() ?? []).map(({ root }) => root);
+    const roots = trust.trusts().map(({ root }) => root);
     // Each cluster has epochs of its own; before the first ring nobody knows which one counts.
     const ofCluster = ({ cluster }: (typeof roots)[number]): boolean =>
       active === undefined || cluster === active.ring.cluster;

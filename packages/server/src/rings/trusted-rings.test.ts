@@ -44,7 +44,7 @@ const versions = history(4);
 const at = (number: number) => versions[number - 1]!;
 
 async function start(folder: string, anchors?: readonly string[]) {
-  const ports = { directory: join(folder, 'trust'), nowMs };
+  const ports = { directory: join(folder, 'trust'), nowMs, onRoot: () => undefined };
   const trust = await TrustStore.load(ports, anchors ?? [rootIdOf(root)]);
   if (anchors === undefined && trust.trusts().length === 0) await trust.offerRoots(fileOf(root));
   const cache = { directory: join(folder, 'rings') };
@@ -52,8 +52,9 @@ async function start(folder: string, anchors?: readonly string[]) {
   const identity = identityOf(at(1).ring, 0);
   const quiet = { onAlarm: () => undefined, onSettled: () => undefined };
   const forks = await RingForks.load({ ...cache, nowMs, ...quiet });
-  const around = { cache, identity, nowMs, trust, forks, onActivate: () => undefined };
-  const rings = new Rings(around, cached);
+  const around = { cache, identity, nowMs, trust, forks };
+  const told = { onActivate: () => undefined, onRefuse: () => undefined };
+  const rings = new Rings({ ...around, ...told }, cached);
   return { rings, trust, forks };
 }
 

@@ -36,7 +36,7 @@ interface TrustPorts {
   readonly directory: string;
   readonly nowMs: () => number;
   /** Told of a newer root that was walked to. */
-  readonly onRoot?: (trust: Trust) => void;
+  readonly onRoot: (trust: Trust) => void;
 }
 
 /** Holds the trust for the life of the server. Without anchors every ring is let through. */
@@ -121,7 +121,7 @@ export class TrustStore {
       Buffer.from(printTrustFile(documents)),
     );
     this.#anchors[index] = walked;
-    this.#ports.onRoot?.(trust);
+    this.#ports.onRoot(trust);
   }
 
   #unrelated(ids: readonly string[]): CodedError {
