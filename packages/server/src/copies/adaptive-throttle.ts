@@ -1,11 +1,14 @@
 // How fast this device gives and takes copies: what the operator allows, and less while requests
 // suffer. Holds the throttles of both directions.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
+  loopDelayResolutionMs,
   throttleRequestsMin,
   throttleRoundMs,
   throttleWindowRounds,
 } from '@ringwright/base/limits-copies';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import type { Store } from '@ringwright/partition/store';
 import { LatencyWindow } from '../telemetry/latency-window.ts';
 import { type CopyLoan, type CopyLoans, loanInForce, overruled, withLoan } from './copy-loans.ts';
 import { CopyThrottle } from './copy-throttle.ts';
@@ -63,6 +66,20 @@ export class AdaptiveThrottle {
     this.taken = new CopyThrottle(ports.monotonicMs);
     this.given = new CopyThrottle(ports.monotonicMs);
     this.#apply();
+  }
+
+  /** It also gives way when the event loop of this process is late. */
+  static of({ copies }: Pick<Store, 'copies'>, rate: number | null): AdaptiveThrottle {
+    const delay = monitorEventLoopDelay({ resolution: loopDelayResolutionMs });
+    delay.enable();
+    const loopDelayMs = (): number => {
+      // What it measures is the time between two of its timers.
+      const lateMs = delay.percentile(99) / 1e6 - loopDelayResolutionMs;
+      delay.reset();
+      return lateMs;
+    };
+    const monotonicMs = (): number => performance.now();
+    return new AdaptiveThrottle({ monotonicMs, loopDelayMs, onAllowed: copies.setRate }, rate);
   }
 
   /** For this life of the process, whatever is lent; null: what the server was started with. */
