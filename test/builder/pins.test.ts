@@ -12,7 +12,7 @@ import { holdersIn, type Tier, tiersByName } from '../support/cluster-definition
 import { replicasWanted } from '../support/fewest-moves.ts';
 import { added, equalDevices, pinnedAndChanged, tinyCluster } from '../support/pinned-cluster.ts';
 import { bestSets, fewestBalanced, movesByLoads, worstMiss } from '../support/pinned-tables.ts';
-import { settingsOf } from '../support/small-cluster.ts';
+import { firstOf, settingsOf } from '../support/small-cluster.ts';
 
 const ID = 'a'.repeat(64);
 const INSTANCES = Number(process.env['INSTANCES'] ?? 80);
@@ -198,11 +198,6 @@ function reach(head: Ring, state: BuilderState, label: string): Outcome {
     if (plan.movesLeft === 0) return { ring, moves, bound };
     expect(wave, `${label}: waves`).toBeLessThan(9);
   }
-}
-
-function firstOf(state: BuilderState): Ring {
-  const from = { head: null, headId: null, state, direct: true };
-  return nextRing(planVersion(from), from);
 }
 
 function setsOf(

@@ -1,4 +1,5 @@
 // Attack: clusters shaped like S1 to S3 of the Swift baseline: moves at the bound, good figures.
+
 import { seededRandom } from '@ringwright/base/random';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
@@ -9,6 +10,7 @@ import type { Change } from '@ringwright/builder/state/change';
 import { createState } from '@ringwright/builder/state/create-state';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
+import { firstOf } from '../support/small-cluster.ts';
 
 const ID = 'e'.repeat(64);
 
@@ -56,8 +58,7 @@ const scenarios: readonly Scenario[] = [
 
 test.each(scenarios)('$name: figures and moves', (scenario) => {
   const state = stateOf(scenario);
-  const from = { head: null, headId: null, state, direct: true };
-  const ring = nextRing(planVersion(from), from);
+  const ring = firstOf(state);
   const spread = expectBalanced(ring, state);
   expect(spread?.variance).toBeLessThan(scenario.variance);
   for (const [name, changes] of changesOf(scenario, state)) {

@@ -87,11 +87,14 @@ function otherReplicas(state: BuilderState, random: Random): BuilderState {
   return applyChanges(state, [{ kind: 'set', settings: { replicas } }]);
 }
 
+export function firstOf(state: BuilderState): Ring {
+  const from = { head: null, headId: null, state, direct: true };
+  return nextRing(planVersion(from), from);
+}
+
 /** Usually the builder's own first ring, sometimes any table at all. */
 export function startingRing(state: BuilderState, random: Random): Ring {
-  const plan = planVersion({ head: null, headId: null, state });
-  const from = { head: null, headId: null, state, direct: true };
-  const ring = nextRing(plan, from);
+  const ring = firstOf(state);
   return random.below(4) > 0 ? ring : firstRing({ ...ring, table: junkTable(state, random) });
 }
 

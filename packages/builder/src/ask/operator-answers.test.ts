@@ -4,7 +4,7 @@ import { seededRandom } from '@ringwright/base/random';
 import { finalizeMoves, initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
-import { holders, randomCluster } from '../../../../test/support/small-cluster.ts';
+import { firstOf, holders, randomCluster } from '../../../../test/support/small-cluster.ts';
 import { nextRing } from '../plan/next-ring.ts';
 import { planVersion } from '../plan/plan-version.ts';
 import { revertPlan, revertState } from '../plan/revert-plan.ts';
@@ -25,11 +25,6 @@ import { whySlots } from './why-slot.ts';
 const ID = 'e'.repeat(64);
 const SEED = Number(process.env['SEED'] ?? 20261121);
 const CASES = 60;
-
-function firstOf(state: BuilderState): Ring {
-  const from = { head: null, headId: null, state, direct: true };
-  return nextRing(planVersion(from), from);
-}
 
 /** A cluster, its first ring, and the ring with a change in flight. */
 function movingCluster(seed: number): { state: BuilderState; first: Ring; moving: Ring } {
