@@ -80,7 +80,7 @@ test('one that is in a file is not wanted by others, and holds up no replication
   const { store, devices, decide, active } = from;
   const all = { active, partition: 0, since: 0, nowMs: Number.POSITIVE_INFINITY };
   const pushed = await pushRows({ store, devices, decide }, { ...all, device: 1 });
-  expect(pushed).toEqual({ confirmed: from.info(0)?.seq, offered: 2, pushed: 1 });
+  expect(pushed).toEqual({ confirmed: from.info(0)?.seq, pushed: 1 });
   expect([to.value(0, good), to.value(0, bad)]).toEqual(['v', null]);
 });
 

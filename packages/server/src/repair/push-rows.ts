@@ -29,7 +29,6 @@ interface PushTask {
 interface PushResult {
   /** The device holds every record up to this sequence, or something newer of its key. */
   readonly confirmed: number;
-  readonly offered: number;
   /** Records the device lacked. */
   readonly pushed: number;
 }
@@ -39,7 +38,7 @@ const PUSH_BYTES_MAX = socketMessageBytesMax / 4;
 
 export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushResult> {
   const { active, partition, nowMs } = task;
-  let [lastSeq, offered, pushed] = [task.since, 0, 0];
+  let [lastSeq, pushed] = [task.since, 0];
   let firstAhead: number | null = null;
   for (;;) {
     const batch = ports.store.stampsSince(active.ring.keyspace, partition, lastSeq, {
@@ -52,10 +51,9 @@ export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushRe
     const rows = reached.filter(({ age }) => age === 'settled');
     firstAhead ??= reached.find(({ age }) => age === 'ahead')?.seq ?? null;
     if (rows.length > 0) pushed += await offerRows(ports, task, rows);
-    offered += rows.length;
     lastSeq = young === -1 ? batch.lastSeq : (reached.at(-1)?.seq ?? lastSeq);
     if (young === -1 && batch.more) continue;
-    return { confirmed: firstAhead === null ? lastSeq : firstAhead - 1, offered, pushed };
+    return { confirmed: firstAhead === null ? lastSeq : firstAhead - 1, pushed };
   }
 }
 
