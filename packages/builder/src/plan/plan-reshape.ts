@@ -17,6 +17,7 @@ import type { BuilderState } from '../state/builder-state.ts';
 import { unfit } from '../state/reshaped-by.ts';
 import { denseHead } from './dense-head.ts';
 import { filledPlan } from './filled-plan.ts';
+import type { NextRingFrom } from './next-ring.ts';
 import type { Plan } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
 
@@ -47,13 +48,7 @@ export function requireUnsplit(state: BuilderState): void {
   });
 }
 
-interface ReshapeInput {
-  readonly head: Ring;
-  readonly headId: string | null;
-  readonly state: BuilderState;
-  /** No server has the ring: any number of slots may change at once. */
-  readonly direct?: boolean;
-}
+type ReshapeInput = NextRingFrom & { readonly head: Ring };
 
 /** Throws MOVES_IN_FLIGHT, MERGE_APART with what to do first, RESHAPE_UNFIT. */
 export function planReshape(input: ReshapeInput, wanted: IntervalPartitioner): Plan {
