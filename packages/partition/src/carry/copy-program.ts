@@ -1,16 +1,12 @@
 // Program beside a store (copy-process.ts): gives files to such programs elsewhere, and takes them.
 import { flushCompileCache } from 'node:module';
 import { messageOf } from '@ringwright/base/thrown';
-import { answerParent, takeOrders } from '@ringwright/node/background-program';
-import type { CopyAnswer, CopyOrder } from './copy-work.ts';
+import { takeOrders } from '@ringwright/node/background-program';
+import { type CopyOrder, tellStore } from './copy-work.ts';
 import { GiveFiles } from './give-files.ts';
-import { RateGate } from './rate-gate.ts';
 import { TakeFiles } from './take-files.ts';
 
-const tell = (answer: CopyAnswer): void => answerParent(answer);
-const [givenGate, takenGate] = [new RateGate(), new RateGate()];
-const given = new GiveFiles(tell, givenGate);
-const taken = new TakeFiles(tell, takenGate);
+const [given, taken] = [new GiveFiles(), new TakeFiles()];
 
 async function follow(order: CopyOrder): Promise<void> {
   switch (order.kind) {
@@ -18,7 +14,7 @@ async function follow(order: CopyOrder): Promise<void> {
       flushCompileCache(); // it is killed when it is not needed
       return given.listen(order);
     case 'rate':
-      for (const gate of [givenGate, takenGate]) gate.setRate(order.rate);
+      for (const { rate } of [given, taken]) rate.setRate(order.rate);
       return;
     case 'give':
       return given.give(order);
@@ -41,8 +37,8 @@ async function take(order: CopyOrder): Promise<void> {
     await follow(order);
   } catch (error) {
     const message = messageOf(error);
-    if ('id' in order) tell({ kind: 'failed', id: order.id, code: 'PEER_FAILED', message });
-    else tell({ kind: 'not-listening', message });
+    if ('id' in order) tellStore({ kind: 'failed', id: order.id, code: 'PEER_FAILED', message });
+    else tellStore({ kind: 'not-listening', message });
   }
 }
 

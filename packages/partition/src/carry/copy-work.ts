@@ -1,4 +1,5 @@
-// What a store and the process that gives and takes its copies tell each other. Pure.
+// What a store and the process that gives and takes its copies tell each other.
+import { answerParent } from '@ringwright/node/background-program';
 
 /** A file, and how many of its bytes belong to the copy: a file that grows has more. */
 export interface FilePart {
@@ -59,3 +60,6 @@ export type CopyAnswer =
   | CopyReport
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'not-listening'; readonly message: string };
+
+/** From within the process. */
+export const tellStore = (answer: CopyAnswer): void => answerParent(answer);

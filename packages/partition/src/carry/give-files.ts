@@ -18,9 +18,9 @@ import { messageOf } from '@ringwright/base/thrown';
 import { afterOrders } from '@ringwright/node/background-program';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { greetingBytes, packHead, ticketOf } from './copy-greeting.ts';
-import type { CopyAnswer, CopyOrder, FilePart } from './copy-work.ts';
+import { type CopyOrder, type FilePart, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
-import type { RateGate } from './rate-gate.ts';
+import { RateGate } from './rate-gate.ts';
 import { streamCipher } from './stream-cipher.ts';
 
 interface Given {
@@ -43,30 +43,25 @@ interface Admission {
 type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
 
 export class GiveFiles {
-  readonly #tell: (answer: CopyAnswer) => void;
-  readonly #rate: RateGate;
+  /** Of all that are given together. */
+  readonly rate = new RateGate();
   readonly #given = new Map<number, Given>();
   readonly #admitted = new Map<string, Admission>();
   /** Have brought no ticket yet; the oldest first. */
   readonly #greeting = new Set<Socket>();
-
-  constructor(tell: (answer: CopyAnswer) => void, rate: RateGate) {
-    this.#tell = tell;
-    this.#rate = rate;
-  }
 
   /** The process of a server that was killed may have the port for a moment yet. */
   listen(order: Order<'listen'>, untilMs = performance.now() + copyListenMsMax): void {
     const server = createServer((socket) => this.#greet(socket));
     server.on('error', ({ message }) => {
       const isLate = performance.now() > untilMs;
-      if (isLate) this.#tell({ kind: 'not-listening', message });
+      if (isLate) tellStore({ kind: 'not-listening', message });
       else setTimeout(() => this.listen(order, untilMs), copyHoldLookMs);
     });
     server.listen(order.port, order.host, () => {
       const address = server.address();
       if (address === null || typeof address === 'string') return;
-      this.#tell({ kind: 'listening', port: address.port });
+      tellStore({ kind: 'listening', port: address.port });
     });
   }
 
@@ -99,7 +94,7 @@ export class GiveFiles {
     }
     given.files = aside;
     await held.close();
-    this.#tell({ kind: 'detached', id });
+    tellStore({ kind: 'detached', id });
   }
 
   end(id: number): void {
@@ -164,7 +159,7 @@ export class GiveFiles {
       socket.destroy();
       if (socket.destroyed && !this.#given.has(given.id)) return;
       const message = messageOf(error);
-      this.#tell({ kind: 'failed', id: given.id, code: 'PEER_FAILED', message });
+      tellStore({ kind: 'failed', id: given.id, code: 'PEER_FAILED', message });
     }
   }
 
@@ -179,18 +174,18 @@ export class GiveFiles {
     for (let at = offset; at < bytes; ) {
       const [piece = Buffer.alloc(0)] = pieces;
       pieces.reverse();
-      const length = await given.files.read(piece.subarray(0, this.#rate.pieceBytes), at);
+      const length = await given.files.read(piece.subarray(0, this.rate.pieceBytes), at);
       const read = piece.subarray(0, length);
       addNew(given, read, at);
       at += length;
       await leaving;
       if (socket.destroyed) return;
-      const waitMs = this.#rate.passed(length);
+      const waitMs = this.rate.passed(length);
       if (waitMs > 0) await delay(waitMs);
       leaving = hide === null ? written(socket, read) : writtenOnce(socket, hide(read));
       if (performance.now() - toldMs < copyReportMs) continue;
       toldMs = performance.now();
-      this.#tell({ kind: 'sent', id: given.id, bytes: at });
+      tellStore({ kind: 'sent', id: given.id, bytes: at });
     }
     await leaving;
     if (socket.destroyed) return;
@@ -201,7 +196,7 @@ export class GiveFiles {
   /** Told once: who comes again after the end of the file has the checksum already. */
   #tellChecksum(file: Given): void {
     file.summed = Number.POSITIVE_INFINITY;
-    this.#tell({ kind: 'given', id: file.id, checksum: file.checksum.text() });
+    tellStore({ kind: 'given', id: file.id, checksum: file.checksum.text() });
   }
 }
 

@@ -11,9 +11,9 @@ import {
 import { messageOf } from '@ringwright/base/thrown';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { headBytes, lengthOf, packGreeting } from './copy-greeting.ts';
-import type { CopyAnswer, CopyOrder } from './copy-work.ts';
+import { type CopyOrder, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
-import type { RateGate } from './rate-gate.ts';
+import { RateGate } from './rate-gate.ts';
 import { type StreamCipher, streamCipher } from './stream-cipher.ts';
 
 interface Taken {
@@ -42,14 +42,9 @@ interface Arrival {
 }
 
 export class TakeFiles {
-  readonly #tell: (answer: CopyAnswer) => void;
-  readonly #rate: RateGate;
+  /** Of all that are taken together. */
+  readonly rate = new RateGate();
   readonly #taken = new Map<number, Taken>();
-
-  constructor(tell: (answer: CopyAnswer) => void, rate: RateGate) {
-    this.#tell = tell;
-    this.#rate = rate;
-  }
 
   take({ id, parts, key }: Order<'take'>): void {
     const files = PartFiles.open(parts, 'wx');
@@ -88,7 +83,7 @@ export class TakeFiles {
       if (arrival.fault !== null) this.#failed(id, arrival.fault);
       else if (taken.received < taken.files.bytes) {
         const { received } = taken;
-        this.#tell({ kind: 'cut', id, wasOpen, received, message: reason });
+        tellStore({ kind: 'cut', id, wasOpen, received, message: reason });
       } else void this.#finish(taken);
     });
   }
@@ -111,7 +106,7 @@ export class TakeFiles {
       arrival.socket.destroy();
       return false;
     }
-    const waitMs = this.#rate.passed(length);
+    const waitMs = this.rate.passed(length);
     if (waitMs > 0) setTimeout(() => arrival.socket.resume(), waitMs);
     return waitMs === 0;
   }
@@ -130,7 +125,7 @@ export class TakeFiles {
     taken.received += bytes.length;
     if (performance.now() - taken.toldMs > copyReportMs) {
       taken.toldMs = performance.now();
-      this.#tell({ kind: 'received', id: taken.id, bytes: taken.received });
+      tellStore({ kind: 'received', id: taken.id, bytes: taken.received });
     }
     if (taken.received - taken.syncedFrom < copySyncBytes) return;
     taken.syncedFrom = taken.received;
@@ -145,13 +140,13 @@ export class TakeFiles {
   /** The files are closed when it says that they are synced. */
   async #finish(taken: Taken): Promise<void> {
     const { id, files } = taken;
-    this.#tell({ kind: 'taken', id, checksum: taken.checksum.text() });
+    tellStore({ kind: 'taken', id, checksum: taken.checksum.text() });
     this.#sync(taken);
     try {
       await taken.lastSync;
       if (!this.#taken.delete(id)) return;
       await files.close();
-      this.#tell({ kind: 'synced', id });
+      tellStore({ kind: 'synced', id });
     } catch (error) {
       this.#failed(id, error);
     }
@@ -161,7 +156,7 @@ export class TakeFiles {
     this.end(id);
     const message = messageOf(error);
     const isFull = /ENOSPC|takes no more/.test(message);
-    this.#tell({ kind: 'failed', id, code: isFull ? 'DISK_FULL' : 'PEER_FAILED', message });
+    tellStore({ kind: 'failed', id, code: isFull ? 'DISK_FULL' : 'PEER_FAILED', message });
   }
 }
 
