@@ -20,7 +20,7 @@ import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { currentTurn } from './parts/finish-file.ts';
 import { leaveMirror } from './parts/mirrors.ts';
-import { checkOpen, type StoreParts } from './parts/store-parts.ts';
+import { checkOpen, failed, type StoreParts } from './parts/store-parts.ts';
 
 /**
  * True when the partition has a durable file again, with all it had; nothing was written since it
@@ -95,8 +95,7 @@ async function adopt(
     await parts.empties.remove(partition);
   } catch (error) {
     // Which name is on disk is unknown: only reopening from disk can tell.
-    parts.fail(error);
-    throw parts.failure ?? error;
+    throw failed(parts, error);
   }
   leaveMirror(parts, partition);
   const old = join(home, partition.incarnation);

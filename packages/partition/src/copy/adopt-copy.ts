@@ -18,7 +18,7 @@ import type { StoredPromise } from '../file/record.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import { logChange } from '../parts/log-change.ts';
 import { queueWrites } from '../parts/queue-writes.ts';
-import type { StoreParts } from '../parts/store-parts.ts';
+import { failed, type StoreParts } from '../parts/store-parts.ts';
 import { checkThere, useRows } from '../parts/use-partition.ts';
 
 /**
@@ -194,18 +194,13 @@ export function logState(parts: StoreParts, partition: Partition): Promise<void>
   return logChange(parts, partition, { state });
 }
 
+/** Whether the old or the new name is on disk is unknown when that fails. */
 async function switchOnDisk(parts: StoreParts, home: string, incarnation: string): Promise<void> {
   try {
     await replaceOwnFile(currentFile(home), Buffer.from(currentText(incarnation)));
   } catch (error) {
     throw failed(parts, error);
   }
-}
-
-/** Whether the old or the new name is on disk, or in use, is unknown: only reopening can tell. */
-export function failed(parts: StoreParts, error: unknown): unknown {
-  parts.fail(error);
-  return parts.failure ?? error;
 }
 
 /** One turn of the event loop: no write can come between the last merged row and the switch. */

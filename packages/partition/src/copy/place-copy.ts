@@ -11,9 +11,9 @@ import { clean, isEmpty, type Partition } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { currentTurn } from '../parts/finish-file.ts';
-import type { StoreParts } from '../parts/store-parts.ts';
+import { failed, type StoreParts } from '../parts/store-parts.ts';
 import { checkThere } from '../parts/use-partition.ts';
-import { clearAway, failed, logState, type Replaced, switchHere } from './adopt-copy.ts';
+import { clearAway, logState, type Replaced, switchHere } from './adopt-copy.ts';
 
 interface FinishedCopy {
   /** Holds CURRENT, and the file in the folder that it names; nobody has that open. */

@@ -228,7 +228,7 @@ test('a file that was replaced does not pass for the right one after a clean sto
   expect(textOf(store, 'key', 1)).toBe('a value');
 });
 
-test('a file that is gone stays open until it is written anew, whatever else is opened', async () => {
+test('a file that is gone stays open until it is written anew', async () => {
   await using place = scratch();
   const store = await stored(place, { openPartitionFilesMax: 2 });
   expect(textOf(store, 'first', 0)).toBe('a file');

@@ -69,6 +69,12 @@ export function partitionOf(
   });
 }
 
+/** What is on the disk, or in use, is unknown: only reopening can tell. To be thrown. */
+export function failed(parts: StoreParts, error: unknown): unknown {
+  parts.fail(error);
+  return parts.failure ?? error;
+}
+
 /** `root`: the data directory. */
 export function failureOf(error: unknown, root: string): CodedError {
   if (error instanceof CodedError && error.code === 'STORE_FAILED') return error;

@@ -7,7 +7,7 @@ import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { emptyPartition } from '../file/read-partitions.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import { leaveMirror } from '../parts/mirrors.ts';
-import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import { checkOpen, failed, type StoreParts } from '../parts/store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
 /**
@@ -44,8 +44,7 @@ export function openNew(parts: StoreParts, entry: Partition): PartitionInfo {
     return parts.files.use(entry).info();
   } catch (error) {
     // The folder is in its place but cannot be used: only reopening from disk sorts that out.
-    parts.fail(error);
-    throw parts.failure ?? error;
+    throw failed(parts, error);
   }
 }
 
@@ -73,8 +72,7 @@ export function dropPartition(
       await parts.mutex.run(currentTurn(partition), () => moveAway(parts, partition, atMs));
       parts.files.letGo(partition);
     } catch (error) {
-      parts.fail(error);
-      throw parts.failure ?? error;
+      throw failed(parts, error);
     }
     parts.registry.left(partition);
   });

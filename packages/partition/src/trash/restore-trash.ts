@@ -10,13 +10,12 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exists } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
-import { failed } from '../copy/adopt-copy.ts';
 import { dataPaths, placeName } from '../file/data-paths.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { newPartition } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
-import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import { checkOpen, failed, type StoreParts } from '../parts/store-parts.ts';
 import { openNew } from './partition-lifecycle.ts';
 import { parseTrashName, removeTrash } from './trash.ts';
 

@@ -7,11 +7,12 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { type Repair, repaired } from './repair.ts';
 
 /**
- * A file that was deleted while it is open is written anew with all it had. Moves other
- * damaged files of partitions that other devices hold too to the trash, and begins them anew as
- * lost. Resolves with those to be loaded from the start: also with files that are written anew and
- * were not complete yet, for they lack what came while they were damaged. Throws PARTITION_DAMAGED, and touches nothing, when
- * so many are damaged that the files are hardly to blame: more than an operator has `confirmed`.
+ * A file that was deleted while it is open is written anew with all it had. Moves other damaged
+ * files of partitions that other devices hold too to the trash, and begins them anew as lost.
+ * Resolves with those to be loaded from the start: also with files that are written anew and were
+ * not complete yet, for they lack what came while they were damaged. Throws PARTITION_DAMAGED, and
+ * touches nothing, when so many are damaged that the files are hardly to blame: more than an
+ * operator has `confirmed`.
  */
 export async function replaceDamaged(
   store: Store,
