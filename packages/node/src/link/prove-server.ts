@@ -155,7 +155,7 @@ export function notReached(
   const why = isCut ? 'it hung up, as servers with --tls do without TLS' : cause.message;
   return new CodedError('PEER_UNREACHABLE', `${address} cannot be reached: ${why}`, {
     ...(isCut && {
-      hint: 'ring-builder set-device RING all --ask-key names its key; or give --ca',
+      hint: 'give --ca FILE; or, for a ring that is here, ring-builder set-device RING all --ask-key',
     }),
     cause,
   });

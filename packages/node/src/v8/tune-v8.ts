@@ -34,7 +34,7 @@ const growth = { tickMs: 1_000, collectingMs: 80, newSpaceBytesMax: 16 * 1024 * 
  * requests are in flight, which are copied with each collection, and nothing elsewhere. So beyond
  * `newSpaceBytesMax` it doubles only where it hinders, and once in a tick. Returns what ends it.
  */
-function growWhenHindered({ tickMs, collectingMs, newSpaceBytesMax } = growth): () => void {
+export function growWhenHindered({ tickMs, collectingMs, newSpaceBytesMax } = growth): () => void {
   let collectedMs = 0;
   /** A size below which it may grow. */
   let limit = newSpaceBytesMax;
@@ -87,7 +87,7 @@ export function giveBackAtRest({ tickMs, usedShare, newSpaceBytesMax } = usual):
 }
 
 /** What the young generation has been given, used or not. */
-function newSpaceBytes(): number {
+export function newSpaceBytes(): number {
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
   return young?.space_size ?? 0;
 }

@@ -72,5 +72,5 @@ test('others have their turn while a scan compares many keys', async () => {
   await run('SCAN', '0', 'COUNT', String(redisScanCountMax), 'MATCH', `*${'a'.repeat(500)}b`);
   ended = true;
   expect(pagesAsked).toBe(10);
-  expect(turns).toBeGreaterThanOrEqual(pagesAsked);
+  expect(turns, 'all in one turn').toBeGreaterThan(1);
 });
