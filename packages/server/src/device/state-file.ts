@@ -61,6 +61,11 @@ export async function writeState<Schema extends z.ZodType>(
     const message = `${file} is not written: ${z.prettifyError(checked.error)}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
   }
+  await replaceState(file, bytes);
+}
+
+/** For what is no JSON: durable when it resolves. Throws DISK_FULL, DISK_FAILED. */
+export async function replaceState(file: string, bytes: Uint8Array): Promise<void> {
   await replaceOwnFile(file, bytes).catch((cause: unknown) => {
     throw notWritten(file, cause);
   });

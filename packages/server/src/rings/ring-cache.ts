@@ -3,13 +3,13 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionsKept } from '@ringwright/base/limits';
-import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { makeDirectory } from '@ringwright/node/durable-files';
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import type { RingHead } from '@ringwright/wire/hello';
 import { ringHeadSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
-import { writeState } from '../device/state-file.ts';
+import { replaceState, writeState } from '../device/state-file.ts';
 
 /** Name of a version's file, here and in repositories. */
 export const ringFileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
@@ -40,7 +40,7 @@ export async function cacheRing(
 ): Promise<void> {
   const folder = join(cache.directory, head.keyspace);
   await makeDirectory(folder);
-  await replaceOwnFile(join(folder, ringFileName(head.version)), bytes);
+  await replaceState(join(folder, ringFileName(head.version)), bytes);
   // failpoint: ring.file-written
   await writeState(join(folder, 'highest.json'), highestSchema, head);
   const versions = await listVersions(folder);

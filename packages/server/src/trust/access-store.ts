@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { type Access, judgeAccess, openAccess, storedAccess } from '@ringwright/access/open-access';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
-import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { AccessHead } from '@ringwright/wire/hello';
+import { replaceState } from '../device/state-file.ts';
 
 interface AccessPorts {
   readonly directory: string;
@@ -68,7 +69,7 @@ export class AccessStore {
     const access = openAccess(bytes, trusts, this.#ports.nowMs());
     if (judgeAccess(this.#current, access) === 'same') return;
     await makeDirectory(this.#ports.directory);
-    await replaceOwnFile(fileIn(this.#ports.directory), bytes);
+    await replaceState(fileIn(this.#ports.directory), bytes);
     this.#current = access;
     this.#onChange(access);
   }

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
-import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
@@ -17,6 +17,7 @@ import {
   rootIdOf,
 } from '@ringwright/ring/trust/trust-chain';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
+import { replaceState } from '../device/state-file.ts';
 
 /** One thing given with --trust, and how far its chain has been walked. */
 interface Anchor {
@@ -116,7 +117,7 @@ export class TrustStore {
     const documents = [...anchor.documents, ...given.slice(start + (anchor.trust ? 1 : 0))];
     const walked = { id: anchor.id, documents, trust };
     await makeDirectory(this.#ports.directory);
-    await replaceOwnFile(
+    await replaceState(
       fileOf(this.#ports.directory, anchor.id),
       Buffer.from(printTrustFile(documents)),
     );
@@ -150,7 +151,7 @@ export class TrustStore {
       throw new CodedError('BEACON_REFUSED', message, { details: { given: beacon } });
     }
     await makeDirectory(this.#ports.directory);
-    await replaceOwnFile(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
+    await replaceState(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
     this.#beacons.set(beacon.keyspace, { beacon, bytes });
   }
 
