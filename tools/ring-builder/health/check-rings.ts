@@ -6,7 +6,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Context } from '../cli/verb.ts';
 import { askServers } from '../servers/ask-servers.ts';
-import { ringTargets } from '../servers/ring-targets.ts';
+import { countedTargets } from '../servers/ring-targets.ts';
 import { type JudgedHead, type JudgedRing, troublesOfRing } from './ring-troubles.ts';
 import { standingOf } from './situation-of.ts';
 import type { Trouble } from './trouble.ts';
@@ -27,7 +27,7 @@ export async function checkRings(
   const read: (RingHealth | JudgedHead)[] = [];
   for (const name of names) read.push(await readHead(context, name));
   const heads = read.flatMap((one) => ('judged' in one ? [] : [one]));
-  const targets = heads.flatMap(({ ring, state }) => ringTargets(ring, state));
+  const targets = heads.flatMap((head) => head.targets);
   const answers = await askServers(
     targets.filter(({ required }) => required),
     new Set(names),
@@ -52,7 +52,13 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Ju
     const { time } = must(lastVersionEntry(entries), 'a head has its entry');
     const judged = { keyspace, version, devices, moves, replicas };
     const standing = await standingOf(context, stored, entries);
-    return { ring: judged, id, state, committedMs: Date.parse(time), ...standing };
+    return {
+      ring: judged,
+      id,
+      targets: countedTargets(ring, state),
+      committedMs: Date.parse(time),
+      ...standing,
+    };
   } catch (error) {
     const { code, message } = codedOrDisk(error);
     const trouble = {

@@ -5,6 +5,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { wellOf } from '../../../test/support/ring-status.ts';
 import { idOf, moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import { troublesOfRing } from './ring-troubles.ts';
 import { exitOf } from './trouble.ts';
@@ -46,7 +47,7 @@ function judge(
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
-  const head = { ring, id: idOf(ring), state: null, committedMs, ...standing };
+  const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), committedMs, ...standing };
   return troublesOfRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
 

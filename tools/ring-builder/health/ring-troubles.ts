@@ -1,12 +1,11 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
-import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { saidBy } from '../moves/ask-moves.ts';
 import { type MoveRow, moveRows } from '../moves/move-rows.ts';
 import { adviceOn, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
-import { ringTargets } from '../servers/ring-targets.ts';
+import type { Target } from '../servers/ring-targets.ts';
 import { ringIn } from '../servers/server-status.ts';
 import { type AskedServer, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
@@ -14,7 +13,8 @@ import { byWeight, type Trouble } from './trouble.ts';
 /** What is judged of a head: rings of millions of partitions are not kept for it. */
 export interface JudgedHead extends Situation {
   readonly id: string;
-  readonly state: BuilderState | null;
+  /** Those whose devices were all removed, and have nothing any more, may be gone. */
+  readonly targets: readonly Target[];
   /** Unix ms at which it was committed. */
   readonly committedMs: number;
 }
@@ -32,10 +32,9 @@ export interface JudgedRing {
   readonly troubles: readonly Trouble[];
 }
 
-/** Servers whose devices were all removed may be gone: they are not looked at. */
 export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
   const { ring, id } = head;
-  const targets = ringTargets(ring, head.state).filter(({ required }) => required);
+  const targets = head.targets.filter(({ required }) => required);
   const asked = targets.map(({ address, devices }): AskedServer => {
     const status = must(answers.get(address), `${address} was asked`);
     return { address, devices, status, said: ringIn(status, { address, ring: ring.keyspace }) };

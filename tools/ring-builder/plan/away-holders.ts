@@ -1,5 +1,6 @@
 // What it means for the partitions of a ring that some devices do not answer, in numbers. Pure.
 import { availabilityOf } from '@ringwright/builder/ask/availability';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Target } from '../servers/ring-targets.ts';
 
@@ -35,8 +36,8 @@ export function awayText(ring: Ring, { partitions, ...left }: AwayHolders): stri
   const { underQuorum, single, none } = left;
   if (partitions === 0) return 'no partition has a slot there';
   return (
-    `${partitions} of ${ring.partitions} partitions have a slot there; ${underQuorum} have ` +
-    `no quorum without it, ${single} one other device, ${none} no other device`
+    `${partitions} of ${liveCountOf(ring.partitioner)} partitions have a slot there; ` +
+    `${underQuorum} have no quorum without it, ${single} one other device, ${none} no other device`
   );
 }
 

@@ -51,7 +51,9 @@ export const reviewedPlanOptions = {
   override: textOption(
     'why a large change is right; it is logged, and stands for a second signature',
   ),
-  overfill: textOption('why disks will do that have too little room for their moves; it is logged'),
+  overfill: textOption(
+    'why it is committed although disks lack room for their moves; it is logged',
+  ),
 };
 
 export const replicasAtOnceOption = textOption(

@@ -4,9 +4,11 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { moveCount } from '@ringwright/builder/plan/later-waves';
+import { wantedIntervals } from '@ringwright/builder/plan/plan-reshape';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { sameState } from '@ringwright/builder/state/state-json';
@@ -102,6 +104,7 @@ export function planWanted(
   const more = [
     ...rampFindings(rampRows(staged, context.nowMs()), applied),
     ...laterFindings(head),
+    ...(head !== null && wantedIntervals(head.ring, state) !== null ? reshapedFirst(opened) : []),
     ...notNotedFindings(planned),
     ...cancelledFindings(planned, opened.entries),
   ];
@@ -117,6 +120,22 @@ function laterFindings(head: StoredVersion | null): Finding[] {
   const which = `${counted(left, 'move')} that version ${head.ring.version} leaves for later waves`;
   const message = `this plan takes the place of the ${which}`;
   return [{ code: 'LATER_WAVES_REPLACED', message, details: { moves: left } }];
+}
+
+const reshapes: ReadonlySet<Change['kind']> = new Set(['split', 'merge', 'retire']);
+
+/** A split or merge moves nothing else: what was staged beside it is for a later commit. */
+function reshapedFirst({ ring, staged }: OpenedRing): Finding[] {
+  const others = stagedChanges(staged).filter(
+    (change) =>
+      !reshapes.has(change.kind) &&
+      (change.kind !== 'set' || change.settings.partitionPower === undefined),
+  );
+  if (others.length === 0) return [];
+  const which = counted(others.length, 'other staged change moves', 'other staged changes move');
+  const after = `after the rollout of this one ring-builder plan ${ring} shows what is left`;
+  const message = `${which} nothing now: ${after}`;
+  return [{ code: 'STAGED_WAITS', message, details: { changes: others.length } }];
 }
 
 function movesFirst({ ring: { keyspace, version, moves } }: StoredVersion): CodedError {

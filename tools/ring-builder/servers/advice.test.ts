@@ -78,8 +78,9 @@ test('the worst is answered, with the names of those it is about', () => {
 
 test('nobody is told to remove what is removed, or what is needed', () => {
   const gone = [at(1, 'PEER_UNREACHABLE')];
-  const removed = adviceOn({ ...still, removed: [1] }, gone)?.text;
-  expect(removed).toMatch(/^start 127.0.0.1:6201: .* within seconds$/);
+  const removed = adviceOn({ ...still, removed: [1] }, gone);
+  expect(removed?.command).toBe('plan cities');
+  expect(removed?.text).toMatch(/^127.0.0.1:6201 was removed, and still has slots: /);
   const full = adviceOn({ ...still, ring: servedRing({ replicas: 4 }) }, gone)?.text;
   expect(full).toMatch(
     /; if it will not come back, a new one takes .*: ring-builder replace cities d1 NEW$/,

@@ -59,6 +59,10 @@ const absent: Advise = ({ ring, pushed, removed = [] }, plights) => {
     const waits = `${start}, which waits for it: moves go there`;
     return { command, text: `${waits}${withoutForGood(ring, joining, removed)}` };
   }
+  if (ring.moves.length === 0 && gone.every((id) => removed.includes(id))) {
+    const text = `${named(plights)} was removed, and still has slots: the next commit moves them`;
+    return { command: `plan ${keyspace}`, text };
+  }
   if (ring.moves.length === 0 && isSome) {
     const text = `start ${named(plights)}: it takes the newest ring from the others within seconds`;
     return {

@@ -1,7 +1,7 @@
 // The servers of a ring: their addresses with the devices that each serves. Pure.
 import { formatAddress } from '@ringwright/base/server-address';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import type { Ring } from '@ringwright/ring/ring';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
 
 export interface Target {
   readonly address: string;
@@ -21,4 +21,31 @@ export function ringTargets(ring: Pick<Ring, 'devices'>, state: BuilderState | n
   return [...byAddress].map(([address, devices]) => {
     return { address, devices, required: !devices.every(isRemoved) };
   });
+}
+
+/** As ringTargets, for whoever asks whether all is well: removed devices with slots count. */
+export function countedTargets(ring: Ring, state: BuilderState | null): Target[] {
+  const holding = new Set(removedHolders(ring, state));
+  return ringTargets(ring, state).map(({ address, devices, required }) => {
+    return { address, devices, required: required || devices.some((id) => holding.has(id)) };
+  });
+}
+
+/**
+ * Removed devices that have slots which no move in flight takes away: a split came first, or moves
+ * were cancelled. O(slots) where a device is removed.
+ */
+export function removedHolders({ table, moves }: Ring, state: BuilderState | null): number[] {
+  const removed = state?.devices.filter((device) => device?.state === 'removed') ?? [];
+  if (removed.length === 0) return [];
+  const leaving = new Set(moves.map(({ partition, replica }) => `${replica}/${partition}`));
+  const holding = new Set<number>();
+  for (const [replica, row] of table.entries()) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      const device = holderIn(row, partition);
+      if (device === undefined || holding.has(device)) continue;
+      if (!leaving.has(`${replica}/${partition}`)) holding.add(device);
+    }
+  }
+  return removed.flatMap((device) => (device && holding.has(device.id) ? [device.id] : []));
 }

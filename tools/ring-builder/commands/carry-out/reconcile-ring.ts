@@ -59,7 +59,7 @@ interface Reconciliation {
   readonly findings: readonly DiskFinding[];
   /** Files that joiners have of moves in flight: as the ring says. */
   readonly joining: number;
-  /** Slots of the table whose devices have answered, and those among them with a complete file. */
+  /** Slots of the table, and those whose devices answered with a complete file. */
   readonly slots: number;
   readonly complete: number;
 }
@@ -73,7 +73,7 @@ export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Rec
     const holders = slotsOf(ring, partition).map(({ device }) => device);
     const answered = holders.filter((device) => byDevice.has(device));
     const ready = answered.filter((id) => fileOf(byDevice, id, partition)?.state === 'ready');
-    slots += answered.length;
+    slots += holders.length;
     complete += ready.length;
     const isWhole = ready.length === holders.length;
     const others = (device: number): Others => {

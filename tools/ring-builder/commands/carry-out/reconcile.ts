@@ -6,7 +6,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { ringTargets } from '../../servers/ring-targets.ts';
+import { countedTargets } from '../../servers/ring-targets.ts';
 import { listDisks } from './list-disks.ts';
 import { type DiskFinding, type DiskFindingKind, reconcileRing } from './reconcile-ring.ts';
 
@@ -28,7 +28,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const name = text(args, 'ring');
     const { ring, state, id } = await readVersion(context.rings, name, 'head');
-    const targets = ringTargets(ring, state);
+    const targets = countedTargets(ring, state);
     const { listings, away } = await listDisks(ring, targets);
     const { findings, joining, slots, complete } = reconcileRing(ring, listings);
     const worst = findings.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));

@@ -159,8 +159,9 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
   if (step.kind === 'initialize') {
     const which = new Set(step.moves.map(({ assignment }) => assignment));
     const { keyspace, version } = head.ring;
+    const who = options.skipDown ? 'all servers that answer know' : 'every server knows';
     context.tell(
-      `${keyspace} version ${version}: every server knows of ${counted(which.size, 'move')}; joiners may copy`,
+      `${keyspace} version ${version}: ${who} of ${counted(which.size, 'move')}; joiners may copy`,
     );
     const next = initializeMoves(head.ring, head.id, which);
     const message = `${counted(which.size, 'move')} initializing`;

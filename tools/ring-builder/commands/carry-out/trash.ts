@@ -3,6 +3,7 @@ import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { dutyKindOf } from '@ringwright/ring/duty-of';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import { type AnswerOf } from '@ringwright/wire/message';
 import { trashList, trashRestore } from '@ringwright/wire/trash';
@@ -48,6 +49,8 @@ interface Item extends Readonly<AnswerOf<typeof trashList>['items'][number]> {
   readonly address: string;
   /** False: its partition was split, merged or retired, and no server takes it back. */
   readonly restorable: boolean;
+  /** The ring gives it to this server again: where it has a file, none is restored. */
+  readonly isBack: boolean;
 }
 
 interface Trash {
@@ -63,7 +66,7 @@ async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
   const away: { address: string; reason: string }[] = [];
   const isGone = isRetired(ring);
   let [count, bytes] = [0, 0];
-  await fanOut(ringTargets(ring, state), async ({ address, required }) => {
+  await fanOut(ringTargets(ring, state), async ({ address, devices, required }) => {
     const ask = { keyspace: ring.keyspace };
     const answer = await orCoded(
       withServer(address, (server) => server.call(trashList, ask, trashTimeoutMs)),
@@ -74,7 +77,9 @@ async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
     }
     for (const item of answer.items) {
       const restorable = item.partition < ring.partitions && !isGone(item.partition);
-      items.push({ ...item, address, restorable });
+      const isBack =
+        restorable && devices.some((id) => dutyKindOf(ring, item.partition, id) !== 'UNLOAD');
+      items.push({ ...item, address, restorable, isBack });
     }
     count += answer.count;
     bytes += answer.bytes;
@@ -86,7 +91,7 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
   const { items, count, bytes, away } = await askTrash(head);
   const { keyspace } = head.ring;
   const shown = items.slice(0, ITEMS_SHOWN_MAX);
-  const newest = items.find(({ restorable }) => restorable);
+  const newest = items.find(({ restorable, isBack }) => restorable && !isBack);
   return {
     json: { ring: keyspace, count, bytes, items, away },
     lines: [

@@ -19,7 +19,9 @@ export const verb: Verb = {
     const ring = text(args, 'ring');
     const before = keyText(keyOfText(text(args, 'before')));
     const answer = await stageAndAnswer(context, ring, () => [{ kind: 'retire', before }]);
-    const trash = 'files of retired partitions lie in the trash for a week after the rollout';
+    const trash =
+      'files of retired partitions lie in the trash for a week after the rollout: ' +
+      'sqlite3 reads them, and no command restores them';
     const first = `to keep them: ${context.next(`archive-data ${ring} …`)} before the commit`;
     return { ...answer, lines: [...answer.lines, trash, first] };
   },

@@ -36,6 +36,25 @@ test('a split and a merge of one commit, and a plan that balances afterwards', a
   expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
 });
 
+test('what is staged beside a split waits for a later commit, and everybody says so', async () => {
+  const tool = await withRing('--partitioner hash-intervals --partitions 4');
+  await tool.json('split cities 0');
+  await tool.json('remove cities d2');
+  const plan = await tool.json<{ warnings: { code: string }[] }>('plan cities');
+  expect(plan.warnings.map(({ code }) => code)).toContain('STAGED_WAITS');
+  await tool.json('commit cities -m split');
+  const { next } = await tool.json<{ next: string }>('status cities');
+  expect(next).toMatch(/^ring-builder plan cities/);
+  const { rings } = await tool.json<{ rings: { state: string }[] }>('list');
+  expect(rings[0]?.state).toContain('1 removed device with slots');
+  const { moves } = await tool.json<{ moves: object[] }>('plan cities');
+  expect(moves.length).toBeGreaterThan(0);
+  await tool.json('commit cities -m removed');
+  expect((await tool.json<typeof plan & { next: string }>('status cities')).next).not.toContain(
+    'plan',
+  );
+});
+
 const refused: readonly [shape: string, command: string, code: string][] = [
   ['--partitioner ranges --boundaries g,n', 'split cities 0 --at z', 'SPLIT_OUTSIDE'],
   ['--partitioner ranges --boundaries g,n', 'split cities 0 --at g', 'SPLIT_OUTSIDE'],

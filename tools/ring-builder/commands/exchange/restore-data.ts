@@ -23,7 +23,7 @@ export const verb: Verb = {
     'A key gets the record of the archive if it has none, or one that was written before that. ' +
     'So what is newer stays, keys that were deleted since come back, and typing it again after ' +
     'an interruption goes on where it was. The file is compared with its manifest first, and ' +
-    'where rings are signed, the manifest has to be signed by one of their keys.',
+    'where rings are signed, one that none of their keys signed is restored with --yes only.',
   examples: [
     ['$0 restore-data cities --from /backup/cities-monday', 'what is gone since, or older'],
     ['$0 restore-data towns --from /backup/cities-monday', 'all of it, into another ring'],

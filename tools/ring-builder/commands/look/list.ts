@@ -10,7 +10,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Context, Verb } from '../../cli/verb.ts';
-import { ringTargets } from '../../servers/ring-targets.ts';
+import { removedHolders, ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { wavesLeft } from '../../versions/waves-left.ts';
 
@@ -70,6 +70,7 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
       restsUntil: left?.restsUntil ?? null,
       pushed: lastPush(entries)?.version ?? null,
     };
+    const removed = stored === null ? 0 : removedHolders(stored.ring, state).length;
     const version = made?.version ?? null;
     return {
       ...{ ring: name, version, id: made?.id ?? null, time: made?.time ?? null },
@@ -78,7 +79,7 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
         replicas: state.replicas,
       },
       ...{ servers: ringTargets({ devices }, null).length, devices: devices.length, ...counts },
-      state: stateOf({ version, ...counts }),
+      state: stateOf({ version, ...counts, removed }),
     };
   } catch (error) {
     const { code, message } = codedOrDisk(error);
@@ -97,9 +98,9 @@ function stateOf(
   found: Pick<
     ListedRing,
     'version' | 'staged' | 'inFlight' | 'movesLeft' | 'restsUntil' | 'pushed'
-  >,
+  > & { readonly removed: number },
 ): string {
-  const { version, staged, inFlight, movesLeft, restsUntil, pushed } = found;
+  const { version, staged, inFlight, movesLeft, restsUntil, pushed, removed } = found;
   const rest = restsUntil === null ? '' : `, resting until ${restsUntil.slice(0, 16)}Z`;
   const waits = [
     version === null ? 'no version yet' : '',
@@ -107,6 +108,7 @@ function stateOf(
     pushed !== null && pushed !== version ? `pushed up to ${pushed}` : '',
     inFlight > 0 ? `${counted(inFlight, 'move')} in flight` : '',
     movesLeft > 0 ? `${counted(movesLeft, 'move')} left for later${rest}` : '',
+    removed > 0 ? `${counted(removed, 'removed device')} with slots` : '',
     staged > 0 ? `${counted(staged, 'change')} staged` : '',
   ].filter((part) => part !== '');
   return waits.length === 0 ? 'nothing waits' : waits.join(', ');

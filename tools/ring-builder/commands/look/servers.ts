@@ -13,7 +13,7 @@ import { standingOf } from '../../health/situation-of.ts';
 import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
 import { rateText } from '../../moves/copy-rates.ts';
 import { askServers } from '../../servers/ask-servers.ts';
-import { ringTargets } from '../../servers/ring-targets.ts';
+import { countedTargets } from '../../servers/ring-targets.ts';
 import { ringIn } from '../../servers/server-status.ts';
 
 interface Line extends ServerLine {
@@ -26,7 +26,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const head = await readVersion(context.rings, ring, 'head');
-    const targets = ringTargets(head.ring, head.state);
+    const targets = countedTargets(head.ring, head.state);
     const answers = await askServers(targets, new Set([ring]));
     const servers = targets.map(({ address, devices }): Line => {
       const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
@@ -35,7 +35,7 @@ export const verb: Verb = {
     const entries = await readLog(context.rings, ring);
     const made = must(lastVersionEntry(entries), 'a head has its entry');
     const standing = await standingOf(context, head, entries);
-    const judged = { ...head, committedMs: Date.parse(made.time), ...standing };
+    const judged = { ...head, targets, committedMs: Date.parse(made.time), ...standing };
     const { troubles, given } = troublesOfRing(judged, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);

@@ -20,6 +20,7 @@ import type { Context, Verb } from '../../cli/verb.ts';
 import { movesNow } from '../../health/moves-now.ts';
 import { standingOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
+import { removedHolders } from '../../servers/ring-targets.ts';
 import { cancelledSince, printPartitions } from '../../versions/cancelled-since.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import {
@@ -55,6 +56,7 @@ export const verb: Verb = {
     const { movesLeft = 0, movesNotNoted = 0, restsUntil = null } = left ?? {};
     const cancelled = cancelledSince(entries);
     const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
+    const removed = stored ? removedHolders(stored.ring, opened.state) : [];
     const advice = stored && (await adviceOnHead(context, { opened, stored, signing }));
     const isPushed = pushed !== null && !flag(args, 'offline');
     const now = isPushed && stored !== null ? await movesNow(context, stored) : null;
@@ -64,7 +66,7 @@ export const verb: Verb = {
     const found = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
       isOnPaper: pushed === null && inFlight === 0,
-      ...{ changes: changes.length, advice, instead: now?.instead ?? null },
+      ...{ changes: changes.length, advice, instead: now?.instead ?? null, removed },
     };
     const next = context.next(nextCommand(opened, found));
     const ramps = rampRows(state, context.nowMs());
@@ -73,10 +75,8 @@ export const verb: Verb = {
       json: {
         ...{ ring, head: head?.version ?? null, id: head?.id ?? null },
         ...{ staged, changes: changes.length },
-        inFlight,
-        ...{ stages: now?.stages ?? null, silent: now?.silent ?? null },
-        ...{ movesLeft, movesNotNoted, restsUntil },
-        cancelled,
+        ...{ inFlight, stages: now?.stages ?? null, silent: now?.silent ?? null },
+        ...{ movesLeft, movesNotNoted, restsUntil, cancelled },
         ...{ ramps, pins: opened.state.pins ?? [], pushed, push },
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
         signing,
@@ -98,6 +98,7 @@ export const verb: Verb = {
         ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...drainedLines(devices, (names) => context.next(`remove ${ring} ${names}`)),
         ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
+        ...removedLines(removed, context.next(`plan ${ring}`)),
         ...signingLines(signing),
         ...(advice?.isFirst === true ? [advice.text] : []),
         ...forcedLines([...forced.keys()]),
@@ -156,6 +157,12 @@ function cancelledLines(partitions: readonly number[], plan: string): string[] {
   ];
 }
 
+function removedLines(removed: readonly number[], plan: string): string[] {
+  if (removed.length === 0) return [];
+  const names = removed.map((id) => `d${id}`).join(' ');
+  return [`removed, and still with slots: ${names}; ${plan} shows what a commit moves`];
+}
+
 function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
   const { signed, signers, needed, missing } = signing;
@@ -176,6 +183,8 @@ function nextCommand(
     readonly pushed: number | null;
     readonly changes: number;
     readonly advice: HeadAdvice | null;
+    /** Removed devices that have slots which no move takes away. */
+    readonly removed: readonly number[];
     /** What its servers ask for while moves are in flight; null: to go on. */
     readonly instead: string | null;
   },
@@ -184,7 +193,8 @@ function nextCommand(
   if (found.instead !== null) return found.instead;
   if (found.inFlight > 0 && !found.isOnPaper) return `rollout ${ring}`;
   if (powerIncrease(state) !== null) return `show ${ring}`;
-  if (found.changes > 0 || found.movesNotNoted > 0) return `plan ${ring}`;
+  const waits = found.changes > 0 || found.movesNotNoted > 0;
+  if (waits || (found.removed.length > 0 && found.inFlight === 0)) return `plan ${ring}`;
   if (found.inFlight > 0) return `commit ${ring} -m "the moves that were left"`;
   if (head === null && state.components !== undefined) {
     return `compose ${ring} ${state.components.map((component) => component.ring).join(' ')}`;

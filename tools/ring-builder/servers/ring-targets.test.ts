@@ -1,0 +1,22 @@
+// Which servers of a ring count, and for what.
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import { countedTargets, removedHolders, ringTargets } from './ring-targets.ts';
+
+test('a removed device counts as long as it has slots that no move takes away', () => {
+  const ring = servedRing({ devices: 4, replicas: 1, power: 1 });
+  const devices = ring.devices.map((device) => device && { ...device, state: 'removed' as const });
+  const state = { devices } as unknown as BuilderState;
+  const [slots = []] = ring.table.map((row) => [...row]);
+  const holders = [...new Set(slots)].sort((a, b) => a - b);
+  expect(removedHolders(ring, state)).toEqual(holders);
+  expect(ringTargets(ring, state).some(({ required }) => required)).toBe(false);
+  const counted = countedTargets(ring, state).filter(({ required }) => required);
+  expect(counted.flatMap(({ devices: ids }) => ids)).toEqual(holders);
+  const [first = 0] = slots;
+  const other = ring.devices.findIndex((_, id) => !holders.includes(id));
+  const [moving] = moveVersions(ring, [{ partition: 0, replica: 0, from: first, to: other }]);
+  expect(removedHolders(moving, state)).toEqual(holders.filter((id) => id !== first));
+  expect(removedHolders(ring, null)).toEqual([]);
+});
