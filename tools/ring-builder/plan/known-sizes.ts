@@ -1,4 +1,6 @@
 // Bytes per partition and free space per device, asked of the servers of a ring.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import {
   type KnownDisk,
   type KnownSizes,
@@ -35,12 +37,11 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
   const rates = new Map<number, number>();
   const held = new Map<number, ReadonlyMap<number, number>>();
   const options = { sizesOf: ring, timeoutMs: SIZES_TIMEOUT_MS };
-  const statuses = await fanOut(targets, async ({ address }) => {
-    return serverStatus(address, options).catch(() => null);
-  });
-  const away = targets.filter((_, index) => statuses[index] === null);
+  const statuses = await fanOut(targets, ({ address }) => orCoded(serverStatus(address, options)));
+  // One that refuses a token runs: a new server has no access document before its first ring.
+  const away = targets.filter((_, index) => isAway(statuses[index]));
   statuses.forEach((status, index) => {
-    if (status === null) return;
+    if (status instanceof CodedError) return;
     const sizes = status.sizes ?? [];
     const files = new Map(status.files ?? sizes);
     for (const [partition, rate] of status.rates ?? []) {
@@ -69,15 +70,20 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
     requestRate: (partition) => rates.get(partition) ?? null,
     meanBytes: partitions.size === 0 ? null : sumOf(partitions.values()) / partitions.size,
     asked: targets.length,
-    answered: targets.length - away.length,
+    answered: statuses.filter((status) => !(status instanceof CodedError)).length,
     away,
     statuses: new Map(
       targets.flatMap(({ address }, index) => {
-        const status = statuses[index] ?? null;
-        return status === null ? [] : [[address, status] as const];
+        const status = statuses[index];
+        const isTold = status !== undefined && !(status instanceof CodedError);
+        return isTold ? [[address, status] as const] : [];
       }),
     ),
   };
+}
+
+function isAway(status: ServerStatus | CodedError | undefined): boolean {
+  return status instanceof CodedError && isPeerCode(status.code);
 }
 
 function raise(to: Map<number, number>, said: Iterable<readonly [number, number]>): void {
