@@ -17,7 +17,7 @@ import { deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
-import { trustToGive } from '../../versions/sign-beacon.ts';
+import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { askedVersion } from '../../versions/version-reference.ts';
@@ -61,7 +61,9 @@ export const verb: Verb = {
     const pushed = await pushInSteps(context, version, { targets, how });
     const plights = plightsOf(pushed.servers);
     const advice = adviceOn(await situationOf(context, version), plights);
-    return pushAnswer(context, version, { ...pushed, advice });
+    const given = await trustToGive(context, version);
+    const isVouched = given !== null && given.beacons.length > 0;
+    return pushAnswer(context, version, { ...pushed, advice, isVouched });
   },
 };
 
@@ -176,7 +178,11 @@ async function waitReady(
 function pushAnswer(
   context: Context,
   { ring, id }: StoredVersion,
-  pushed: Pushed & { readonly advice: Advice | null },
+  pushed: Pushed & {
+    readonly advice: Advice | null;
+    /** A beacon went along. */
+    readonly isVouched: boolean;
+  },
 ): Answer {
   const { servers, notReady, wait, enough, canariesFailed } = pushed;
   const ready = notReady === '' && !canariesFailed;
@@ -208,6 +214,7 @@ function pushAnswer(
       ...(failed.length > 0 ? table : []),
       ...(skips > 0 ? [`${counted(skips, 'server was', 'servers were')} not asked: ${why}`] : []),
       ...(notReady === '' ? [] : [notReady]),
+      ...(pushed.isVouched && accepts > 0 ? [beaconLine(keyspace)] : []),
       ...(advice === null ? [] : [advice.text]),
     ],
     next: context.next(
@@ -215,6 +222,11 @@ function pushAnswer(
     ),
     exit,
   };
+}
+
+function beaconLine(ring: string): string {
+  const until = `a beacon says for ${beaconMinutes} minutes that it is the newest`;
+  return `${until}; after that servers drop no files until ring-builder beacon ${ring} sends another`;
 }
 
 function sentLines(servers: readonly PushOutcome[]): string[] {
