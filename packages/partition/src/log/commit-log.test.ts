@@ -84,3 +84,26 @@ test('a batch that waits takes nothing more once its segment is left', async () 
   await log.close();
   rmSync(directory, { recursive: true, force: true });
 });
+
+test('who waits for a log that is given up is not left waiting', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const log = new CommitLog({
+    directory,
+    limits: storeLimits({}),
+    segment: await createSegment(directory, 1),
+    onDurable: () => {
+      throw new Error('nothing was written');
+    },
+    onRotate: () => {},
+    onFailure: () => {},
+  });
+  const partition = newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' });
+  const call: WriteCall = { outcomes: [], waiting: 1, resolve: () => {}, reject: () => {} };
+  log.append(write('key', 'v', 1), { partition, call, index: 0 });
+  const drained = log.drained();
+  expect(log.abandon()).toHaveLength(1);
+  await drained;
+  await setImmediate();
+  await log.close();
+  rmSync(directory, { recursive: true, force: true });
+});

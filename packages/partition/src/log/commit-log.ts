@@ -249,7 +249,10 @@ export class CommitLog {
   /** Takes no more, and gives back every batch whose writes have no answer yet. */
   abandon(): readonly LogBatch[] {
     this.#failed = true;
-    return this.#batches.splice(0);
+    const left = this.#batches.splice(0);
+    // Nothing is being written, so nothing else would say so.
+    if (this.#isIdle()) this.#nowIdle();
+    return left;
   }
 
   #nowIdle(): void {
