@@ -83,6 +83,6 @@ export const splitBugs: readonly SeededBug[] = [
     nemeses: [splitsAndMerges],
     file: adoptChildren,
     find: 'if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });',
-    replace: '',
+    replace: 'if (rows > 0) void 0;',
   },
 ];
