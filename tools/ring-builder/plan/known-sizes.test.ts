@@ -13,7 +13,7 @@ async function answering(status: number, body: object): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('a server that takes no token from here runs, and one that cannot be reached is away', async () => {
+test('a server that refuses the token runs, and one that cannot be reached is away', async () => {
   const refusal = { code: 'TOKEN_REFUSED', message: 'it has no access document yet' };
   const well = { address: 'a', ready: true, rings: [], refusals: [] };
   const addresses = [await answering(200, well), await answering(401, refusal), '127.0.0.1:1'];
