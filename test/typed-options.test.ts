@@ -1,6 +1,5 @@
 // Every option of both programs with values that it must not take: a refusal with its code, the
 // option and the value, before anything is changed or a server is asked.
-
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

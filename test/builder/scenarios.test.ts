@@ -1,5 +1,4 @@
 // Attack: clusters shaped like S1 to S3 of the Swift baseline: moves at the bound, good figures.
-
 import { seededRandom } from '@ringwright/base/random';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { nextRing } from '@ringwright/builder/plan/next-ring';

@@ -1,5 +1,4 @@
 // One HTTP request to one server, with the path sent as it is given.
-
 import http from 'node:http';
 import https from 'node:https';
 import type { ErrorDocument } from '@ringwright/base/coded-error';

@@ -1,5 +1,4 @@
 // Imports from Swift and exports back: nothing lost, last moves honoured, the rest refused.
-
 import { CodedError } from '@ringwright/base/coded-error';
 import { frozenPartitions } from '@ringwright/builder/plan/frozen-partitions';
 import { planVersion } from '@ringwright/builder/plan/plan-version';

@@ -1,6 +1,5 @@
 // ring-server inspect DIR [RING [PARTITION]]: what a data directory holds, in numbers. Changes
 // nothing. Of one whose server runs, that server is asked: it alone can read its files.
-
 import { parseArgs } from 'node:util';
 import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';

@@ -1,5 +1,4 @@
 // One POST to one member of etcd's JSON gateway; over TLS where the store's URL says etcds.
-
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';

@@ -56,12 +56,17 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
   // First: a log in use always has a segment.
   const begun = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
-  await raiseFlag(dataPaths.logInUse(root));
-  // failpoint: replay.before-removal
-  await removeSegments(
-    directory,
-    segments.filter((number) => number < needed),
-  );
+  try {
+    await raiseFlag(dataPaths.logInUse(root));
+    // failpoint: replay.before-removal
+    await removeSegments(
+      directory,
+      segments.filter((number) => number < needed),
+    );
+  } catch (error) {
+    await begun.handle.close();
+    throw error;
+  }
   return begun;
 }
 

@@ -1,5 +1,4 @@
 // Who shows a certificate of an authority for clients: what the roles in it grant, as a token's do.
-
 import { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';

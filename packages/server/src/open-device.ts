@@ -1,5 +1,4 @@
 // What a server has on its disk, opened in order.
-
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';

@@ -1,6 +1,5 @@
 // A bundle: the key and the certificates of a server in one PEM file, so that one rename replaces
 // both.
-
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';

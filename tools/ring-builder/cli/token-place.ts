@@ -1,6 +1,5 @@
 // What is shown to servers: the operator's token or a client certificate, of an option or of the
 // environment.
-
 import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';

@@ -1,5 +1,4 @@
 // Scenarios of scans: what is there all along is in one page, whatever some devices lack.
-
 import { askServer } from '../../../test/support/ask-server.ts';
 import { isAcked } from '../../../test/support/history.ts';
 import { Broken } from '../nemesis.ts';

@@ -1,5 +1,4 @@
 // Attack: what a plan refuses, freezes, caps and promises; same input, same plan in any process.
-
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { movesInFlightMax } from '@ringwright/base/limits';

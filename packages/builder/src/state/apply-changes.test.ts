@@ -1,5 +1,4 @@
 // Attack: every refusal, with nothing changed; and order of changes.
-
 import { deviceWeightMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
 import { refusal } from '../../../../test/support/refusal.ts';

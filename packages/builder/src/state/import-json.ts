@@ -1,6 +1,5 @@
 // A ring in plain JSON, such as a converter of another system writes, as a first version. Pure.
 // The form is documented in DESIGN.md beside this; `ring-builder table RING --json` has it too.
-
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';

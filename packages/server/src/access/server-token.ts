@@ -1,5 +1,4 @@
 // The token that this server shows to others, from a file: no list of processes has it.
-
 import { parseToken, tokenText } from '@ringwright/access/token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';

@@ -1,5 +1,4 @@
 // The data directory of a device, before anything in it is opened: there, writable, and its own.
-
 import { constants } from 'node:fs';
 import { access, chmod, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';

@@ -1,6 +1,5 @@
 // A small JSON file of the server's own state, under one schema for both directions: what would not
 // be read at the next start is never written.
-
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError, isDiskFull } from '@ringwright/base/disk-error';
 import { stateFileBytesMax } from '@ringwright/base/limits-store';

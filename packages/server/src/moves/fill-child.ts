@@ -1,6 +1,5 @@
 // Fills the files of children from those of their parents on this very device: partitions that are
 // split or merged. No byte leaves the device. Why nothing is lost: SPLITS.md beside this.
-
 import { must } from '@ringwright/base/assert';
 import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
 import type { Write } from '@ringwright/partition/file/record';

@@ -1,5 +1,4 @@
 // What a device did to files of its own that were not what they should be: lines of its log.
-
 import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
 
 export interface Repair extends PartitionPlace {

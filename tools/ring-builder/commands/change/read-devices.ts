@@ -1,5 +1,4 @@
 // Devices as people and files describe them: pairs, flags, a JSON array, CSV. Pure.
-
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
