@@ -1,7 +1,10 @@
 // Where private keys lie and what opens them: options first, then the environment, then a person.
+import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { accessFileBytesMax } from '@ringwright/base/limits';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { requirePrivate } from '@ringwright/node/read-regular-file';
 import { type Arguments, optionalText } from './arguments.ts';
 import { readInput } from './read-input.ts';
 import type { KeysPlace } from './verb.ts';
@@ -38,7 +41,10 @@ function homeOrRoot(): string {
   }
 }
 
+/** What a shell hands over by a pipe is nobody else's to read. Throws USAGE, FILE_UNFIT. */
 async function readPassphrase(file: string): Promise<string> {
+  const found = await stat(file).catch(onlyMissing);
+  if (found?.isFile() === true) requirePrivate(file, found);
   const name = `--passphrase-file ${file}`;
   const content = await readInput(file, { bytesMax: accessFileBytesMax, name });
   return content.toString('utf8').replace(/\r?\n$/, '');

@@ -27,7 +27,7 @@ test('five per cent of the slots may be stirred, and no more', () => {
   const grown = { ...size, joins: 'd4', unexplained: most + 1, given: 0 };
   expect(whyLarge(grown, 0.05)).toBe(
     '40 of 192 slots move, 30 of them explained by d4 growing up to the largest there was; ' +
-      'the other 10 are 5.2 %, at most 4.7 %',
+      '5.2 % are not, at most 4.7 %',
   );
   const alone = { ...size, moved: 10, unexplained: 10, given: 0 };
   expect(whyLarge(alone, 0.05)).toBe('10 of 192 slots move: 5.2 %, at most 4.7 %');

@@ -88,7 +88,7 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
   if (moved === unexplained) return `${all}: ${percent(moved)}, at most ${percent(max)}`;
   return (
     `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +
-    `the other ${unexplained} are ${percent(unexplained)}, at most ${percent(max)}`
+    `${percent(unexplained)} are not, at most ${percent(max)}`
   );
 }
 

@@ -1,5 +1,5 @@
 // With keys: one command turns signing on, and what it refuses.
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -74,8 +74,11 @@ test('the first ring of a folder is signed from the start, unless told otherwise
     'USAGE',
   ]);
   const weak = join(tool.folder, 'weak');
-  await writeFile(weak, 'short', { mode: 0o600 });
-  const locked = await codeOf(tool, `${create} ${place} --passphrase-file ${weak}`);
+  await writeFile(weak, 'short', { mode: 0o644 });
+  const withWeak = `${create} ${place} --passphrase-file ${weak}`;
+  expect(await codeOf(tool, withWeak)).toEqual([2, 'FILE_UNFIT']);
+  await chmod(weak, 0o600);
+  const locked = await codeOf(tool, withWeak);
   expect(locked).toEqual([2, 'SIGNING_KEY_LOCKED']);
   expect(await readdir(tool.folder)).toEqual(['weak']);
 
