@@ -1,5 +1,7 @@
 // Who holds a partition: its slots with the devices of moves in flight. Pure.
+
 import { assert } from '@ringwright/base/assert';
+import { firstWhere } from './first-where.ts';
 import type { Move } from './move.ts';
 import { holderIn, type Ring } from './ring.ts';
 
@@ -72,13 +74,5 @@ export function newcomersOf(ring: Pick<Ring, 'moves'>, partition: number): numbe
 
 /** Index of the first move with this partition or a higher one. */
 function firstMoveAt(moves: readonly Move[], partition: number): number {
-  let low = 0;
-  let high = moves.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const move = moves[middle];
-    if (move !== undefined && move.partition < partition) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(moves.length, (index) => (moves[index]?.partition ?? 0) >= partition);
 }

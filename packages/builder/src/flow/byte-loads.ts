@@ -1,4 +1,5 @@
 // Bytes by device while slots change their devices: who holds what, in order of size. Pure.
+import { firstWhere } from '@ringwright/ring/first-where';
 import type { HeldLeaves } from '../place/held-devices.ts';
 import { loadsOf, type Placement } from '../place/placement.ts';
 import { enterPartition, hadLeaf, leavePartition, replicasOf } from '../place/rebalance-work.ts';
@@ -110,24 +111,13 @@ export function giveSlot(loads: ByteLoads, slot: number, to: number): void {
   placement.leaf[slot] = to;
 }
 
-/** First place in the list whose partition is not before the rank. */
-function placeIn(loads: ByteLoads, list: readonly number[], rank: number): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (loads.rank[partitionOf(loads, list[middle]!)]! < rank) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function listSlot(
   loads: ByteLoads,
   list: number[],
   { slot, by }: { readonly slot: number; readonly by: 1 | -1 },
 ): void {
-  const place = placeIn(loads, list, loads.rank[partitionOf(loads, slot)]!);
+  const rankOf = (one: number): number => loads.rank[partitionOf(loads, one)]!;
+  const place = firstWhere(list.length, (index) => rankOf(list[index]!) >= rankOf(slot));
   if (by === 1) list.splice(place, 0, slot);
   else list.splice(place, 1);
 }

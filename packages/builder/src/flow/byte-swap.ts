@@ -1,5 +1,6 @@
 // The best way to change one slot so that devices hold bytes more evenly. Pure.
 // Evenness is the sum of bytes * bytes / share over devices: least where bytes follow shares.
+import { firstWhere } from '@ringwright/ring/first-where';
 import { type ByteLoads, costOf, mayHave, partitionOf } from './byte-loads.ts';
 import { droppedLeaves } from './flow-graph.ts';
 
@@ -76,7 +77,7 @@ function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null
   const size = bytes[partitionOf(loads, slot)]!;
   const slope = sums[from]! / shares[from]! - sums[to]! / shares[to]!;
   const wanted = size - slope / (1 / shares[from]! + 1 / shares[to]!);
-  let above = placeOf(loads, list, wanted);
+  let above = firstWhere(list.length, (place) => sizeAt(loads, list, place)! >= wanted);
   let below = above - 1;
   const own = costOf(loads, slot, to);
   for (let tries = 0; tries < PARTNERS_MAX; tries += 1) {
@@ -96,18 +97,6 @@ function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null
 function sizeAt(loads: ByteLoads, list: readonly number[], place: number): number | null {
   const slot = list[place];
   return slot === undefined ? null : loads.bytes[partitionOf(loads, slot)]!;
-}
-
-/** First place of the list with at least so many bytes. */
-function placeOf(loads: ByteLoads, list: readonly number[], wanted: number): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sizeAt(loads, list, middle)! < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** `change`: bytes that the slot's leaf gives to the other one. */

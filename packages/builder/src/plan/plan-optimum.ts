@@ -1,5 +1,7 @@
 // Whether a plan's moves are the fewest there can be, and what keeps them above the bound. Pure.
+
 import type { Finding } from '@ringwright/base/finding';
+import { firstWhere } from '@ringwright/ring/first-where';
 import type { Ring } from '@ringwright/ring/ring';
 import { certify } from '../certify/certify.ts';
 import { rebalance } from '../flow/rebalance.ts';
@@ -73,14 +75,7 @@ export function gapFindings(question: OptimumQuestion, optimum: Optimum | null):
 function closingOverload(question: OptimumQuestion): number | null {
   if (question.wanted.slots > ADVICE_SLOTS_MAX) return null;
   const open = OVERLOADS.filter((overload) => overload > question.state.overload);
-  let low = 0;
-  let high = open.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (gapWith(question, open[middle]!) === 0) high = middle;
-    else low = middle + 1;
-  }
-  return open[high] ?? null;
+  return open[firstWhere(open.length, (index) => gapWith(question, open[index]!) === 0)] ?? null;
 }
 
 function gapWith({ head, state }: OptimumQuestion, overload: number): number {
