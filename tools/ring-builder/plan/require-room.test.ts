@@ -59,6 +59,11 @@ test('too little room stops a commit, unless somebody says why it will do', asyn
   free += 1_000_000;
   await add('c');
   expect(await json('commit cities -m third')).toMatchObject({ version: 3 });
+
+  const drill = () => json<{ fits: boolean; survivors: object[] }>('drill cities device d2');
+  expect(await drill()).toMatchObject({ fits: true });
+  free = diskReserveBytes + 999;
+  expect(await drill()).toMatchObject({ fits: false });
 });
 
 test('room is needed for files, which have more bytes than small values', async () => {

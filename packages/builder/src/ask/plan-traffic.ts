@@ -96,8 +96,13 @@ function deviceTraffic(
     peakBytes: disk === null ? null : disk.bytes + bytesIn,
     freeBytes: disk === null ? null : disk.free,
     diskBytes: disk === null ? null : disk.total,
-    fits: disk === null ? null : bytesIn === 0 || bytesIn + diskReserveBytes <= disk.free,
+    fits: disk === null ? null : hasRoom(disk.free, bytesIn),
   };
+}
+
+/** For files of so many bytes, beside what a server keeps free. */
+export function hasRoom(freeBytes: number, bytesIn: number): boolean {
+  return bytesIn === 0 || bytesIn + diskReserveBytes <= freeBytes;
 }
 
 /** Whether the files would not even fit an empty disk of this size. */

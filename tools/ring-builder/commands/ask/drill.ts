@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { type Drill, drillRing } from '@ringwright/builder/ask/drill';
+import { hasRoom } from '@ringwright/builder/ask/plan-traffic';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierName } from '@ringwright/builder/state/tier-name';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -70,7 +71,7 @@ function fitOf(id: number, slotsIn: number, sizes: AskedSizes | null): Fit {
   const mean = sizes?.meanBytes ?? null;
   const bytesIn = mean === null ? null : Math.round(mean * slotsIn);
   const freeBytes = sizes?.deviceBytes(id)?.free ?? null;
-  const fits = bytesIn === null || freeBytes === null ? null : bytesIn <= freeBytes;
+  const fits = bytesIn === null || freeBytes === null ? null : hasRoom(freeBytes, bytesIn);
   return { bytesIn, freeBytes, fits };
 }
 
