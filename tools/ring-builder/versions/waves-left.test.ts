@@ -52,17 +52,18 @@ test('a wave that rests is left, and the minute is told at which it may go', asy
   const drains = { left: [], isLeftToDown: false };
   const outcome = { head, end: 'done', drains, totals: { ...noTotals }, paused: 0 } as const;
   const again = ' --step --max-moves 2';
-  const answer = rolloutAnswer(context, outcome, { waits: left, advice: null, again });
+  const resting = { waits: left, advice: null, again, standing: [], isRampDue: false };
+  const answer = rolloutAnswer(context, outcome, resting);
   expect(answer.json).toMatchObject({ end: 'resting', movesLeft: plan.movesLeft });
   expect(answer.json).toMatchObject({ restsUntil: until });
   const next = `ring-builder rollout cities${again}`;
   expect([answer.exit, answer.next]).toEqual([6, next]);
   expect(answer.lines.join('\n')).toContain(`after ${until.slice(0, 16)}Z`);
-  const done = { waits: { ...left, restsUntil: null }, advice: null, isRampDue: true };
+  const done = { ...resting, waits: { ...left, restsUntil: null }, isRampDue: true };
   expect(rolloutAnswer(context, outcome, done).next).toBe('ring-builder plan cities --step-ramps');
   // What is left to servers that are down goes by itself: the same command would say the same.
   const toDown = { ...outcome, end: 'drains', drains: { left: [], isLeftToDown: true } } as const;
-  const skipped = { waits: left, advice: null, again: ' --skip-down' };
+  const skipped = { ...resting, again: ' --skip-down' };
   expect(rolloutAnswer(context, toDown, skipped).next).toBe('ring-builder servers cities');
   ring.later(24);
   expect((await landed(ring)).left).toMatchObject({ restsUntil: null });

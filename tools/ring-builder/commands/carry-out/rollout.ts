@@ -127,17 +127,17 @@ export function rolloutAnswer(
   {
     waits,
     advice,
-    again = '',
-    standing = [],
-    isRampDue = false,
+    again,
+    standing,
+    isRampDue,
   }: {
     readonly waits: WavesLeft;
     readonly advice: Advice | null;
     /** The options that were given, for the command that goes on. */
-    readonly again?: string;
+    readonly again: string;
     /** Of ramps and drained devices, told when nothing is left to do. */
-    readonly standing?: readonly string[];
-    readonly isRampDue?: boolean;
+    readonly standing: readonly string[];
+    readonly isRampDue: boolean;
   },
 ): Answer {
   const { movesLeft, movesNotNoted, restsUntil } = waits;
@@ -150,7 +150,11 @@ export function rolloutAnswer(
   const isHeld = left.some((one) => one.isHeld);
   const copied = { partitions: moved, bytes, seconds, mbPerSecond: rate };
   const nothing = (end === 'done' || end === 'resting') && versions === 0;
-  const all = `${counted(moved, 'slot')} moved, ${counted(verified, 'copy', 'copies')} verified`;
+  // Splits, merges and ends of removals copy nothing.
+  const all =
+    moved + verified === 0
+      ? `${counted(versions, 'new version')}, no slot moved`
+      : `${counted(moved, 'slot')} moved, ${counted(verified, 'copy', 'copies')} verified`;
   const done = `${keyspace} version ${version}: ${all}`;
   return {
     json: {
