@@ -25,14 +25,16 @@ test('a certificate grants its roles until it ends; those of strangers grant not
   await certs('ours', 'init', '127.0.0.1');
   await certs('ours', 'issue', 'ada', '--role', 'operator', '--role', 'metrics');
   await certs('ours', 'issue', 'app', '--role', 'read:notes/pub', '--role', 'write:notes/pub');
-  const aYearAgo = await ringBuilderHere({
-    nowMs: () => Date.now() - 400 * dayMs,
-    keys: {
-      folder: path.join(folder.path, 'keys'),
-      name: null,
-      passphrase: () => Promise.resolve(secret),
-    },
-  });
+  const toolAgo = (days: number) =>
+    ringBuilderHere({
+      nowMs: () => Date.now() - days * dayMs,
+      keys: {
+        folder: path.join(folder.path, 'keys'),
+        name: null,
+        passphrase: () => Promise.resolve(secret),
+      },
+    });
+  const aYearAgo = await toolAgo(400);
   const inOurs = ['--certs', path.join(folder.path, 'ours')];
   await aYearAgo.json(['certs', 'issue', 'old', '--role', 'operator', ...inOurs]);
   await certs('theirs', 'init', '127.0.0.1');
@@ -76,6 +78,22 @@ test('a certificate grants its roles until it ends; those of strangers grant not
   expect(old).toMatchObject({ code: 'TOKEN_REFUSED' });
   expect(old.message).toContain('the certificate old ended at');
   expect(await push(pem('ours', 'ada'))).toMatchObject({ exit: 0, code: 'accepted' });
+
+  const health = async () => {
+    const asAda = ['--ca', authority, '--client-cert', pem('ours', 'ada')];
+    const { document } = await tool.answer<{
+      troubles: { kind: string; why: string; command: string }[];
+    }>(['health', 'notes', ...asAda]);
+    return document.troubles;
+  };
+  expect(await health()).toEqual([]);
+  await (await toolAgo(345)).json(['certs', 'rotate', '127.0.0.1', ...inOurs]);
+  const [ending] = await waitFor('the certificate that ends soon to be shown', {
+    ask: health,
+    until: ([first]) => first?.kind === 'certificate ends',
+  });
+  expect(ending).toMatchObject({ address: `127.0.0.1:${port}` });
+  expect(ending?.why).toMatch(/^its certificate for IP Address:127\.0\.0\.1 ends on 20/);
 
   const bundle = await readFile(pem('ours', 'app'), 'utf8');
   const identity = { key: bundle, cert: bundle.slice(bundle.indexOf('-----BEGIN CERT')) };

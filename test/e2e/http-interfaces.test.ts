@@ -1,12 +1,7 @@
-// HTTP of real servers beyond single keys: tags and conditions, batches, sessions, metrics.
-
-import fs from 'node:fs/promises';
+// HTTP of real servers beyond single keys: tags and conditions, batches, sessions.
 import { hostname } from 'node:os';
-import path from 'node:path';
 import { httpBatchBytesMax, valueBytesMax } from '@ringwright/base/limits';
-import { programVersion } from '@ringwright/base/program-version';
 import { waitFor } from '@ringwright/node/wait-for';
-import { wireVersion } from '@ringwright/wire/wire-version';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askServer, type Response, refusalOf } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
@@ -247,52 +242,4 @@ test('a server answers to its addresses, its machine, and the names it was given
     expect(await status(host), host).toBe(200);
   }
   expect(await status('evil.example')).toBe(421);
-});
-
-test('status and metrics tell the release that runs', async () => {
-  const status = await askServer(port(), { path: '/v1/status' });
-  const told = { version: programVersion, wireVersion };
-  expect(JSON.parse(status.bytes.toString())).toMatchObject(told);
-  const { bytes } = await askServer(port(), { path: '/metrics' });
-  const labels = `version="${programVersion}",wire="${wireVersion}"`;
-  expect(bytes.toString()).toContain(`ringwright_build_info{${labels}} 1\n`);
-});
-
-test('every metric of the Grafana dashboard is one that a server gives', async () => {
-  const file = path.join(import.meta.dirname, '../../tools/ring-server/grafana-dashboard.json');
-  const dashboard = JSON.parse(await fs.readFile(file, 'utf8')) as {
-    readonly panels: readonly {
-      readonly title: string;
-      readonly targets?: readonly { expr: string }[];
-      readonly options?: { readonly content?: string };
-    }[];
-  };
-  const { bytes } = await askServer(port(), { path: '/metrics' });
-  const given = new Map<string, string>();
-  for (const [, name = '', kind = ''] of bytes.toString().matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
-    given.set(name, kind);
-    if (kind === 'histogram')
-      for (const end of ['bucket', 'sum', 'count']) given.set(`${name}_${end}`, kind);
-  }
-  let named = 0;
-  for (const { title, targets = [] } of dashboard.panels) {
-    for (const { expr } of targets) {
-      const names = expr.match(/\b(ringwright|process|nodejs)_[a-z0-9_]+/g) ?? [];
-      expect(names.length, `${title}: ${expr}`).toBeGreaterThan(0);
-      named += names.length;
-      for (const name of names) expect(given.has(name), `${title}: ${name}`).toBe(true);
-    }
-  }
-  expect(named).toBeGreaterThan(15);
-  // Drawn, or named in a text: those of Node too. A longer name does not stand for a shorter one.
-  const drawn = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-  const texts = dashboard.panels.map(({ options }) => options?.content ?? '');
-  const shown = new Set([...drawn, ...texts].join(' ').match(/[a-z][a-z0-9_]+/g));
-  const isShown = (name: string): boolean =>
-    ['', '_bucket', '_sum', '_count'].some((end) => shown.has(`${name}${end}`));
-  const bare = [...given.keys()].filter((name) => !/_(bucket|sum|count)$/.test(name));
-  expect(
-    bare.filter((name) => !isShown(name)),
-    'metrics that no panel shows',
-  ).toEqual([]);
 });

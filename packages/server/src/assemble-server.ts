@@ -34,8 +34,8 @@ import type { ActiveRing } from './rings/active-ring.ts';
 import type { CallBack } from './rings/ring-exchange.ts';
 import { RingRequests } from './rings/ring-requests.ts';
 import type { Rings } from './rings/rings.ts';
-import { measureCopies } from './status/measure-store.ts';
-import { isAllReady, type StatusPorts } from './status/status.ts';
+import { measureCopies } from './status/measure-status.ts';
+import { isAllReady, type ShownCertificate, type StatusPorts } from './status/status.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 
 export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders'> {
@@ -71,6 +71,7 @@ interface Surroundings {
   readonly operatorListen: string | null;
   /** Nothing is said without TLS, to other servers either. */
   readonly demandsTls: boolean;
+  readonly certificate: () => ShownCertificate | null;
   /** Other machines reach it without TLS, trust or access: an operator wanted it so. */
   readonly insecure: boolean;
 }
@@ -86,7 +87,7 @@ export async function assembleServer(
   opened: OpenedDevice,
   surroundings: Surroundings,
 ): Promise<ServerParts> {
-  const { log, throttle, demandsTls, insecure } = surroundings;
+  const { log, throttle, demandsTls, certificate, insecure } = surroundings;
   const { store, audit } = opened;
   const metrics = createMetrics();
   const clocks = createClocks(opened);
@@ -142,7 +143,7 @@ export async function assembleServer(
   const coordinator = createCoordinator({ ...peerParts, ...ringParts, ...answering });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
   const operated = { ...opened, rings, forks, requests, reconciler, peers, throttle };
-  const said = { demandsTls, insecure, startedMs: nowMs(), nowMs };
+  const said = { demandsTls, certificate, insecure, startedMs: nowMs(), nowMs };
   const status: StatusPorts = { ...operated, ...repair, ...said };
   fillHandlers(handlers, {
     ...{ guard, audit, proven, replica, introduce, copies, throttle, ...repair },

@@ -4,6 +4,7 @@ import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { type SecurePort, securePort } from '@ringwright/node/link/secure-port';
 import type { Logger } from 'pino';
 import { followFile } from './repeat.ts';
+import type { ShownCertificate } from './status/status.ts';
 import { readTlsBundle, type TlsBundle } from './tls-bundle.ts';
 
 /** For `--tls`: the certificate that the device makes of its own key, as rings name it. */
@@ -21,6 +22,7 @@ export class PortSecurity {
   readonly #around: Around;
   readonly #ports: SecurePort[] = [];
   #identity: TlsIdentity;
+  #shown: ShownCertificate | null = null;
   #stop: () => Promise<void> = () => Promise.resolve();
 
   private constructor(surroundings: Around, demandsTls: boolean, identity: TlsIdentity) {
@@ -38,6 +40,11 @@ export class PortSecurity {
     const security = new PortSecurity(surroundings, true, bundle.identity);
     security.#follow(tls, bundle);
     return security;
+  }
+
+  /** Null: none of a bundle. That of the device itself does not end. */
+  get shown(): ShownCertificate | null {
+    return this.#shown;
   }
 
   /** Before the server listens. */
@@ -60,9 +67,11 @@ export class PortSecurity {
   /** Looks at the content: a file that was written anew with the same content is no news. */
   #follow(file: string, first: TlsBundle): void {
     const { log, nowMs } = this.#around;
-    const tell = ({ names, endsMs }: TlsBundle): void =>
-      log.info({ file, names, ends: new Date(endsMs).toISOString() }, 'certificate shown');
-    tell(first);
+    const note = ({ names, endsMs }: TlsBundle): void => {
+      this.#shown = { names, ends: new Date(endsMs).toISOString() };
+      log.info({ file, ...this.#shown }, 'certificate shown');
+    };
+    note(first);
     this.#stop = followFile(file, {
       kept: 'the certificate before stays shown',
       log,
@@ -72,7 +81,7 @@ export class PortSecurity {
         if (key === this.#identity.key && cert === this.#identity.cert) return;
         for (const port of this.#ports) port.show(bundle.identity);
         this.#identity = bundle.identity;
-        tell(bundle);
+        note(bundle);
       },
     });
   }

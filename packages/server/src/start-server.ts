@@ -109,6 +109,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
     certificates,
     isStrict,
     demandsTls,
+    certificate: () => security.shown,
     insecure,
     operatorListen: options.operatorListen ?? null,
   });

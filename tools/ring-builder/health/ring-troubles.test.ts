@@ -28,6 +28,8 @@ function judge(
     readonly isAll?: boolean;
     readonly logLoss?: ServerStatus['logLoss'];
     readonly demandsTrust?: boolean;
+    /** Days after the commit at which the second server's root and certificate end. */
+    readonly endsAfter?: { readonly root: number; readonly certificate: number };
   } = {},
 ) {
   const answers = new Map<string, ServerStatus | CodedError>();
@@ -42,14 +44,22 @@ function judge(
     const disk = { freeBytes, totalBytes };
     const refusals = id === 1 ? (world.refusals ?? []) : [];
     const logLoss = id === 1 ? world.logLoss : null;
-    const trust = id === 1 && world.demandsTrust === true ? [{}] : null;
-    const status = { address, ready: true, rings, disk, refusals, logLoss, trust };
+    const ends = id === 1 ? world.endsAfter : undefined;
+    const signed = id === 1 && world.demandsTrust === true ? [{}] : null;
+    const trust = ends === undefined ? signed : [{ expires: afterDays(ends.root) }];
+    const certificate =
+      ends === undefined
+        ? null
+        : { names: 'IP Address:127.0.0.1', ends: afterDays(ends.certificate) };
+    const status = { address, ready: true, rings, disk, refusals, logLoss, trust, certificate };
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
   const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), committedMs, ...standing };
   return troublesOfRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
+
+const afterDays = (days: number): string => new Date(committedMs + days * 86_400_000).toISOString();
 
 const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6201 cannot be reached');
 const stranger = new CodedError('TOKEN_MISSING', 'this needs a token with metrics or operator');
@@ -225,4 +235,26 @@ test('a move to a server that is down is that one trouble', () => {
 
 test('a ring without moves never stalls', () => {
   expect(judge(first, undefined, anHour).troubles).toEqual([]);
+});
+
+test.each<[number, number, string[]]>([
+  [15, 31, []],
+  [13, 31, ['trust ends: its root of trust ends on 2026-12-04; it takes no ring from then on']],
+  [15, 29, ['certificate ends: its certificate for IP Address:127.0.0.1 ends on 2026-12-20']],
+  [
+    -1,
+    0,
+    [
+      'trust ends: its root of trust ended on 2026-11-20; it takes no ring from then on',
+      'certificate ends: its certificate for IP Address:127.0.0.1 ended on 2026-11-21',
+    ],
+  ],
+])('a root that ends in %d days, a certificate in %d', (root, certificate, lines) => {
+  const { troubles } = judge(first, undefined, { endsAfter: { root, certificate } });
+  expect(troubles.map(({ kind, why }) => `${kind}: ${why}`)).toEqual(lines);
+  const commands = { 'trust ends': 'key trust', 'certificate ends': 'certs list' };
+  for (const { kind, command } of troubles) {
+    expect(commands).toHaveProperty([kind], command);
+  }
+  expect(exitOf(troubles)).toBe(lines.length === 0 ? 0 : 1);
 });

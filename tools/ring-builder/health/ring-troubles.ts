@@ -46,7 +46,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   const rows = moveRows(ring, said);
   // A move to a server that is down is no trouble of its own.
   const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
-  const troubles = [...withAdvice(head, asked), ...moveTroubles(head, heard, nowMs)];
+  const troubles = [...withAdvice(head, asked, nowMs), ...moveTroubles(head, heard, nowMs)];
   const given = head.pushed || asked.some((one) => !(one.said instanceof Error));
   return {
     given,
@@ -60,9 +60,9 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
 }
 
 /** Servers with the same plight are one plight: one command, one sentence with all their names. */
-function withAdvice(head: JudgedHead, servers: readonly AskedServer[]): Trouble[] {
+function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: number): Trouble[] {
   const troubles = servers.flatMap((one) =>
-    serverTroubles(head, one).map((trouble) => ({ trouble, devices: one.devices })),
+    serverTroubles(head, one, nowMs).map((trouble) => ({ trouble, devices: one.devices })),
   );
   return troubles.map(({ trouble }) => {
     const wanted = trouble.code;

@@ -3,6 +3,8 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
+import { trustWarnDays } from '@ringwright/base/limits';
+import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
 import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
@@ -37,6 +39,7 @@ type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 export function serverTroubles(
   head: JudgedHead,
   { address, status, said }: AskedServer,
+  nowMs: number,
 ): Trouble[] {
   const ring = head.ring.keyspace;
   const trouble: Make = (kind, why, command) => {
@@ -52,6 +55,7 @@ export function serverTroubles(
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, said, trouble }),
+    ...endTroubles(status, nowMs, trouble),
   ];
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
   const make = { trouble, lacking };
@@ -136,6 +140,33 @@ function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Tr
   const hint =
     'log lost: find out who changed the data directory; a restart of that server ends the alarm';
   return [{ ...trouble('log lost', why, `reconcile ${ring}`), hint }];
+}
+
+/** What ends by itself, told while there is time for people to meet. */
+function endTroubles({ trust, certificate }: ServerStatus, nowMs: number, make: Make): Trouble[] {
+  const found: Trouble[] = [];
+  const [root] = (trust ?? []).flatMap(({ expires }) =>
+    endingWithin(expires, trustWarnDays, nowMs),
+  );
+  if (root !== undefined) {
+    const why = `its root of trust ${root}; it takes no ring from then on`;
+    const hint = 'ring-builder key trust makes the next root, which the next push takes along';
+    found.push({ ...make('trust ends', why, 'key trust'), hint });
+  }
+  const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
+  if (shown !== undefined) {
+    const why = `its certificate for ${certificate?.names} ${shown}`;
+    found.push(make('certificate ends', why, 'certs list'));
+  }
+  return found;
+}
+
+/** `ends on 2026-12-24`, where that is near: one or none. */
+function endingWithin(iso: string | undefined, days: number, nowMs: number): string[] {
+  if (iso === undefined) return [];
+  const endsMs = Date.parse(iso);
+  if (endsMs > nowMs + days * 24 * 3_600_000) return [];
+  return [`${endsMs <= nowMs ? 'ended' : 'ends'} on ${iso.slice(0, 10)}`];
 }
 
 /** `disk full`: writes are refused now. `disk low`: they will be. A lower weight helps with both. */

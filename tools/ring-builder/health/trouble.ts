@@ -17,6 +17,8 @@ const troubleKinds = [
   'no access',
   'down',
   'disk low',
+  'trust ends',
+  'certificate ends',
 ] as const;
 export type TroubleKind = (typeof troubleKinds)[number];
 

@@ -89,8 +89,12 @@ const statusSchema = z.object({
   copyPace: z
     .object({ allowed: z.nullable(z.number()), lentMs: z.nullable(z.number()).default(null) })
     .optional(),
-  /** The roots under which rings must be signed; null: none. */
-  trust: z.nullish(z.array(z.object({ cluster: z.string().optional() }))),
+  /** The roots under which rings must be signed, and when they end (ISO); null: none. */
+  trust: z.nullish(
+    z.array(z.object({ cluster: z.string().optional(), expires: z.string().optional() })),
+  ),
+  /** That of --tls FILE; null: none was given; absent in older releases. */
+  certificate: z.nullish(z.object({ names: z.string(), ends: z.string() })),
   /** When tokens were last shown there, in ms since 1970; absent in older releases. */
   tokensUsed: z.record(z.string(), z.number()).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),

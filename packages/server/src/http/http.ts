@@ -15,7 +15,7 @@ import { type Credential, credentialOf } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
-import { measurePartitions } from '../status/measure-store.ts';
+import { measureStatus } from '../status/measure-status.ts';
 import { middleOf } from '../status/middle-of.ts';
 import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -205,7 +205,9 @@ async function answerService(
       });
     }
     case '/metrics': {
-      measurePartitions(ports.metrics, ports.status);
+      const { store } = ports.status;
+      const disk = await store.disk.free();
+      measureStatus(ports.metrics, { status: serverStatus(ports.status), store, disk });
       const text = Buffer.from(await ports.metrics.registry.metrics());
       const headers = { 'content-type': ports.metrics.registry.contentType };
       return answerBytes(response, text, { status: 200, headers });

@@ -1,25 +1,55 @@
-// Figures of the store and of copies, taken where they pass: gauges on request, bytes on arrival.
+// Metrics of the status, set when somebody asks for them, and of copies, counted on arrival.
+import type { Store } from '@ringwright/partition/store';
 import { copyRead, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { StatusPorts } from './status.ts';
+import type { RingStatus, ServerStatus } from './status.ts';
 
-/** Counts the partition files by ring and state, and what holds moves up; called for the metrics. */
-export function measurePartitions(
-  { partitions, heldDrops, copyRate }: Metrics,
+/** Sets the gauges that /metrics shows of the status and of the disk. */
+export function measureStatus(
+  metrics: Metrics,
   {
+    status,
     store,
-    reconciler,
-    rings,
-    throttle,
-  }: Pick<StatusPorts, 'store' | 'reconciler' | 'rings' | 'throttle'>,
+    disk,
+  }: {
+    readonly status: ServerStatus;
+    readonly store: Pick<Store, 'list'>;
+    readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
+  },
 ): void {
-  copyRate.set(throttle.status().inForce ?? 0);
-  for (const { ring } of rings.list()) {
-    const { drops, quarantines } = reconciler.held(ring.keyspace);
-    heldDrops.set({ ring: ring.keyspace }, drops + quarantines);
+  for (const ring of status.rings) measureRing(metrics, ring, status.nowMs);
+  measureStates(metrics, store);
+  for (const { cluster, expires } of status.trust ?? []) {
+    metrics.trustEnd.set({ cluster }, Date.parse(expires) / 1_000);
   }
+  // One that was replaced may have had other names.
+  metrics.certificateEnd.reset();
+  if (status.certificate !== null) {
+    const { names, ends } = status.certificate;
+    metrics.certificateEnd.set({ names }, Date.parse(ends) / 1_000);
+  }
+  metrics.diskFree.set(disk.freeBytes);
+  metrics.diskTotal.set(disk.totalBytes);
+  metrics.unreachablePeers.set(status.peers.filter(({ connected }) => !connected).length);
+  metrics.logLost.set(status.logLoss === null ? 0 : 1);
+  metrics.copyRate.set(status.copyPace.inForce ?? 0);
+}
+
+function measureRing(metrics: Metrics, status: RingStatus, nowMs: number): void {
+  const { ring, held, freshness } = status;
+  metrics.notReady.set({ ring }, status.notReady);
+  metrics.damaged.set({ ring }, status.damaged.length);
+  metrics.failingSteps.set({ ring }, status.failing.length);
+  metrics.heldDrops.set({ ring }, held.drops + held.quarantines);
+  metrics.records.set({ ring }, status.rows);
+  metrics.recordBytes.set({ ring }, status.bytes);
+  if (freshness.leftMs !== null)
+    metrics.beaconEnd.set({ ring }, (nowMs + freshness.leftMs) / 1_000);
+}
+
+function measureStates({ partitions }: Metrics, store: Pick<Store, 'list'>): void {
   const counts = new Map<string, number>();
   for (const { keyspace, state } of store.list()) {
     const name = `${keyspace}/${state}`;

@@ -35,6 +35,14 @@ interface TrustStatus {
   readonly expiresSoon: boolean;
 }
 
+/** The first certificate of the bundle that is shown now. */
+export interface ShownCertificate {
+  /** Host names and IP addresses that clients may call the server by. */
+  readonly names: string;
+  /** ISO time. */
+  readonly ends: string;
+}
+
 export interface StatusPorts {
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
@@ -50,6 +58,7 @@ export interface StatusPorts {
   /** The device's own, private. */
   readonly key: KeyObject;
   readonly demandsTls: boolean;
+  readonly certificate: () => ShownCertificate | null;
   readonly insecure: boolean;
   readonly startedMs: number;
   readonly nowMs: () => number;
@@ -105,6 +114,8 @@ export interface ServerStatus {
   readonly key: string;
   /** Connections without TLS are refused. */
   readonly demandsTls: boolean;
+  /** That of --tls FILE, with the time at which it ends; null: none was given. */
+  readonly certificate: ShownCertificate | null;
   /** It listens to other machines without TLS, trust or access: --insecure-listen. */
   readonly insecure: boolean;
   readonly uptimeMs: number;
@@ -130,6 +141,7 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
     device: ports.identity.name,
     key: spkiOf(ports.key),
     demandsTls: ports.demandsTls,
+    certificate: ports.certificate(),
     insecure: ports.insecure,
     uptimeMs: ports.nowMs() - ports.startedMs,
     nowMs: ports.nowMs(),

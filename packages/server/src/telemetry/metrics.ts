@@ -37,10 +37,74 @@ export function createMetrics() {
       ['version', 'wire'],
     )
     .set({ version: programVersion, wire: wireVersion }, 1);
-  return { registry, ...deviceMetrics(makers), ...interfaceMetrics(makers) };
+  return {
+    registry,
+    ...statusMetrics(makers),
+    ...deviceMetrics(makers),
+    ...interfaceMetrics(makers),
+  };
 }
 
-/** Rings, partition files on their way, and what holds them up. */
+/** What the server says of itself at /v1/status, set when they are asked for. */
+function statusMetrics({ gauge }: Makers) {
+  return {
+    partitions: gauge('ringwright_partitions', 'Partition files on this device by state', [
+      'ring',
+      'state',
+    ]),
+    notReady: gauge(
+      'ringwright_not_ready_partitions',
+      'Partitions that the ring gives this device and that cannot be read here yet',
+      ['ring'],
+    ),
+    damaged: gauge(
+      'ringwright_damaged_partitions',
+      'Partition files that cannot be used: they refill, or wait for an operator',
+      ['ring'],
+    ),
+    failingSteps: gauge(
+      'ringwright_failing_steps',
+      'Steps of partitions, such as open and drain, that fail and are tried again',
+      ['ring'],
+    ),
+    heldDrops: gauge('ringwright_held_drops', 'Drops and quarantines that wait for an operator', [
+      'ring',
+    ]),
+    records: gauge('ringwright_records', 'Records on this device', ['ring']),
+    recordBytes: gauge('ringwright_record_bytes', 'Bytes of their values', ['ring']),
+    beaconEnd: gauge(
+      'ringwright_beacon_expiry_timestamp_seconds',
+      'When the last beacon runs out; no data is dropped from then on',
+      ['ring'],
+    ),
+    trustEnd: gauge(
+      'ringwright_trust_expiry_timestamp_seconds',
+      'When the root of trust ends; no ring is accepted from then on',
+      ['cluster'],
+    ),
+    certificateEnd: gauge(
+      'ringwright_certificate_expiry_timestamp_seconds',
+      'When the certificate of --tls ends, by the names that it is for',
+      ['names'],
+    ),
+    diskFree: gauge('ringwright_disk_free_bytes', 'Free on the disk of the data directory'),
+    diskTotal: gauge('ringwright_disk_bytes', 'Size of the disk of the data directory'),
+    unreachablePeers: gauge(
+      'ringwright_unreachable_peers',
+      'Servers of the rings without a connection from here',
+    ),
+    logLost: gauge(
+      'ringwright_log_lost',
+      '1: the commit log was changed from outside, and began anew in this life of the process',
+    ),
+    copyRate: gauge(
+      'ringwright_copy_rate_bytes_per_second',
+      'Limit of copies in each direction; 0: none',
+    ),
+  };
+}
+
+/** Rings, and records and files on their way. */
 function deviceMetrics({ counter, gauge }: Makers) {
   return {
     replicatedRows: counter(
@@ -58,19 +122,8 @@ function deviceMetrics({ counter, gauge }: Makers) {
       'Bytes of rings fetched from peers, as whole files or deltas',
       ['form'],
     ),
-    partitions: gauge('ringwright_partitions', 'Partition files on this device by state', [
-      'ring',
-      'state',
-    ]),
     ringRefusals: counter('ringwright_ring_refusals_total', 'Rings refused, by code', ['code']),
     copiedBytes: counter('ringwright_copied_bytes_total', 'Bytes of partitions received'),
-    copyRate: gauge(
-      'ringwright_copy_rate_bytes_per_second',
-      'Limit of copies in each direction; 0: none',
-    ),
-    heldDrops: gauge('ringwright_held_drops', 'Drops and quarantines that wait for an operator', [
-      'ring',
-    ]),
   };
 }
 
