@@ -82,16 +82,14 @@ function createRelay(parts: RelayParts, { log }: Ports): RingRelay {
   });
 }
 
-function loadForks(directory: string, { metrics, log }: Ports): Promise<RingForks> {
+function loadForks(directory: string, { log }: Ports): Promise<RingForks> {
   return RingForks.load({
     directory,
     nowMs,
     onAlarm: (fork) => {
-      metrics.ringFork.set({ ring: fork.keyspace }, 1);
       log.error(fork, 'FORK: two rings of one version exist; drops stop until it is settled');
     },
     onSettled: (fork) => {
-      metrics.ringFork.set({ ring: fork.keyspace }, 0);
       log.warn(fork, 'fork settled by an operator');
     },
   });

@@ -99,7 +99,7 @@ export async function assembleServer(
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });
 
   const onActivate = (active: ActiveRing): void => {
-    noteActivation(active, { metrics, log, audit });
+    noteActivation(active, { log, audit });
     // Not in the turn of the swap: at start the reconciler is not there yet.
     setImmediate(() => {
       peerParts.followKeys();
@@ -156,18 +156,10 @@ export async function assembleServer(
 
 function noteActivation(
   active: ActiveRing,
-  {
-    metrics,
-    log,
-    audit,
-  }: Pick<OpenedDevice, 'audit'> & {
-    readonly metrics: Metrics;
-    readonly log: Logger;
-  },
+  { log, audit }: Pick<OpenedDevice, 'audit'> & { readonly log: Logger },
 ): void {
   const { id, self } = active;
   const { keyspace, version } = active.ring;
   log.info({ ring: keyspace, version, id, device: self }, 'ring activated');
-  metrics.ringVersion.set({ ring: keyspace }, version);
   audit.noteOwn('ring', `${keyspace} ${version}, ${id.slice(0, 12)}: active`);
 }

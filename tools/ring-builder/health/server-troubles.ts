@@ -150,8 +150,9 @@ function endTroubles({ trust, certificate }: ServerStatus, nowMs: number, make: 
   );
   if (root !== undefined) {
     const why = `its root of trust ${root}; it takes no ring from then on`;
-    const hint = 'ring-builder key trust makes the next root, which the next push takes along';
-    found.push({ ...make('trust ends', why, 'key trust'), hint });
+    const renew = 'key trust --days 365';
+    const hint = `ring-builder ${renew} makes the next root, which the next push takes along`;
+    found.push({ ...make('trust ends', why, renew), hint });
   }
   const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
   if (shown !== undefined) {

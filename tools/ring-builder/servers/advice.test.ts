@@ -29,7 +29,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['SIGNATURES_MISSING', still, 'key list', 'copy trust.json'],
   ['SIGNATURES_MISSING', missing, "commit cities -m 'signed from here on'", 'a signed version'],
   ['SIGNATURES_MISSING', signed, 'key list', `ring-builder sign cities ${version} adds`],
-  ['BRAKE', signed, `sign cities ${version}`, 'second person'],
+  ['BRAKE', signed, `sign cities ${version}`, 'another ring key'],
   ['TRUST_FORK', signed, 'key list', '--trust'],
   ['BEACON_EXPIRED', signed, 'beacon cities', 'drop again'],
   ['RING_FORMAT_UNKNOWN', still, 'rollout cities', 'older program'],

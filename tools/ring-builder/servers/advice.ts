@@ -217,7 +217,7 @@ const table = new Map<ErrorCode, Advise>([
   ['SIGNATURES_MISSING', signatures],
   [
     'BRAKE',
-    says('a second person with a ring key signs it', (ring, version) => `sign ${ring} ${version}`),
+    says('somebody with another ring key signs it', (ring, version) => `sign ${ring} ${version}`),
   ],
   ['RING_EPOCH_WRONG', trust],
   ['TRUST_FORK', trust],

@@ -81,11 +81,15 @@ export async function tellSigned(
     );
     return { ...approval, lines: [], next: null };
   }
-  const { signers, needed, missing } = approval;
-  const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
   return {
     ...approval,
-    lines: [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`],
-    next: missing === 0 ? null : context.next(`sign ${ring} ${version}`),
+    lines: [signersLine(approval)],
+    next: approval.missing === 0 ? null : context.next(`sign ${ring} ${version}`),
   };
+}
+
+export function signersLine({ signers, needed, missing }: Approval): string {
+  const who = signers.length === 0 ? 'no key that counts' : signers.join(', ');
+  const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
+  return `signed by ${who} (${signers.length} of ${needed})${waits}`;
 }

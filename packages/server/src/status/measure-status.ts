@@ -39,6 +39,8 @@ export function measureStatus(
 
 function measureRing(metrics: Metrics, status: RingStatus, nowMs: number): void {
   const { ring, held, freshness } = status;
+  metrics.ringVersion.set({ ring }, status.version);
+  metrics.ringFork.set({ ring }, status.fork?.settled === null ? 1 : 0);
   metrics.notReady.set({ ring }, status.notReady);
   metrics.damaged.set({ ring }, status.damaged.length);
   metrics.failingSteps.set({ ring }, status.failing.length);

@@ -48,6 +48,12 @@ export function createMetrics() {
 /** What the server says of itself at /v1/status, set when they are asked for. */
 function statusMetrics({ gauge }: Makers) {
   return {
+    ringVersion: gauge('ringwright_ring_version', 'Active version of each ring', ['ring']),
+    ringFork: gauge(
+      'ringwright_ring_fork',
+      '1: two rings of one version were seen and nobody has settled it',
+      ['ring'],
+    ),
     partitions: gauge('ringwright_partitions', 'Partition files on this device by state', [
       'ring',
       'state',
@@ -105,17 +111,11 @@ function statusMetrics({ gauge }: Makers) {
 }
 
 /** Rings, and records and files on their way. */
-function deviceMetrics({ counter, gauge }: Makers) {
+function deviceMetrics({ counter }: Makers) {
   return {
     replicatedRows: counter(
       'ringwright_replicated_rows_total',
       'Records pushed to peers that lacked them',
-    ),
-    ringVersion: gauge('ringwright_ring_version', 'Active version of each ring', ['ring']),
-    ringFork: gauge(
-      'ringwright_ring_fork',
-      '1: two rings of one version were seen and nobody has settled it',
-      ['ring'],
     ),
     fetchedRingBytes: counter(
       'ringwright_fetched_ring_bytes_total',

@@ -32,7 +32,7 @@ import {
 import { lastPush, pushLine } from '../../versions/last-push.ts';
 import { pinLines } from '../../versions/pins.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
-import { trustOf } from '../../versions/signing.ts';
+import { signersLine, trustOf } from '../../versions/signing.ts';
 import { describeChange } from '../../versions/stage-verb.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
@@ -165,11 +165,10 @@ function removedLines(removed: readonly number[], plan: string): string[] {
 
 function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
-  const { signed, signers, needed, missing } = signing;
+  const { signed, needed } = signing;
   if (!signed) return ['not signed, as the rings of this folder are: it cannot be pushed'];
   if (needed === 0) return ['signed; the trust.json that names the keys is not here any more'];
-  const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
-  return [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`];
+  return [signersLine(signing)];
 }
 
 function nextCommand(

@@ -1,5 +1,8 @@
 // ring-builder key trust and key revoke: the root in force, and the one that follows it.
 import { counted } from '@ringwright/base/counted';
+import { approvalOf } from '@ringwright/repository/approval';
+import { listRings } from '@ringwright/repository/folder/list-rings';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
 import { type Rotation, rotateTrust, waitingRoot } from '@ringwright/repository/rotate-trust';
 import { listKeys, loadKey } from '@ringwright/repository/signing-key';
@@ -7,6 +10,7 @@ import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { TrustRoot } from '@ringwright/ring/trust/trust-root';
 import { type Arguments, flag, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
+import { trustOf } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { changeOfRoot, isChange, withoutKeys } from './root-change.ts';
 
@@ -51,18 +55,48 @@ async function rotate(
   return rotationAnswer(context, rotation);
 }
 
-function rotationAnswer(context: Context, rotation: Rotation): Answer {
+async function rotationAnswer(context: Context, rotation: Rotation): Promise<Answer> {
   const { root, id, inForce, byPrevious, byItself } = rotation;
   const count = ([found, needed]: readonly [number, number], whose: string): string =>
     `${found} of ${counted(needed, 'signature')} of ${whose} root keys`;
   const state = inForce
     ? `root ${root.version} (${id}) is in force; servers learn it with the next push or beacon`
     : `root ${root.version} waits in trust-next.json: ${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;
+  const heads = inForce ? await headsUnder(context) : [];
+  const toSign = heads.filter(({ missing }) => missing > 0);
+  const [unsigned, first] = [toSign[0], heads[0]];
+  const sign = unsigned && `sign ${unsigned.ring} ${unsigned.version}`;
   return {
-    json: { ...rotation, changed: true },
-    lines: [state, ...describe(root)],
-    next: context.next(inForce ? 'key trust' : 'key trust --sign'),
+    json: { ...rotation, toSign, changed: true },
+    lines: [
+      state,
+      ...describe(root),
+      ...toSign.map(({ ring, version }) => `${ring} version ${version} has too few signatures now`),
+    ],
+    next: context.next(
+      inForce ? (sign ?? (first ? `push ${first.ring}` : 'key list')) : 'key trust --sign',
+    ),
   };
+}
+
+interface SignedHead {
+  readonly ring: string;
+  readonly version: number;
+  /** Signatures that it needs before it can be pushed. */
+  readonly missing: number;
+}
+
+/** Signed heads under the root in force. What cannot be read is left to `health`. */
+async function headsUnder(context: Context): Promise<SignedHead[]> {
+  const trust = await trustOf(context);
+  const heads: SignedHead[] = [];
+  for (const ring of await listRings(context.rings)) {
+    const head = await readVersion(context.rings, ring, 'head').catch(() => null);
+    if (head === null || head.signing === null) continue;
+    const { missing } = approvalOf(head, trust);
+    heads.push({ ring, version: head.ring.version, missing });
+  }
+  return heads;
 }
 
 async function show(context: Context): Promise<Answer> {

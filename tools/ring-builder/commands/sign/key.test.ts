@@ -183,6 +183,25 @@ test('roles, thresholds and renewals are the next root, which needs the root key
   expect(root.split('\n')).toHaveLength(6);
 });
 
+test('a key that is revoked takes its signatures with it: who signs again is told', async () => {
+  const tool = await ringBuilderIn();
+  const [ada, bob] = [await person('ada'), await person('bob')];
+  await tool.json(`key generate ada ${ada}`);
+  await tool.json(create);
+  await tool.json(`add cities ${devices}`);
+  await tool.json(`commit cities -m first ${ada}`);
+  const { line } = await tool.json<{ line: string }>(`key generate bob --role ring ${bob}`);
+  const added = await tool.run(`key trust --add ${line} ${ada}`);
+  expect(added.stdout).toMatch(/^Next: ring-builder push cities$/m);
+  const revoked = await tool.run(`key revoke ada ${ada}`);
+  expect(revoked.stdout).toContain('cities version 1 has too few signatures now');
+  expect(revoked.stdout).toMatch(/^Next: ring-builder sign cities 1$/m);
+  expect((await tool.run('status cities')).stdout).toContain(
+    'signed by no key that counts (0 of 1); 1 more needed before it can be pushed',
+  );
+  expect(await tool.json(`sign cities 1 ${bob}`)).toMatchObject({ missing: 0 });
+});
+
 const refused = [
   ['key generate ada', 2, 'SIGNING_KEY_LOCKED'],
   ['key generate Ada! --role ring', 2, 'NAME_INVALID'],
