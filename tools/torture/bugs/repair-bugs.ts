@@ -2,7 +2,12 @@
 import { flips } from '../nemeses/disk.ts';
 import { part } from '../nemeses/part.ts';
 import { pause } from '../nemeses/pause.ts';
-import { missedUpdates, missedWrites, wipedDevice } from '../scenarios/repair-scenarios.ts';
+import {
+  missedUpdates,
+  missedWrites,
+  putBackDevice,
+  wipedDevice,
+} from '../scenarios/repair-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const partitionFile = 'packages/partition/src/file/partition-file.ts';
@@ -94,6 +99,14 @@ export const repairBugs: readonly SeededBug[] = [
     file: 'packages/server/src/moves/open-partitions.ts',
     find: 'partition, survey.state)',
     replace: "partition, 'ready')",
+  },
+  {
+    name: 'put-back-forgotten',
+    about: 'what a device that was put back from a backup had acknowledged counts as never written',
+    nemeses: [putBackDevice],
+    file: 'packages/server/src/device/device-generation.ts',
+    find: 'this.#wasPutBack = true;',
+    replace: '',
   },
   {
     name: 'reads-while-filling',

@@ -1,7 +1,11 @@
 // Scenarios of repair: a device that missed updates, and one that has lost everything.
 import fs from 'node:fs';
-import { Broken, lasts } from '../nemesis.ts';
-import { isText, scenarioOf } from './scenario.ts';
+import path from 'node:path';
+import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
+import { isAcked } from '../../../test/support/history.ts';
+import { Broken, lasts, until } from '../nemesis.ts';
+import type { Stage } from '../stage.ts';
+import { isText, keysOf, Scenario, scenarioOf } from './scenario.ts';
 
 /** Several rounds of replication. */
 const ROUNDS_MS = 3_000;
@@ -52,8 +56,49 @@ export const missedWrites = scenarioOf('a device that missed writes', async (sce
   throw new Broken(`no convergence: ${c.name} lacks ${open.join(', ')} after all that time`);
 });
 
-/** Only one of two devices that have a record is left, and the other begins anew. */
-export const wipedDevice = scenarioOf('a wiped device', async (scenario) => {
+export const wipedDevice = scenarioOf('a wiped device', (scenario) =>
+  loseOneOfTwo(scenario, (data) => fs.rmSync(data, { recursive: true })),
+);
+
+/** The other one is out of reach, and has all records of a partition: no third one knows of any. */
+export const putBackDevice = scenarioOf('a device put back', async (scenario) => {
+  const { stage, signal } = scenario;
+  const [a, b, c] = scenario.cast;
+  const keys = await untouchedKeys(stage);
+  await c.end('stop');
+  const backup = identityOf(c.server.place.data);
+  await c.start();
+  // Those that have called it remember a later state of it from then on.
+  const settled = { level: 'all', text: 'settled' } as const;
+  for (const peer of [a, b]) {
+    await until(signal, async () => (await scenario.askAll(peer, settled)).every(isAcked));
+  }
+  await loseOneOfTwo(new Scenario(stage, keys, signal), (data) => {
+    fs.rmSync(data, { recursive: true });
+    fs.mkdirSync(data, { mode: 0o700 });
+    for (const { name, bytes } of backup) {
+      fs.writeFileSync(path.join(data, name), bytes, { mode: 0o600 });
+    }
+  });
+});
+
+let lastPartition = 0;
+
+/** Of another partition in each play, which begins with the second: the first one has records. */
+async function untouchedKeys(stage: Stage): Promise<string[]> {
+  const ring = await stage.head();
+  lastPartition = (lastPartition + 1) % partitionCountOf(ring.partitioner);
+  return keysOf(ring, { play: stage.history.length, partition: lastPartition });
+}
+
+/** Who a device is, and how old: what a backup has that is of the days before its first ring. */
+function identityOf(data: string): { readonly name: string; readonly bytes: Buffer }[] {
+  const names = ['device.json', 'device-key.pem', 'life.json'];
+  return names.map((name) => ({ name, bytes: fs.readFileSync(path.join(data, name)) }));
+}
+
+/** Of two devices that alone have a record one loses it, and the other is out of reach. */
+async function loseOneOfTwo(scenario: Scenario, lose: (data: string) => void): Promise<void> {
   const { signal } = scenario;
   const { network } = scenario.stage;
   const [a, b, c] = scenario.cast;
@@ -64,7 +109,7 @@ export const wipedDevice = scenarioOf('a wiped device', async (scenario) => {
     network.rule(place.number, a.place.number, { held: true });
   }
   await c.end('kill');
-  fs.rmSync(c.server.place.data, { recursive: true });
+  lose(c.server.place.data);
   scenario.release([c, b]);
   await c.start();
   for (let read = 0; read < READS; read += 1) {
@@ -74,4 +119,4 @@ export const wipedDevice = scenarioOf('a wiped device', async (scenario) => {
   network.reset(a.place.number, c.place.number);
   network.heal();
   await scenario.askUntil(c, {}, { isSo: isText('after'), withinMs: READY_MS_MAX });
-});
+}
