@@ -20,6 +20,11 @@ const placesIn = (partitioner: Partitioner): number[] => keys.map(partitionerOf(
 const endsOf = (partitioner: IntervalPartitioner | null): readonly number[] | undefined =>
   partitioner?.kind === 'hash-intervals' ? partitioner.ends : undefined;
 
+test('an interval is cut into as many parts as a ring may have', () => {
+  const one = { ...circle, partitions: 1 };
+  expect(timesIntervals(one, 2 ** 18)?.partitions).toBe(1 + 2 ** 18);
+});
+
 describe.each(Object.entries(first))('%s', (_, partitioner) => {
   const before = asIntervals(partitioner)!;
 
