@@ -83,12 +83,11 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
   const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
   if (size.unexplained <= max) return null;
   const { moved, unexplained, slots } = size;
-  const percent = (value: number): string => `${((100 * value) / slots).toFixed(1)} %`;
   const all = `${moved} of ${counted(slots, 'slot')} move`;
-  if (moved === unexplained) return `${all}: ${percent(moved)}, at most ${percent(max)}`;
+  if (moved === unexplained) return `${all}, at most ${max} may`;
   return (
     `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +
-    `${percent(unexplained)} are not, at most ${percent(max)}`
+    `${counted(unexplained, 'is', 'are')} not, at most ${max} may be`
   );
 }
 
