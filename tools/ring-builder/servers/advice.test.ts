@@ -70,6 +70,9 @@ test('the worst is answered, with the names of those it is about', () => {
   const away = adviceOn(still, [at(0, 'PEER_TIMEOUT'), at(2, 'PEER_UNREACHABLE')]);
   expect(away?.text).toMatch(/^start 127.0.0.1:6200 127.0.0.1:6202: .* remove cities d0 d2 /);
   expect(adviceOn(still, [])).toBeNull();
+  const everyone = [0, 1, 2, 3].map((id) => at(id, 'PEER_UNREACHABLE'));
+  expect(adviceOn(moving, everyone)).toMatchObject({ command: 'rollout cities' });
+  expect(adviceOn(moving, everyone)?.text).not.toMatch(/skip-down|remove/);
   const source = adviceOn(moving, [at(2, 'PEER_UNREACHABLE')])?.text;
   expect(source).toMatch(
     /other holders fill 1 slot: nothing comes .* ring-builder remove cities d2/,

@@ -70,6 +70,7 @@ const absent: Advise = ({ ring, pushed, removed = [] }, plights) => {
       text: `${text}${withoutForGood(ring, gone, removed)}`,
     };
   }
+  if (!isSome) return { command: again, text: start };
   const without = `rollout ${keyspace} --skip-down`;
   const goOn = `${start}; to go on without: ring-builder ${without}`;
   const from = ring.moves.filter((move) => move.from !== null && gone.includes(move.from)).length;

@@ -14,7 +14,7 @@ import { type PushOutcome, plightsOf } from './push-ring.ts';
 
 /**
  * Pushes until all have confirmed; without those that cannot be reached and were removed, with
- * `skipDown` without any that cannot. Resolves with those it went on without. Throws
+ * `skipDown` without any that cannot, as long as one has confirmed. Resolves with those it went on without. Throws
  * SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`; at once the code of a refusal that
  * waiting cannot change, such as RING_FORK, or HEAD_MOVED when that came of a newer head here.
  */
@@ -28,10 +28,11 @@ export async function pushToAll(
     ask: () => pushAndNote(context, version, { targets, keepGoing: true, tell: null }),
     isDone: (servers) =>
       finalOf(servers).length > 0 ||
-      servers.every(
-        ({ outcome, required }) =>
-          outcome === 'accepted' || !required || (options.skipDown && outcome === 'unreachable'),
-      ),
+      missingOf(servers).length === 0 ||
+      // Where nobody answers nobody has it, and a further version would have no ground.
+      (options.skipDown &&
+        servers.some(({ outcome }) => outcome === 'accepted') &&
+        missingOf(servers).every(({ outcome }) => outcome === 'unreachable')),
     progressOf: (servers) => {
       const missing = missingOf(servers);
       const why = missing.map(({ address, message }) => `${address}: ${message}`).join('; ');
