@@ -234,6 +234,8 @@ test('rebase onto another folder says which command does not fit', async () => {
   expect(done).toMatchObject({ fetched: [2], staged: [{ command: 'kept' }] });
   expect(await findingsOf(second)).toEqual([]);
   await commitVersion(second, await nextVersion(second));
+  const older = await rebaseRing(place, author, { upstream: first, drop: false });
+  expect(older).toMatchObject({ fetched: [], onto: { version: 3 } });
   await commitVersion(first, await nextVersion(first));
   const apart = rebaseRing(place, author, { upstream: first, drop: false });
   await expect(apart).rejects.toMatchObject({

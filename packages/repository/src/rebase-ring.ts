@@ -1,6 +1,7 @@
 // Staging again, on a head that others have committed meanwhile, what was staged on an older one.
 import { mkdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { addDurably, replaceDurably } from '@ringwright/node/durable-files';
@@ -52,12 +53,13 @@ export async function rebaseRing(
       other === null
         ? own
         : longerLog(own, other.log, { ring: folder.ring, upstream: request.upstream ?? '' });
-    const source = other?.folder ?? folder;
+    // The files of the longer history are where that is.
+    const upstream = other !== null && log !== own ? other.folder : null;
     const onto = headOf(log.entries);
-    const state = onto === null ? file.state : await stateAt(source, onto);
+    const state = onto === null ? file.state : await stateAt(upstream ?? folder, onto);
     const replayed = replayStaged(file.staged, { from: file.state, onto: state });
     if (replayed.refused.length > 0 && !request.drop) throw conflict(folder, replayed);
-    const fetched = other === null ? [] : await fetchVersions(other.folder, folder, log);
+    const fetched = upstream === null ? [] : await fetchVersions(upstream, folder, log);
     if (log.text !== own.text) await replaceDurably(folder.log, log.text);
     const end = log.hashes.at(-1) ?? null;
     const next: BuilderFile = { head: onto, log: end, state, staged: replayed.staged };
@@ -135,9 +137,9 @@ async function fetchVersions(
 }
 
 function conflict({ ring }: RingFolder, { refused }: Replayed): CodedError {
-  const [first] = refused;
-  const count = refused.length === 1 ? '1 command does' : `${refused.length} commands do`;
-  const message = `${count} not fit the new head: ${first?.command}: ${first?.reason}`;
+  const count = counted(refused.length, 'command does', 'commands do');
+  const reasons = refused.map(({ command, reason }) => `${command}: ${reason}`);
+  const message = `${count} not fit the new head: ${reasons.join('; ')}`;
   return new CodedError('REBASE_CONFLICT', message, {
     hint: `ring-builder rebase ${ring} --drop leaves them out; or ring-builder unstage ${ring}, and stage anew`,
     details: { ring, refused },

@@ -105,6 +105,7 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
   if (change.kind === 'set-weight') {
     const [was, is] = [from.devices[change.id]?.weight, onto.devices[change.id]?.weight];
     if (was === undefined || was === is || is === change.weight) return null;
+    if (is === undefined) return `d${change.id} is not in the ring any more`;
     return `the weight of d${change.id} was ${was} and is ${is} by now`;
   }
   if (change.kind !== 'set') return null;

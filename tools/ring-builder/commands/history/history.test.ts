@@ -47,12 +47,13 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
     ['rollout cities --rate none', 2, 'USAGE'],
     ['prune cities --keep 1', 5, 'CONFIRMATION_NEEDED'],
     ['archive cities --keep 0 --to x', 2, 'VALUE_OUT_OF_RANGE'],
+    ['archive cities --keep 1 --to rings', 2, 'USAGE'],
     ['restore other --from rings/cities/versions/0000001.ring', 2, 'USAGE'],
     ['restore --from rings/cities/versions/0000001.ring', 2, 'RING_EXISTS'],
     ['simulate missing.json', 2, 'USAGE'],
     ['revert cities 9', 2, 'RING_VERSION_UNKNOWN'],
   ] as const) {
-    const typed = args.replace('--from rings', `--from ${tool.folder}/rings`);
+    const typed = args.replace(/--(from|to) rings/, `--$1 ${tool.folder}/rings`);
     const ended = await tool.run(`${typed} --json`);
     expect(ended, args).toMatchObject({ exit, stdout: '' });
     expect(JSON.parse(ended.stderr), args).toMatchObject({ code });

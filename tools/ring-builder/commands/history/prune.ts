@@ -35,16 +35,17 @@ export async function pruneAndAnswer(
   const request = { keep, archive, command: context.command };
   const place = { rings: context.rings, ring };
   const { versions, bytes } = await pruneVersions(place, authorOf(context), request);
-  const range = `${versions[0]} to ${versions.at(-1)}`;
+  const range =
+    versions.length === 1
+      ? `version ${versions[0]}`
+      : `versions ${versions[0]} to ${versions.at(-1)}`;
   const done = archive === null ? 'deleted' : `moved to ${archive}`;
   return {
     json: { ring, versions, bytes, archive, keep, changed: versions.length > 0 },
     lines:
       versions.length === 0
         ? [`${ring}: no version file is older than the newest ${keep}`]
-        : [
-            `${ring}: versions ${range} (${printBytes(bytes)}) ${done}; the log still tells of them`,
-          ],
+        : [`${ring}: ${range} (${printBytes(bytes)}) ${done}; the log still tells of them`],
     next: context.next(`verify ${ring}`),
   };
 }
