@@ -1,5 +1,5 @@
 // Two operators with copies of their own; with a real etcd where it is.
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -55,6 +55,11 @@ test('the second operator gets the ring, stages on an old head, rebases', async 
   for (const one of [ada, bob]) expect((await one.run('verify cities')).exit).toBe(0);
   const { stores } = await bob.json<{ stores: { state: string }[] }>('stores cities');
   expect(stores.map(({ state }) => state)).toEqual(['current', 'current', 'current']);
+  const eve = await ringBuilderIn();
+  const restore = `restore cities --from store --store ${store}`;
+  expect(await eve.json(restore)).toMatchObject({ version: 2, changed: false });
+  await rm(join(eve.folder, 'rings', 'cities'), { recursive: true });
+  expect((await eve.run('list')).stdout).toMatch(/^Next: ring-builder status RING$/m);
   const other = await bob.run('status cities --store dir:/elsewhere');
   expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining('are recorded in')]);
 }, 60_000);

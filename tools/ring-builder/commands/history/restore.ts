@@ -1,10 +1,13 @@
 // ring-builder restore: a ring folder made anew from one ring file, a server's copy, or the history
 // that another folder of rings or the store has.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { openRing } from '@ringwright/repository/open-ring';
 import { copyRing, type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { takeStored } from '@ringwright/repository/shared/pull-head';
+import { readStoreFile } from '@ringwright/repository/shared/store-file';
+import { catchUp } from '@ringwright/repository/write-ring';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
@@ -72,17 +75,29 @@ async function takeHistory(
     const lines = [authenticity(copied, source.trust !== null)];
     return restoredAnswer(context, copied, { from, lines });
   }
-  const taken = await takeStored(place, placing);
+  // This very command, as any with --store, has fetched a ring that was not here.
+  const isHere = !placing.replace && (await isAsStored(place, placing.author));
+  const taken = isHere ? { kept: null } : await takeStored(place, placing);
   if (taken === null) throw usage(`the store of ${context.rings} has no ring ${ring}`);
+  const { kept } = taken;
   const { head } = await openRing(context.rings, ring);
   return {
-    json: { ring, version: head?.version, id: head?.id, from, kept: taken.kept, changed: true },
+    json: { ring, version: head?.version, id: head?.id, from, kept, changed: !isHere },
     lines: [
       `${ring} is at version ${head?.version}, as the store has it`,
-      ...keptLines(ring, taken.kept),
+      ...keptLines(ring, kept),
     ],
     next: context.next(`status ${ring}`),
   };
+}
+
+/** Whether the ring here has caught up with its store. */
+async function isAsStored(
+  place: Parameters<typeof catchUp>[0],
+  author: Parameters<typeof catchUp>[1],
+): Promise<boolean> {
+  if ((await readStoreFile(place.rings)) === null) return false;
+  return !((await orCoded(catchUp(place, author))) instanceof CodedError);
 }
 
 function restoredAnswer(

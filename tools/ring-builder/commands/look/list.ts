@@ -8,6 +8,7 @@ import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { lastVersionEntry } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
+import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { removedHolders, ringTargets } from '../../servers/ring-targets.ts';
@@ -44,12 +45,16 @@ export const verb: Verb = {
     const rings: ListedRing[] = [];
     for (const name of await requireRings(context.rings)) rings.push(await listed(context, name));
     const count = `${counted(rings.length, 'ring')} in ${context.rings}`;
+    const isStored = rings.length === 0 && (await readStoreFile(context.rings)) !== null;
+    const first = isStored ? 'status RING' : 'create RING --partition-power 8 --replicas 3';
     return {
       json: { rings },
-      lines: [count, ...(rings.length === 0 ? [] : ['', ...table(rings)])],
-      next: context.next(
-        rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'health',
-      ),
+      lines: [
+        count,
+        ...(isStored ? ['a ring of the store comes here when it is first named'] : []),
+        ...(rings.length === 0 ? [] : ['', ...table(rings)]),
+      ],
+      next: context.next(rings.length === 0 ? first : 'health'),
     };
   },
 };
