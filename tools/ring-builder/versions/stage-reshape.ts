@@ -1,4 +1,5 @@
 // Stages a merge, or what has to come first: the moves that bring the partitions together.
+import { isDeepStrictEqual } from 'node:util';
 import { gatherPins } from '@ringwright/builder/plan/gather-pins';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { Change } from '@ringwright/builder/state/change';
@@ -22,7 +23,9 @@ export async function stageReshape(
     if (head === null || !isIntervals(partitioner)) return [change];
     const pins = gatherPins(head, state, partitioner);
     pinned = pins.length;
-    return pinned === 0 ? [change] : pins.map((pin) => ({ kind: 'pin', pin }));
+    if (pinned === 0) return [change];
+    const open = pins.filter((pin) => !state.pins?.some((one) => isDeepStrictEqual(one, pin)));
+    return open.map((pin) => ({ kind: 'pin', pin }));
   });
   if (pinned === 0) return answer;
   const first = 'partitions to be merged lie on different devices: these pins bring them together';

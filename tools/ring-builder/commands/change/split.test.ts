@@ -36,6 +36,14 @@ test('a split and a merge of one commit, and a plan that balances afterwards', a
   expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
 });
 
+test('what brings neighbours together is staged once, however often it is typed', async () => {
+  const tool = await withRing('--partitioner hash-intervals --partitions 8');
+  const first = await tool.json<{ changes: number }>('set cities --partition-power 2');
+  expect(first.changes).toBeGreaterThan(1);
+  const again = await tool.json('set cities --partition-power 2');
+  expect(again).toMatchObject({ changes: first.changes, changed: false });
+});
+
 test('what is staged beside a split waits for a later commit, and everybody says so', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4');
   await tool.json('split cities 0');
