@@ -4,6 +4,7 @@ import { checkReplicaStep } from '@ringwright/builder/place/change-replicas';
 import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import {
   type Arguments,
   flag,
@@ -99,8 +100,10 @@ async function replicasTooFar(
   const entries = await readLog(rings, ring);
   if (headOf(entries) === null) return null;
   const { ring: head } = await readVersion(rings, ring, 'head');
+  // Columns that a split left behind have no slots.
+  const live = { partitions: liveCountOf(head.partitioner), replicas: head.replicas };
   try {
-    checkReplicaStep({ head, state: { ring, replicas } });
+    checkReplicaStep({ head: live, state: { ring, replicas } });
     return null;
   } catch (error) {
     if (error instanceof CodedError) return error;

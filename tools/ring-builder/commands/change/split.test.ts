@@ -44,6 +44,14 @@ test('what brings neighbours together is staged once, however often it is typed'
   expect(again).toMatchObject({ changes: first.changes, changed: false });
 });
 
+test('replicas of a ring that was split are counted by its partitions', async () => {
+  const tool = await withRing('--partitioner hash-intervals --partitions 4', 4);
+  await tool.json('set cities --partition-power 4');
+  await tool.json('commit cities -m split');
+  const { lines } = await tool.answer('set cities --replicas 4');
+  expect(lines.join('\n')).toContain('from 2 to 4 replicas is 32 slots, one version can go to 3');
+});
+
 test('what is staged beside a split waits for a later commit, and everybody says so', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4');
   await tool.json('split cities 0');
