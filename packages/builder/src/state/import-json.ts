@@ -138,6 +138,7 @@ function replicasOf(document: Document, table: SlotRow[] | null, partitions: num
   }
   const slots = table.reduce((sum, row) => sum + row.length, 0);
   const replicas = given ?? slots / partitions;
+  if (replicas <= 0) throw invalid(`there are ${replicas} replicas`);
   const wanted = rowLengths(partitions, Math.min(replicas, replicaCountMax)).join(', ');
   const found = table.map((row) => row.length).join(', ');
   if (found !== wanted)

@@ -39,6 +39,7 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const [name, file] = [text(args, 'ring'), text(args, 'file')];
+    if (file === '-') throw usage('stdout is for the answer: name a file, such as object.ring.gz');
     const builder = flag(args, 'builder') || file.endsWith('.builder');
     const format = optionalText(args, 'format');
     if (builder && format !== undefined) throw usage('--format is of ring files, not of builders');

@@ -43,7 +43,9 @@ export const verb: Verb = {
         `${counted(devices.length, 'device')} of ${ring}`,
       ],
       exit: devices.length === 0 ? 1 : 0,
-      next: context.next(`list-parts ${ring} ${quoteCommand(words)}`),
+      next: context.next(
+        devices.length === 0 ? `show ${ring}` : `list-parts ${ring} ${quoteCommand(words)}`,
+      ),
     };
   },
 };
