@@ -18,6 +18,8 @@ export interface Scrubbed {
  * the disk under one copy, must not cost a good file.
  */
 export async function scrubPartition(parts: StoreParts, partition: Partition): Promise<Scrubbed> {
+  // A use of it has found that out already.
+  if (partition.damage !== null) return { bytes: 0, findings: [findingOf(partition.damage)] };
   // An empty partition has no file to be read, and gets none by that.
   if (!partition.hasFile) return { bytes: 0, findings: [] };
   const first = await auditCopy(parts, partition);

@@ -11,12 +11,9 @@ test('a read tells the scrub of a damaged record, and that marks the file as dam
   expect(await first.scrub('test', 0)).toMatchObject({ findings: [] });
   await first.close();
   place.damaged();
-  const home = join(place.directory, 'partitions/test/0');
-  const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
-  const file = join(home, incarnation, 'data.db');
-  const bytes = readFileSync(file);
-  bytes[bytes.indexOf('a value')] = 0x41;
-  writeFileSync(file, bytes);
+  overwrite(place.directory, (bytes) => {
+    bytes[bytes.indexOf('a value')] = 0x41;
+  });
   const store = await place.open();
   expect(store.damaged()).toEqual([]);
   expect([...store.suspects]).toEqual([]);
@@ -28,3 +25,33 @@ test('a read tells the scrub of a damaged record, and that marks the file as dam
   expect((await store.scrub('test', 1)).findings).toEqual([]);
   expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
 });
+
+test('pages that SQLite cannot read are told to the scrub too, which finds them at once', async () => {
+  await using place = scratch();
+  const first = await place.open();
+  await first.create('test', 0, 'ready');
+  await first.write([write('key', 'a value', 1, 0)]);
+  await first.close();
+  place.damaged();
+  overwrite(place.directory, (bytes) => {
+    const pageBytes = bytes.readUInt16BE(16);
+    const page = pageBytes * Math.floor(bytes.indexOf('a value') / pageBytes);
+    bytes.fill(0xff, page, page + pageBytes);
+  });
+  const store = await place.open();
+  expect(store.damaged()).toEqual([]);
+  expect(() => textOf(store, 'key', 0)).toThrow();
+  expect([...store.suspects]).toMatchObject([{ keyspace: 'test', partition: 0 }]);
+  const { findings } = await store.scrub('test', 0);
+  expect(findings.map(({ code }) => code)).toEqual(['PARTITION_DAMAGED']);
+});
+
+/** The file of test/0, by somebody else. */
+function overwrite(directory: string, change: (bytes: Buffer) => void): void {
+  const home = join(directory, 'partitions/test/0');
+  const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
+  const file = join(home, incarnation, 'data.db');
+  const bytes = readFileSync(file);
+  change(bytes);
+  writeFileSync(file, bytes);
+}

@@ -58,7 +58,7 @@ export class Store {
   readonly requests: ReturnType<typeof storeRequests>;
   /** Children of partitions that are split or merged. */
   readonly children: ReturnType<typeof storeChildren>;
-  /** Partitions of which a read has met a damaged record: whoever scrubs them takes them out. */
+  /** Partitions of which a use has met damage: whoever scrubs them takes them out. */
   readonly suspects: StoreParts['suspects'];
   readonly directory: string;
   readonly #parts: StoreParts;

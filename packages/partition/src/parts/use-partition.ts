@@ -39,6 +39,8 @@ function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: 
   } catch (error) {
     if (isDamage(error)) {
       partition.damage ??= damageError(error, partition);
+      // Nobody else would hear of it: who scrubs sees to it that it is replaced.
+      parts.suspects.add(partition);
       throw partition.damage;
     }
     // Others of the file may be whole: the scrub will tell.
