@@ -105,5 +105,23 @@ test(
     await twin.json(['set-device', keyspace, 'd0', '--meta', 'theirs, again']);
     await twin.json(['commit', keyspace, '-m', 'again']);
     expect((await twin.run(`push ${keyspace}`)).exit).toBe(0);
+
+    // A history that parted here, and is far ahead: servers compare the parents of the next alone.
+    const far = path.join(cluster.folder, 'far');
+    await fs.cp(path.join(folder, 'rings'), path.join(far, 'rings'), { recursive: true });
+    const ahead = await ringBuilderIn(far);
+    const commit = async (tool: typeof twin, meta: string): Promise<void> => {
+      await tool.json(['set-device', keyspace, 'd0', '--meta', meta]);
+      await tool.json(['commit', keyspace, '-m', meta]);
+    };
+    await commit(twin, 'one more');
+    expect((await twin.run(`push ${keyspace}`)).exit).toBe(0);
+    for (const meta of ['a', 'b', 'c']) await commit(ahead, meta);
+    const apart = await ahead.run(`push ${keyspace} --json`);
+    expect([apart.exit, apart.stdout]).toEqual([5, expect.stringContaining('RING_FORK')]);
+    const told = await ahead.run('health');
+    expect([told.exit, told.stdout]).toEqual([1, expect.stringContaining('of another history')]);
+    expect(told.stdout).toMatch(/Next: ring-builder restore \w+ --from [\d.:]+ --replace\n$/);
+    expect((await twin.json<ServersAnswer>(`servers ${keyspace}`)).current).toBe(3);
   },
 );

@@ -4,9 +4,11 @@ import { codedOrDisk } from '@ringwright/base/disk-error';
 import { headOf, lastVersionEntry } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Context } from '../cli/verb.ts';
 import { askServers } from '../servers/ask-servers.ts';
 import { countedTargets } from '../servers/ring-targets.ts';
+import { isOtherLine } from '../versions/other-line.ts';
 import { type JudgedHead, type JudgedRing, troublesOfRing } from './ring-troubles.ts';
 import { standingOf } from './situation-of.ts';
 import type { Trouble } from './trouble.ts';
@@ -56,6 +58,8 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Ju
       ring: judged,
       id,
       targets: countedTargets(ring, state),
+      isOther: (said: VersionId) => isOtherLine(entries, said),
+      epoch: stored.signing?.epoch ?? 0,
       committedMs: Date.parse(time),
       ...standing,
     };

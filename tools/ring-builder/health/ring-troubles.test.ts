@@ -24,6 +24,7 @@ function judge(
     readonly laterMs?: number;
     readonly refusals?: ServerStatus['refusals'];
     readonly pushed?: boolean;
+    readonly isOther?: () => boolean;
     /** Whether all servers lie, not only the second. */
     readonly isAll?: boolean;
     readonly logLoss?: ServerStatus['logLoss'];
@@ -55,7 +56,8 @@ function judge(
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
-  const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), committedMs, ...standing };
+  const line = { isOther: world.isOther ?? (() => false), epoch: 0, committedMs };
+  const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), ...line, ...standing };
   return troublesOfRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
 

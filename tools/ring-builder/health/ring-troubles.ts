@@ -1,6 +1,7 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { saidBy } from '../moves/ask-moves.ts';
 import { type MoveRow, moveRows } from '../moves/move-rows.ts';
 import { adviceOn, type Situation } from '../servers/advice.ts';
@@ -15,6 +16,10 @@ export interface JudgedHead extends Situation {
   readonly id: string;
   /** Those whose devices were all removed, and have nothing any more, may be gone. */
   readonly targets: readonly Target[];
+  /** Whether a version that a server has is of another history than the head. */
+  readonly isOther: (said: VersionId) => boolean;
+  /** 0: it is unsigned. */
+  readonly epoch: number;
   /** Unix ms at which it was committed. */
   readonly committedMs: number;
 }

@@ -95,10 +95,11 @@ function versionTroubles(
     const why = `version ${fork.version} is ${fork.id.slice(0, 12)} and ${fork.other.slice(0, 12)}`;
     found.push(lacking('fork', why, 'RING_FORK'));
   }
-  const gap = versionGap(said, head);
+  const isOther = isForked(head, said);
+  const gap = isOther ? `version ${said.version} of another history` : versionGap(said, head);
   if (gap !== '') {
     const why = refusal === '' ? gap : `${gap}; refused ${refusal}`;
-    found.push(lacking('inactive', why, gapCode(head, said)));
+    found.push(lacking('inactive', why, isOther ? 'RING_FORK' : gapCode(head, said)));
   } else if (said.device === null) {
     found.push(trouble('inactive', 'its own device is not in the ring', `status ${ring}`));
   } else if (disk?.id !== said.id) {
@@ -107,6 +108,11 @@ function versionTroubles(
   }
   if (said.lacksSignature) found.push(lacking('unsigned', unsignedText, 'SIGNATURES_MISSING'));
   return found;
+}
+
+/** A head under a higher epoch goes over what others made under a lower one. */
+function isForked({ ring, isOther, epoch }: JudgedHead, said: RingStatus): boolean {
+  return said.version < ring.version && (said.epoch ?? 0) >= epoch && isOther(said);
 }
 
 /** What it would answer to a push of the head, by what it has and what it refused last. */

@@ -103,12 +103,15 @@ const takeTheirs = (ring: string, address: string) => {
   return { command, text: `ring-builder ${command} takes it, and keeps the one here aside` };
 };
 
-const fork: Advise = ({ ring: { keyspace } }, [{ address }]) => ({
-  command: `settle ${keyspace} -m REASON`,
+const fork: Advise = ({ ring: { keyspace, devices } }, plights) => ({
+  // Where all servers have the other one, it is this folder that took a wrong turn.
+  command: devices.every((one) => one === null || plights.some((of) => of.devices.includes(one.id)))
+    ? takeTheirs(keyspace, plights[0].address || 'IP:PORT').command
+    : `settle ${keyspace} -m REASON`,
   text:
     `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows who has which; ` +
     `where the right one is: ring-builder settle ${keyspace} -m REASON; ` +
-    `where the other is, then: ${takeTheirs(keyspace, address || 'IP:PORT').text}`,
+    `where the other is, then: ${takeTheirs(keyspace, plights[0].address || 'IP:PORT').text}`,
 });
 
 const lostFork: Advise = ({ ring: { keyspace } }, [{ address }]) => {

@@ -13,10 +13,11 @@ import { situationOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
-import { deltasTo } from '../../servers/ring-deltas.ts';
+import { type DeltaFrom, deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
+import { requireOwnLine } from '../../versions/other-line.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
@@ -130,7 +131,12 @@ export async function pushAndNote(
   const { keyspace } = version.ring;
   await requirePushable(context, version);
   const documents = () => trustToGive(context, version);
-  const deltaFrom = deltasTo(context.rings, version);
+  const deltas = deltasTo(context.rings, version);
+  const entries = await readLog(context.rings, keyspace);
+  const deltaFrom: DeltaFrom = async (base) => {
+    await requireOwnLine({ rings: context.rings, version }, entries, base);
+    return deltas(base);
+  };
   const servers = await pushRing(version, targets, { ...how, deltaFrom, documents });
   const count = before + accepted(servers).length;
   const head = { version: version.ring.version, id: version.id };

@@ -5,6 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { troublesOfRing } from '../../health/ring-troubles.ts';
@@ -15,6 +16,7 @@ import { rateText } from '../../moves/copy-rates.ts';
 import { askServers } from '../../servers/ask-servers.ts';
 import { countedTargets } from '../../servers/ring-targets.ts';
 import { ringIn } from '../../servers/server-status.ts';
+import { isOtherLine } from '../../versions/other-line.ts';
 
 interface Line extends ServerLine {
   readonly address: string;
@@ -35,7 +37,10 @@ export const verb: Verb = {
     const entries = await readLog(context.rings, ring);
     const made = must(lastVersionEntry(entries), 'a head has its entry');
     const standing = await standingOf(context, head, entries);
-    const judged = { ...head, targets, committedMs: Date.parse(made.time), ...standing };
+    const isOther = (said: VersionId): boolean => isOtherLine(entries, said);
+    const committedMs = Date.parse(made.time);
+    const epoch = head.signing?.epoch ?? 0;
+    const judged = { ...head, targets, isOther, epoch, committedMs, ...standing };
     const { troubles, given } = troublesOfRing(judged, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
