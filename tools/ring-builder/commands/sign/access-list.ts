@@ -43,7 +43,7 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
       ]),
       ...useLines({ asked, silent }),
     ],
-    next: context.next(waits ? 'access sign' : 'access push'),
+    next: context.next(waits ? 'access sign' : 'health'),
   };
 }
 

@@ -1,6 +1,8 @@
 // ring-builder key trust and key revoke: the root in force, and the one that follows it.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { approvalOf } from '@ringwright/repository/approval';
+import { requireAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
@@ -64,19 +66,28 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
     : `root ${root.version} waits in trust-next.json: ${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;
   const heads = inForce ? await headsUnder(context) : [];
   const toSign = heads.filter(({ missing }) => missing > 0);
+  const isAccessOpen = inForce && (await lacksSignatures(context));
   const [unsigned, first] = [toSign[0], heads[0]];
   const sign = unsigned && `sign ${unsigned.ring} ${unsigned.version}`;
+  const then = sign ?? (isAccessOpen ? 'access sign' : first ? `push ${first.ring}` : 'key list');
   return {
     json: { ...rotation, toSign, changed: true },
     lines: [
       state,
       ...describe(root),
       ...toSign.map(({ ring, version }) => `${ring} version ${version} has too few signatures now`),
+      ...(isAccessOpen
+        ? [`the access document too: ${context.next('access sign')} signs it anew`]
+        : []),
     ],
-    next: context.next(
-      inForce ? (sign ?? (first ? `push ${first.ring}` : 'key list')) : 'key trust --sign',
-    ),
+    next: context.next(inForce ? then : 'key trust --sign'),
   };
+}
+
+/** Of the access document: a server that begins anew would take it from nobody. */
+async function lacksSignatures({ rings }: Context): Promise<boolean> {
+  const access = await orCoded(requireAccess(rings));
+  return !(access instanceof CodedError) && access.signers.length < access.needed;
 }
 
 interface SignedHead {
