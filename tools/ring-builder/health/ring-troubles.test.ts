@@ -25,6 +25,9 @@ function judge(
     readonly refusals?: ServerStatus['refusals'];
     readonly pushed?: boolean;
     readonly isOther?: () => boolean;
+    /** Whether the second server has no connection to the first. */
+    readonly isApart?: boolean;
+    readonly uptimeMs?: number;
     /** Whether all servers lie, not only the second. */
     readonly isAll?: boolean;
     readonly logLoss?: ServerStatus['logLoss'];
@@ -52,7 +55,9 @@ function judge(
       ends === undefined
         ? null
         : { names: 'IP Address:127.0.0.1', ends: afterDays(ends.certificate) };
-    const status = { address, ready: true, rings, disk, refusals, logLoss, trust, certificate };
+    const peers = [{ address: '127.0.0.1:6200', connected: !(id === 1 && world.isApart === true) }];
+    const known = { address, ready: true, rings, peers, uptimeMs: world.uptimeMs ?? 600_000 };
+    const status = { ...known, disk, refusals, logLoss, trust, certificate };
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
@@ -233,6 +238,14 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
 test('a move to a server that is down is that one trouble', () => {
   const { troubles } = judge(moving, () => away, anHour);
   expect(troubles.map(({ kind }) => kind)).toEqual(['down']);
+});
+
+test('two servers that answer here, and not each other', () => {
+  const [apart, ...others] = judge(first, undefined, { isApart: true }).troubles;
+  expect(others).toEqual([]);
+  expect(apart).toMatchObject({ kind: 'apart', address: '127.0.0.1:6201' });
+  expect(apart?.why).toBe('it has no connection to 127.0.0.1:6200, which answers here');
+  expect(judge(first, undefined, { isApart: true, uptimeMs: 5_000 }).troubles).toEqual([]);
 });
 
 test('a ring without moves never stalls', () => {

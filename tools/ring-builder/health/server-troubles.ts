@@ -28,6 +28,8 @@ const needsToken: ReadonlySet<ErrorCode> = new Set([
 export interface AskedServer {
   readonly address: string;
   readonly devices: readonly number[];
+  /** Servers of the ring that answered, and have run long enough to know each other. */
+  readonly others: ReadonlySet<string>;
   /** The whole answer, and what it says of the ring. */
   readonly status: ServerStatus | CodedError;
   readonly said: RingStatus | CodedError;
@@ -38,7 +40,7 @@ type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 
 export function serverTroubles(
   head: JudgedHead,
-  { address, status, said }: AskedServer,
+  { address, status, said, others }: AskedServer,
   nowMs: number,
 ): Trouble[] {
   const ring = head.ring.keyspace;
@@ -55,6 +57,7 @@ export function serverTroubles(
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, said, trouble }),
+    ...peerTroubles(status, { ring, others }, trouble),
     ...endTroubles(status, nowMs, trouble),
   ];
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
@@ -146,6 +149,30 @@ function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Tr
   const hint =
     'log lost: find out who changed the data directory; a restart of that server ends the alarm';
   return [{ ...trouble('log lost', why, `reconcile ${ring}`), hint }];
+}
+
+/** Servers that have just started are still greeting each other. */
+const SETTLED_MS = 60_000;
+
+export function hasSettled({ uptimeMs }: ServerStatus): boolean {
+  return uptimeMs >= SETTLED_MS;
+}
+
+/** A cut between servers that both answer here: copies wait, and a rollout would without a word. */
+function peerTroubles(
+  status: ServerStatus,
+  { ring, others }: Pick<AskedServer, 'others'> & { readonly ring: string },
+  make: Make,
+): Trouble[] {
+  if (!hasSettled(status)) return [];
+  const missing = status.peers.filter(
+    ({ address, connected }) => !connected && others.has(address),
+  );
+  if (missing.length === 0) return [];
+  const names = missing.map(({ address }) => address).join(' ');
+  const why = `it has no connection to ${names}, which ${missing.length === 1 ? 'answers' : 'answer'} here`;
+  const hint = 'apart: look at the network and the firewalls between those servers';
+  return [{ ...make('apart', why, `servers ${ring}`), hint }];
 }
 
 /** What ends by itself, told while there is time for people to meet. */

@@ -13,6 +13,7 @@ const troubleKinds = [
   'unsigned',
   'drops held',
   'no beacon',
+  'apart',
   'stalled',
   'no access',
   'down',

@@ -72,6 +72,9 @@ const statusSchema = z.object({
   /** Of servers of this release on. */
   insecure: z.optional(z.boolean()),
   rings: z.array(ringSchema),
+  /** Servers of its rings; these two are absent in older releases. */
+  peers: z.array(z.object({ address: z.string(), connected: z.boolean() })).default([]),
+  uptimeMs: z.number().default(0),
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
   /** The commit log was lost and began anew. */
   logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
