@@ -1,16 +1,12 @@
 // The health of rings: each read once, each server asked once, whatever number of rings it has.
-import { must } from '@ringwright/base/assert';
 import { codedOrDisk } from '@ringwright/base/disk-error';
-import { headOf, lastVersionEntry } from '@ringwright/repository/folder/read-log';
+import { headOf } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Context } from '../cli/verb.ts';
 import { askServers } from '../servers/ask-servers.ts';
-import { countedTargets } from '../servers/ring-targets.ts';
-import { isOtherLine } from '../versions/other-line.ts';
+import { judgedHead } from './judge-head.ts';
 import { type JudgedHead, type JudgedRing, troublesOfRing } from './ring-troubles.ts';
-import { standingOf } from './situation-of.ts';
 import type { Trouble } from './trouble.ts';
 
 export interface RingHealth {
@@ -48,21 +44,7 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Ju
     const { entries } = await openRing(context.rings, name);
     const head = headOf(entries);
     if (head === null) return { ...unasked, version: null, id: null };
-    const stored = await readVersion(context.rings, name, 'head');
-    const { ring, id, state } = stored;
-    const { keyspace, version, devices, moves, replicas } = ring;
-    const { time } = must(lastVersionEntry(entries), 'a head has its entry');
-    const judged = { keyspace, version, devices, moves, replicas };
-    const standing = await standingOf(context, stored, entries);
-    return {
-      ring: judged,
-      id,
-      targets: countedTargets(ring, state),
-      isOther: (said: VersionId) => isOtherLine(entries, said),
-      epoch: stored.signing?.epoch ?? 0,
-      committedMs: Date.parse(time),
-      ...standing,
-    };
+    return await judgedHead(context, await readVersion(context.rings, name, 'head'), entries);
   } catch (error) {
     const { code, message } = codedOrDisk(error);
     const trouble = {

@@ -24,9 +24,10 @@ function judge(
     readonly laterMs?: number;
     readonly refusals?: ServerStatus['refusals'];
     readonly pushed?: boolean;
-    readonly isOther?: () => boolean;
     /** Whether the second server has no connection to the first. */
     readonly isApart?: boolean;
+    /** Of its root of trust; that of the folder is 2. */
+    readonly rootVersion?: number;
     readonly uptimeMs?: number;
     /** Whether all servers lie, not only the second. */
     readonly isAll?: boolean;
@@ -50,7 +51,10 @@ function judge(
     const logLoss = id === 1 ? world.logLoss : null;
     const ends = id === 1 ? world.endsAfter : undefined;
     const signed = id === 1 && world.demandsTrust === true ? [{}] : null;
-    const trust = ends === undefined ? signed : [{ expires: afterDays(ends.root) }];
+    const trust =
+      ends === undefined
+        ? signed
+        : [{ version: world.rootVersion ?? 2, expires: afterDays(ends.root) }];
     const certificate =
       ends === undefined
         ? null
@@ -61,7 +65,7 @@ function judge(
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
-  const line = { isOther: world.isOther ?? (() => false), epoch: 0, committedMs };
+  const line = { isOther: () => false, epoch: 0, committedMs, rootVersion: 2 };
   const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), ...line, ...standing };
   return troublesOfRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
@@ -272,4 +276,10 @@ test.each<[number, number, string[]]>([
     expect(commands).toHaveProperty([kind], command);
   }
   expect(exitOf(troubles)).toBe(lines.length === 0 ? 0 : 1);
+});
+
+test('a root that is renewed here, and not known there yet', () => {
+  const endsAfter = { root: 3, certificate: 300 };
+  const { troubles } = judge(first, undefined, { endsAfter, rootVersion: 1 });
+  expect(troubles).toMatchObject([{ kind: 'trust ends', command: 'push cities' }]);
 });

@@ -20,6 +20,8 @@ export interface JudgedHead extends Situation {
   readonly isOther: (said: VersionId) => boolean;
   /** 0: it is unsigned. */
   readonly epoch: number;
+  /** Of the folder's root of trust; 0: there is none. */
+  readonly rootVersion: number;
   /** Unix ms at which it was committed. */
   readonly committedMs: number;
 }

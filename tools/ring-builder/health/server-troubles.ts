@@ -58,7 +58,7 @@ export function serverTroubles(
     ...logTroubles(status, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, said, trouble }),
     ...peerTroubles(status, { ring, others }, trouble),
-    ...endTroubles(status, nowMs, trouble),
+    ...endTroubles(status, { head, nowMs }, trouble),
   ];
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
   const make = { trouble, lacking };
@@ -176,16 +176,24 @@ function peerTroubles(
 }
 
 /** What ends by itself, told while there is time for people to meet. */
-function endTroubles({ trust, certificate }: ServerStatus, nowMs: number, make: Make): Trouble[] {
+function endTroubles(
+  { trust, certificate }: ServerStatus,
+  { head, nowMs }: { readonly head: JudgedHead; readonly nowMs: number },
+  make: Make,
+): Trouble[] {
   const found: Trouble[] = [];
-  const [root] = (trust ?? []).flatMap(({ expires }) =>
-    endingWithin(expires, trustWarnDays, nowMs),
+  const [root] = (trust ?? []).flatMap(({ version = 0, expires }) =>
+    endingWithin(expires, trustWarnDays, nowMs).map((ends) => ({ version, ends })),
   );
   if (root !== undefined) {
-    const why = `its root of trust ${root}; it takes no ring from then on`;
+    const why = `its root of trust ${root.ends}; it takes no ring from then on`;
+    const push = `push ${head.ring.keyspace}`;
     const renew = 'key trust --days 365';
-    const hint = `ring-builder ${renew} makes the next root, which the next push takes along`;
-    found.push({ ...make('trust ends', why, renew), hint });
+    const isRenewed = root.version < head.rootVersion;
+    const hint = isRenewed
+      ? `ring-builder ${push} takes root ${head.rootVersion} along`
+      : `ring-builder ${renew} makes the next root, which the next push takes along`;
+    found.push({ ...make('trust ends', why, isRenewed ? push : renew), hint });
   }
   const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
   if (shown !== undefined) {

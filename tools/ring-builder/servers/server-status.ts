@@ -94,7 +94,13 @@ const statusSchema = z.object({
     .optional(),
   /** The roots under which rings must be signed, and when they end (ISO); null: none. */
   trust: z.nullish(
-    z.array(z.object({ cluster: z.string().optional(), expires: z.string().optional() })),
+    z.array(
+      z.object({
+        cluster: z.string().optional(),
+        version: z.int().optional(),
+        expires: z.string().optional(),
+      }),
+    ),
   ),
   /** That of --tls FILE; null: none was given; absent in older releases. */
   certificate: z.nullish(z.object({ names: z.string(), ends: z.string() })),

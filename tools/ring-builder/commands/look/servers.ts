@@ -3,20 +3,17 @@
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
+import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { judgedHead } from '../../health/judge-head.ts';
 import { troublesOfRing } from '../../health/ring-troubles.ts';
 import { type ServerLine, serverLine } from '../../health/server-line.ts';
-import { standingOf } from '../../health/situation-of.ts';
 import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
 import { rateText } from '../../moves/copy-rates.ts';
 import { askServers } from '../../servers/ask-servers.ts';
-import { countedTargets } from '../../servers/ring-targets.ts';
 import { ringIn } from '../../servers/server-status.ts';
-import { isOtherLine } from '../../versions/other-line.ts';
 
 interface Line extends ServerLine {
   readonly address: string;
@@ -28,19 +25,13 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const head = await readVersion(context.rings, ring, 'head');
-    const targets = countedTargets(head.ring, head.state);
+    const judged = await judgedHead(context, head, await readLog(context.rings, ring));
+    const { targets } = judged;
     const answers = await askServers(targets, new Set([ring]));
     const servers = targets.map(({ address, devices }): Line => {
       const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
       return { address, devices, ...serverLine(said, head) };
     });
-    const entries = await readLog(context.rings, ring);
-    const made = must(lastVersionEntry(entries), 'a head has its entry');
-    const standing = await standingOf(context, head, entries);
-    const isOther = (said: VersionId): boolean => isOtherLine(entries, said);
-    const committedMs = Date.parse(made.time);
-    const epoch = head.signing?.epoch ?? 0;
-    const judged = { ...head, targets, isOther, epoch, committedMs, ...standing };
     const { troubles, given } = troublesOfRing(judged, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);

@@ -1,0 +1,32 @@
+// A head with what its folder knows of it, for who judges servers by it.
+import { must } from '@ringwright/base/assert';
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import { lastVersionEntry } from '@ringwright/repository/folder/read-log';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../cli/verb.ts';
+import { countedTargets } from '../servers/ring-targets.ts';
+import { isOtherLine } from '../versions/other-line.ts';
+import { trustOf } from '../versions/signing.ts';
+import type { JudgedHead } from './ring-troubles.ts';
+import { standingOf } from './situation-of.ts';
+
+/** Throws TRUST_INVALID. */
+export async function judgedHead(
+  context: Context,
+  stored: StoredVersion,
+  entries: readonly LogEntry[],
+): Promise<JudgedHead> {
+  const { ring, id, state, signing } = stored;
+  const { keyspace, version, devices, moves, replicas } = ring;
+  const { time } = must(lastVersionEntry(entries), 'a head has its entry');
+  return {
+    ring: { keyspace, version, devices, moves, replicas },
+    id,
+    targets: countedTargets(ring, state),
+    isOther: (said) => isOtherLine(entries, said),
+    epoch: signing?.epoch ?? 0,
+    rootVersion: (await trustOf(context))?.root.version ?? 0,
+    committedMs: Date.parse(time),
+    ...(await standingOf(context, stored, entries)),
+  };
+}
