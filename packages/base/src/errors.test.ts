@@ -12,6 +12,7 @@ const meaning = (code: ErrorCode): string => {
 
 test('sets: another device may have what a load did not get from this one', () => {
   expect(codesWith(({ retry }) => retry === 'other-server')).toEqual([
+    'ACCESS_PENDING',
     'CALLER_UNPROVEN',
     'COPY_INVALID',
     'PARTITION_DAMAGED',

@@ -105,6 +105,8 @@ export const errorCatalogue = {
   ACCESS_OLDER: kind(5, 409, 'the access document is older than the one in force'),
   ACCESS_FORK: kind(5, 409, 'another access document of the same version is in force'),
   ACCESS_UNKNOWN: kind(2, 404, 'nobody has granted anything in this rings folder'),
+  // Of a server that begins anew: its peers give it the document, which may name the token.
+  ACCESS_PENDING: tryOther(4, 503, 'no access document has come to this server yet'),
   TOKEN_MISSING: kind(5, 401, 'the request needs a token, and came without one'),
   TOKEN_REFUSED: kind(5, 401, 'the token is unknown, revoked, expired or not the right secret'),
   PERMISSION_MISSING: kind(5, 403, 'the token does not have the role that the request needs'),

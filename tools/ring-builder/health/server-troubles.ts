@@ -22,6 +22,7 @@ const diskLowShare = 0.05;
 const needsToken: ReadonlySet<ErrorCode> = new Set([
   'TOKEN_MISSING',
   'TOKEN_REFUSED',
+  'ACCESS_PENDING',
   'PERMISSION_MISSING',
 ]);
 

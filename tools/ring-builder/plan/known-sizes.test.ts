@@ -14,7 +14,7 @@ async function answering(status: number, body: object): Promise<string> {
 }
 
 test('a server that refuses the token runs, and one that cannot be reached is away', async () => {
-  const refusal = { code: 'TOKEN_REFUSED', message: 'it has no access document yet' };
+  const refusal = { code: 'ACCESS_PENDING', message: 'it has no access document yet' };
   const well = { address: 'a', ready: true, rings: [], refusals: [] };
   const addresses = [await answering(200, well), await answering(401, refusal), '127.0.0.1:1'];
   const targets = addresses.map((address, id) => ({ address, devices: [id], required: true }));

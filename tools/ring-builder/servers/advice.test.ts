@@ -33,6 +33,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['TRUST_FORK', signed, 'key list', '--trust'],
   ['BEACON_EXPIRED', signed, 'beacon cities', 'drop again'],
   ['RING_FORMAT_UNKNOWN', still, 'rollout cities', 'older program'],
+  ['ACCESS_PENDING', still, 'push cities', 'begin anew'],
   ['PEER_UNPROVEN', still, 'set-device cities d1 --ask-key', 'its key is new'],
   ['DISK_FULL', still, 'reconcile cities', 'room'],
   ['RING_UNKNOWN', still, 'push cities', 'not given'],

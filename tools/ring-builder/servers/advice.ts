@@ -230,6 +230,13 @@ const table = new Map<ErrorCode, Advise>([
   ['TRUST_INVALID', trust],
   ['TRUST_EXPIRED', says('the root has to be made anew', () => 'key list')],
   ['BEACON_EXPIRED', says('a new beacon lets servers drop again', (ring) => `beacon ${ring}`)],
+  [
+    'ACCESS_PENDING',
+    says(
+      'those servers begin anew and know nobody yet: a push brings ring and access document',
+      (ring) => `push ${ring}`,
+    ),
+  ],
   ['TOKEN_MISSING', token],
   ['TOKEN_REFUSED', token],
   ['PERMISSION_MISSING', token],

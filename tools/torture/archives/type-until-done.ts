@@ -35,7 +35,7 @@ export async function typeUntilDone(
     signal.removeEventListener('abort', command.kill);
     if (exit === 0) return true;
     // A server was asked whose clock is wrong, or whose disk was wiped with all that it had heard.
-    const isRefused = /CLOCK_AHEAD|RING_UNKNOWN|TOKEN_REFUSED/.test(stderr);
+    const isRefused = /CLOCK_AHEAD|RING_UNKNOWN|TOKEN_REFUSED|ACCESS_PENDING/.test(stderr);
     if (exit !== null && exit !== AGAIN_EXIT && !isRefused) {
       throw new Broken(`${words.join(' ')} ended with ${exit}: ${stderr}`);
     }

@@ -50,7 +50,7 @@ test('without an access document all may do all; a strict server lets nobody in'
   expect(guarded(null).codeOf(caller())).toBe('allowed');
   const strict = guarded(null, true);
   expect(strict.codeOf(caller())).toBe('TOKEN_MISSING');
-  expect(strict.codeOf(strict.showing('ada'))).toBe('TOKEN_REFUSED');
+  expect(strict.codeOf(strict.showing('ada'))).toBe('ACCESS_PENDING');
 });
 
 test('an open connection loses what is revoked or expires, and gets what is granted', () => {

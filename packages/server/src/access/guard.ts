@@ -86,14 +86,14 @@ export class Guard {
     return name === undefined ? credential.from : `${name} at ${credential.from}`;
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, OPERATOR_ELSEWHERE. */
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING, PERMISSION_MISSING, OPERATOR_ELSEWHERE. */
   requireOf<Request>(caller: Caller, needs: NeedsOf<Request>, request: Request): void {
     if (!this.demands) return; // before all else: this is on the path of every message
     const credential = this.#shown.get(caller) ?? noOne;
     this.require(credential, typeof needs === 'function' ? needs(request) : needs);
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, OPERATOR_ELSEWHERE. */
+  /** Throws as requireOf. */
   require(credential: Credential, needs: readonly Need[]): void {
     if (!this.demands) return;
     for (const need of needs) {
@@ -121,7 +121,7 @@ export class Guard {
     return !this.demands || this.#allows(credential, need);
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED: whether the token itself is good. */
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING: whether the token itself is good. */
   requireToken(credential: Credential): void {
     this.require(credential, [{ kind: 'token' }]);
   }
@@ -202,7 +202,9 @@ export class Guard {
       });
     }
     const granted = this.#grantedTo(credential);
-    if (granted === null && !credential.isPeer()) return tokenRefused();
+    if (granted === null && !credential.isPeer()) {
+      return this.#ports.access() === null ? accessPending() : tokenRefused();
+    }
     const who = granted === null ? 'a peer' : `token ${granted.id}`;
     return new CodedError('PERMISSION_MISSING', `${who} may not do this: it needs ${needs}`, {
       hint: 'ring-builder access list shows who may do what',
@@ -224,4 +226,14 @@ export class Guard {
     const message = `the certificate ${name} may not do this: it needs ${needs}`;
     return new CodedError('PERMISSION_MISSING', message, { hint, details });
   }
+}
+
+function accessPending(): CodedError {
+  return new CodedError(
+    'ACCESS_PENDING',
+    'this server has no access document yet: it knows nobody',
+    {
+      hint: 'its peers give it theirs, and so does ring-builder push',
+    },
+  );
 }

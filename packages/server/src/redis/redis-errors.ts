@@ -8,6 +8,7 @@ import { errorReply, type RespReply } from './resp-reply.ts';
 const words: Partial<Record<ErrorCode, string>> = {
   NOT_ENOUGH_REPLICAS: 'NOREPLICAS',
   PARTITION_FILLING: 'LOADING',
+  ACCESS_PENDING: 'LOADING',
   DISK_FULL: 'MISCONF',
   STORE_FAILED: 'MISCONF',
   STORE_BUSY: 'TRYAGAIN',
