@@ -106,6 +106,8 @@ export const dutyRetryMs = 500;
 export const drainRetryMsMin = 50;
 /** Longest pause of a load: short against copying a file, long against asking for one. */
 export const dutyRetryMsMax = 4_000;
+/** A step that failed is told for as long: the longest pause, and what the next try may take. */
+export const failureTellingMs = 2 * dutyRetryMsMax;
 
 // --- speed ---------------------------------------------------------------------
 /** The slowest that an operator may ask for: a chunk per second, far from any timeout. */

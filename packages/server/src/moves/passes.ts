@@ -1,7 +1,7 @@
 // When passes over a keyspace run: one at a time, once more when something changed meanwhile, soon
 // after steps that ended, and after a pause for what failed.
 import { getOrMake } from '@ringwright/base/get-or-make';
-import { dutyRetryMs } from '@ringwright/base/limits-copies';
+import { dutyRetryMs, failureTellingMs } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
 
 export interface FailedStep {
@@ -31,8 +31,8 @@ interface State {
   tookMs: number;
   /** A timer will begin one. */
   isDue: boolean;
-  /** What failed since the last one began, by the kind of step, and why. */
-  readonly failing: Map<string, string>;
+  /** What failed last, by the kind of step: why, and when. */
+  readonly failing: Map<string, { readonly reason: string; readonly ms: number }>;
   /** What the next retry lets go; null while none is planned. */
   releases: (() => void)[] | null;
 }
@@ -74,7 +74,8 @@ export class Passes {
     if (this.#closed) return;
     this.#ports.onError(step, error);
     const reason = messageOf(error);
-    this.#of(step.keyspace).failing.set(step.kind, reason);
+    const ms = this.#ports.monotonicMs();
+    this.#of(step.keyspace).failing.set(step.kind, { reason, ms });
     this.retry(step.keyspace, retry);
   }
 
@@ -98,8 +99,14 @@ export class Passes {
     });
   }
 
+  /**
+   * Why, by the kind of step. A step may fail long after the pass that began it: it is told until
+   * it has not failed for as long as its retries may take.
+   */
   failing(keyspace: string): ReadonlyMap<string, string> {
-    return this.#of(keyspace).failing;
+    const since = this.#ports.monotonicMs() - failureTellingMs;
+    const failing = [...this.#of(keyspace).failing].filter(([, { ms }]) => ms >= since);
+    return new Map(failing.map(([kind, { reason }]) => [kind, reason]));
   }
 
   /** Resolves when none runs. */
@@ -116,7 +123,6 @@ export class Passes {
   async #loop(keyspace: string, state: State): Promise<void> {
     while (state.again && !this.#closed) {
       state.again = false;
-      state.failing.clear();
       const begunMs = this.#ports.monotonicMs();
       try {
         await this.#ports.run(keyspace);

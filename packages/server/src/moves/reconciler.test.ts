@@ -1,11 +1,11 @@
 // What fails for many partitions is tried again for all of them at once.
 import { CodedError } from '@ringwright/base/coded-error';
-import { dutyRetryMs } from '@ringwright/base/limits-copies';
+import { dutyRetryMs, failureTellingMs } from '@ringwright/base/limits-copies';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { Reconciler, type ReconcilerPorts } from './reconciler.ts';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 test('a disk without room for many new files fails as often as there are files', async () => {
@@ -38,7 +38,7 @@ test('a disk without room for many new files fails as often as there are files',
     guard: { judge: () => Promise.resolve(new Set()) },
     onceComplete: { note: () => Promise.resolve() },
     controls: { isPaused: () => false, priority: () => 0 },
-    monotonicMs: () => 0,
+    monotonicMs: () => Date.now(),
     loadThrottle: () => ({ loads: null, cooldownTimes: 0 }),
     onError: () => void (failures += 1),
   } as unknown as ReconcilerPorts);
@@ -63,6 +63,7 @@ test('a disk without room for many new files fails as often as there are files',
   await reconciler.idle('cities');
   expect(created).toHaveLength(files);
   expect([...prepared]).toEqual(['{"gives":false,"takes":true}']);
+  await vi.advanceTimersByTimeAsync(failureTellingMs);
   expect(reconciler.failing('cities')).toEqual([]);
   await reconciler.close();
 });
