@@ -150,6 +150,8 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   expect(await codeAt(b, app, put('shop9'))).toBe('PERMISSION_MISSING');
   expect(await codeAt(c, app, get)).toBe('200');
   expect(await codeAt(c, app, { path: '/v1/status' })).toBe('PERMISSION_MISSING');
+  const nosuch = await askServer(a, { path: '/readyz?ring=nosuch' });
+  expect([nosuch.status, nosuch.bytes.toString().trim()]).toEqual([503, '{"ready":false}']);
   const stranger = await askServer(a, { path: '/readyz' });
   expect(JSON.parse(stranger.bytes.toString())).toEqual({ ready: true });
   const items = {

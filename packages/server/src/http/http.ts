@@ -192,8 +192,11 @@ async function answerService(
     case '/healthz':
       return answerJson(response, 200, { ok: true });
     case '/readyz': {
-      const state = readyAnswer(ports.status, new URLSearchParams(query).get('ring'));
       // Which rings are here is told to those who may know it.
+      const ring = new URLSearchParams(query).get('ring');
+      const isHere = ports.status.rings.list().some((one) => one.ring.keyspace === ring);
+      if (!isKnown && ring !== null && !isHere) return answerJson(response, 503, { ready: false });
+      const state = readyAnswer(ports.status, ring);
       const told = isKnown ? state : { ready: state.ready };
       return answerJson(response, state.ready ? 200 : 503, told);
     }
