@@ -271,7 +271,7 @@ test.each<[number, number, string[]]>([
 ])('a root that ends in %d days, a certificate in %d', (root, certificate, lines) => {
   const { troubles } = judge(first, undefined, { endsAfter: { root, certificate } });
   expect(troubles.map(({ kind, why }) => `${kind}: ${why}`)).toEqual(lines);
-  const commands = { 'trust ends': 'key trust --days 365', 'certificate ends': 'certs list' };
+  const commands = { 'trust ends': 'key trust --days 731', 'certificate ends': 'certs list' };
   for (const { kind, command } of troubles) {
     expect(commands).toHaveProperty([kind], command);
   }

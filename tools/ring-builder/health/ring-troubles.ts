@@ -8,7 +8,7 @@ import { adviceOn, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { ringIn } from '../servers/server-status.ts';
-import { type AskedServer, hasSettled, serverTroubles } from './server-troubles.ts';
+import { type AskedServer, knowsPeers, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
 /** What is judged of a head: rings of millions of partitions are not kept for it. */
@@ -42,15 +42,15 @@ export interface JudgedRing {
 export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
   const { ring, id } = head;
   const targets = head.targets.filter(({ required }) => required);
-  const settled = targets.flatMap(({ address }) => {
+  const grown = targets.flatMap(({ address }) => {
     const status = answers.get(address);
-    const isSettled = status !== undefined && !(status instanceof Error) && hasSettled(status);
-    return isSettled ? [address] : [];
+    const isReady = status !== undefined && !(status instanceof Error) && knowsPeers(status);
+    return isReady ? [address] : [];
   });
   const asked = targets.map(({ address, devices }): AskedServer => {
     const status = must(answers.get(address), `${address} was asked`);
     const said = ringIn(status, { address, ring: ring.keyspace });
-    return { address, devices, status, said, others: new Set(settled) };
+    return { address, devices, status, said, others: new Set(grown) };
   });
   const said = saidBy(
     targets,

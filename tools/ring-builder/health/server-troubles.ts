@@ -3,7 +3,7 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
-import { trustWarnDays } from '@ringwright/base/limits';
+import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
@@ -153,10 +153,10 @@ function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Tr
 }
 
 /** Servers that have just started are still greeting each other. */
-const SETTLED_MS = 60_000;
+const GREETING_MS_MAX = 60_000;
 
-export function hasSettled({ uptimeMs }: ServerStatus): boolean {
-  return uptimeMs >= SETTLED_MS;
+export function knowsPeers({ uptimeMs }: ServerStatus): boolean {
+  return uptimeMs >= GREETING_MS_MAX;
 }
 
 /** A cut between servers that both answer here: copies wait, and a rollout would without a word. */
@@ -165,13 +165,14 @@ function peerTroubles(
   { ring, others }: Pick<AskedServer, 'others'> & { readonly ring: string },
   make: Make,
 ): Trouble[] {
-  if (!hasSettled(status)) return [];
+  if (!knowsPeers(status)) return [];
   const missing = status.peers.filter(
     ({ address, connected }) => !connected && others.has(address),
   );
   if (missing.length === 0) return [];
   const names = missing.map(({ address }) => address).join(' ');
-  const why = `it has no connection to ${names}, which ${missing.length === 1 ? 'answers' : 'answer'} here`;
+  const answer = missing.length === 1 ? 'answers' : 'answer';
+  const why = `it has no connection to ${names}, which ${answer} here`;
   const hint = 'apart: look at the network and the firewalls between those servers';
   return [{ ...make('apart', why, `servers ${ring}`), hint }];
 }
@@ -189,7 +190,7 @@ function endTroubles(
   if (root !== undefined) {
     const why = `its root of trust ${root.ends}; it takes no ring from then on`;
     const push = `push ${head.ring.keyspace}`;
-    const renew = 'key trust --days 365';
+    const renew = `key trust --days ${trustLifeDaysMax}`;
     const isRenewed = root.version < head.rootVersion;
     const hint = isRenewed
       ? `ring-builder ${push} takes root ${head.rootVersion} along`

@@ -1,6 +1,7 @@
 // Servers of devices that are about to be added, asked whether they are what was typed.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { isPeerCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -59,7 +60,12 @@ async function statusOf(device: Asked): Promise<Told> {
   if (!(found instanceof CodedError) || device.key === undefined) return found;
   const proof = { by: 'device', keys: new Set([keyIdOf(device.key)]) } as const;
   const shown = await orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
-  return shown instanceof CodedError ? found : shown;
+  // One that refuses the token runs, and is who it should be.
+  return isAway(shown) ? found : shown;
+}
+
+function isAway(answer: Told): boolean {
+  return answer instanceof CodedError && isPeerCode(answer.code);
 }
 
 function linesOf(statuses: readonly Told[]): string[] {
@@ -67,7 +73,7 @@ function linesOf(statuses: readonly Told[]): string[] {
   const free = statuses.flatMap((status) =>
     status instanceof CodedError ? [] : (status.disk?.freeBytes ?? []),
   );
-  const heard = statuses.length - silent.length;
+  const heard = statuses.filter((status) => !isAway(status)).length;
   const answered = `${heard} of ${counted(statuses.length, 'new server')} answered`;
   return [
     free.length === 0

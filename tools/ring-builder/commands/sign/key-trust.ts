@@ -137,7 +137,7 @@ function describe(root: TrustRoot): string[] {
   return [
     `epoch ${root.epoch}, good until ${root.expires}`,
     `root keys: ${names('root')} (${root.roles.root.threshold} needed)`,
-    `ring keys: ${names('ring')} (${ring.threshold} needed; ${ring.large} for more than ${100 * ring.movedShare} % of the slots, ${override})`,
+    `ring keys: ${names('ring')} (${ring.threshold} needed; ${ring.large} for a large change, beyond one device or server that comes or goes and ${100 * ring.movedShare} % of the slots, ${override})`,
     `beacon keys: ${beacon.keys.length === 0 ? 'none' : `${names('beacon')} (${beacon.threshold} needed)`}`,
   ];
 }

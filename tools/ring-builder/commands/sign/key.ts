@@ -25,7 +25,7 @@ export const verb: Verb = {
     large: textOption('trust: N, ring signatures that a large change needs'),
     'moved-share': textOption('trust: share of the slots above which it is large: 0.05'),
     'allow-override': textOption('trust: may a reason stand for them', { choices: ['yes', 'no'] }),
-    days: textOption('generate, trust: how long the root is good (default 365)'),
+    days: textOption('generate, trust: how long the root is good (default 731)'),
     'raise-epoch': flagOption('trust: what was signed before counts no more'),
     sign: flagOption('trust: add a signature to the root that waits'),
   },

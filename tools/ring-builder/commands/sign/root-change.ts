@@ -1,6 +1,7 @@
 // What the options of `key trust` and `key revoke` make of a root. Pure but for the clock.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { trustLifeDaysMax } from '@ringwright/base/limits';
 import { keyIdOf, publicKeyOf } from '@ringwright/ring/trust/public-key';
 import type { TrustRole, TrustRoot } from '@ringwright/ring/trust/trust-root';
 import {
@@ -129,10 +130,8 @@ function parseThreshold(word: string): { readonly role: TrustRole; readonly thre
   throw usage(`--threshold ${word} is not ROLE=N`, '--threshold root=2');
 }
 
-const defaultDays = 365;
-
 /** When a root made now runs out. */
 export function expiryAfter(args: Arguments, context: Pick<Context, 'nowMs'>): string {
-  const days = optionalNumber(args, 'days') ?? defaultDays;
+  const days = optionalNumber(args, 'days') ?? trustLifeDaysMax;
   return new Date(context.nowMs() + days * 86_400_000).toISOString();
 }
