@@ -1,17 +1,99 @@
 // The plan of a composite ring: to the table of its components, at once or in moves. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import { partedParents } from '@ringwright/ring/reshape-ring';
 import { holderIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
+import type { BuilderState, Component } from '../state/builder-state.ts';
+import { dropEmptyDevices } from '../state/drop-empty-devices.ts';
 import { filledPlan } from './filled-plan.ts';
 import type { NextRingFrom } from './next-ring.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
+import { planReshape, reshapingOf, wantedIntervals } from './plan-reshape.ts';
 import { revertPlan } from './revert-plan.ts';
+
+interface ComposeFrom extends NextRingFrom {
+  /** The rows of the components, one after the other. */
+  readonly table: Table;
+  /** As the ring is composed so far; absent before its first version. */
+  readonly components?: readonly Component[] | undefined;
+}
+
+export interface ComposePlan {
+  readonly plan: Plan;
+  /** What the version is made of. */
+  readonly state: BuilderState;
+  /** Slots that the compose after this one moves, since a split or merge comes alone. */
+  readonly slotsLater: number;
+}
 
 /**
  * Where servers have the ring, each partition moves one slot at a time, and devices of one
- * component that only changed places among its rows stay, as in a revert.
+ * component that only changed places among its rows stay, as in a revert. Partitions that the
+ * components have split or merged come first, where they lie. Throws what planReshape throws, and
+ * COMPONENTS_UNFIT where what is merged lies apart.
  */
-export function composePlan(input: NextRingFrom & { readonly table: Table }): Plan {
+export function composePlan(input: ComposeFrom): ComposePlan {
+  const { head } = input;
+  const wanted = head === null ? null : wantedIntervals(head, input.state);
+  if (head !== null && wanted !== null) return planShapes({ ...input, head }, wanted);
+  const state = withoutGone(input, input.table);
+  return { plan: planRows({ ...input, state }), state, slotsLater: 0 };
+}
+
+/**
+ * While slots are left to move, the version keeps the components that its table is of. So it
+ * shows that it does not follow the newer ones yet.
+ */
+function planShapes(
+  input: ComposeFrom & { readonly head: Ring },
+  wanted: IntervalPartitioner,
+): ComposePlan {
+  const { head, components } = input;
+  requireTogether(head, wanted);
+  const { target } = planReshape(input, wanted);
+  const state = withoutGone(input, target);
+  const { devices, partitioner } = state;
+  const reshaped = { ...head, devices, partitioner, partitions: wanted.partitions, table: target };
+  const { moves, movesLeft } = planRows({ ...input, state, head: reshaped });
+  const slotsLater = moves.length + movesLeft;
+  const made = slotsLater === 0 ? state : { ...state, components: keptVersions(state, components) };
+  return { plan: planReshape({ ...input, state: made }, wanted), state: made, slotsLater };
+}
+
+/** A merge in a component follows moves there, and those have to come here before it. */
+function requireTogether(head: Ring, wanted: IntervalPartitioner): void {
+  const [apart] = partedParents(head, reshapingOf(head, wanted));
+  if (apart === undefined) return;
+  const { keyspace } = head;
+  const message = `partitions ${apart.join(' and ')} are merged, and lie apart in ${keyspace}`;
+  throw new CodedError('COMPONENTS_UNFIT', message, {
+    hint:
+      `split them again in the components; compose ${keyspace} when they lie together there, ` +
+      'and once more after they are merged',
+    details: { ring: keyspace, partitions: apart },
+  });
+}
+
+/** The devices are those of now: what is removed there is removed here. */
+function keptVersions(
+  { components = [] }: BuilderState,
+  before: readonly Component[] | undefined,
+): readonly Component[] {
+  return components.map((one, at) => {
+    const { version, id } = before?.[at] ?? one;
+    return { ...one, version, id };
+  });
+}
+
+/** No server has to drain what a ring on paper has given up. */
+function withoutGone({ head, state, direct }: ComposeFrom, table: Table): BuilderState {
+  if (head === null || direct !== true) return state;
+  return dropEmptyDevices(state, { ...head, table });
+}
+
+function planRows(input: ComposeFrom): Plan {
   const { head, headId, state, table, direct } = input;
   if (head !== null && headId !== null && direct !== true) {
     return revertPlan({ ...input, head, headId, old: { ...head, table } });

@@ -56,13 +56,20 @@ export function compose(
 }
 
 /** Throws RING_COMPOSED: what changes the ring is a change of its components. */
-export function requireNotComposed({ ring, components }: BuilderState): void {
+export function requireNotComposed(state: BuilderState): void {
+  const { ring, components } = state;
   if (components === undefined) return;
   const names = components.map((component) => component.ring);
   throw new CodedError('RING_COMPOSED', `${ring} is composed of ${names.join(' and ')}`, {
-    hint: `change those, then ring-builder compose ${ring} ${names.join(' ')}`,
+    hint: `change those, then ring-builder ${changeCommand(state)}`,
     details: { ring, components: names },
   });
+}
+
+/** What shows how a ring goes on; a composite one has no plan of its own, and is composed anew. */
+export function changeCommand({ ring, components }: Pick<BuilderState, 'ring' | 'components'>) {
+  if (components === undefined) return `plan ${ring}`;
+  return ['compose', ring, ...components.map((component) => component.ring)].join(' ');
 }
 
 function rowOf(row: SlotRow, ids: readonly (number | null)[], deviceCount: number): SlotRow {

@@ -4,13 +4,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  type RingBuilderHere,
-  ringBuilderHere,
-} from '../../../../test/support/ring-builder-here.ts';
+  deviceText as device,
+  makeRing as ring,
+  rowsOf,
+  twoRings,
+} from '../../../../test/support/composed-ring.ts';
+import type { RingBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 interface Table {
   readonly devices: readonly ({ readonly ip: string; readonly device: string } | null)[];
-  readonly table: readonly (readonly number[])[];
 }
 
 interface Composed {
@@ -18,37 +20,8 @@ interface Composed {
   readonly components: readonly { readonly ring: string; readonly version: number }[];
 }
 
-async function twoRings(): Promise<RingBuilderHere> {
-  const tool = await ringBuilderHere();
-  await ring(tool, 'east', { replicas: 2, devices: [1, 2, 3] });
-  await ring(tool, 'west', { replicas: 1, devices: [4, 5] });
-  return tool;
-}
-
-interface Shape {
-  readonly replicas: number;
-  readonly devices: readonly number[];
-  readonly partitions?: number;
-}
-
-async function ring(tool: RingBuilderHere, name: string, shape: Shape): Promise<void> {
-  const { replicas, devices, partitions = 16 } = shape;
-  await tool.json(`create ${name} --partitions ${partitions} --replicas ${replicas}`);
-  await tool.json(['add', name, ...devices.flatMap((n) => [device(n), `${n}`])]);
-  await tool.json(`commit ${name} -m first`);
-}
-
-const device = (n: number): string => `r1z${n}-10.0.0.${n}:6200/sd${n}`;
-
-/** Rows of device names: ids differ between a ring and what is composed of it. */
-async function rows(tool: RingBuilderHere, name: string): Promise<(string | undefined)[][]> {
-  const { table, devices } = await tool.json<Table>(`table ${name}`);
-  return table.map((row) => row.map((id) => devices[id]?.device));
-}
-
 async function isComposed(tool: RingBuilderHere): Promise<void> {
-  const parts = [await rows(tool, 'east'), await rows(tool, 'west')];
-  expect(await rows(tool, 'both')).toEqual(parts.flat());
+  expect(await rowsOf(tool, 'both')).toEqual(await rowsOf(tool, 'east', 'west'));
   expect(await tool.json('verify both')).toMatchObject({ findings: [] });
 }
 

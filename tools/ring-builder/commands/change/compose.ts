@@ -1,8 +1,8 @@
 // ring-builder compose: a ring whose replicas are those of other rings, or its next version.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { composePlan } from '@ringwright/builder/plan/compose-plan';
-import { type ComponentHead, compose } from '@ringwright/builder/state/composition';
-import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
+import { type ComponentHead, changeCommand, compose } from '@ringwright/builder/state/composition';
 import { sameState } from '@ringwright/builder/state/state-json';
 import { createRing } from '@ringwright/repository/add-ring';
 import { listRings } from '@ringwright/repository/folder/list-rings';
@@ -50,43 +50,67 @@ where servers have it, in moves, which rollout carries out. Nothing else changes
       };
     }
     requireRoom(given, await sizesFor(given), null);
-    const components = (state.components ?? []).map(({ devices: _devices, ...of }) => of);
-    const of = components.map((one) => `${one.ring} ${one.version}`).join(', ');
-    const message = optionalText(args, 'message') ?? `composed of ${of}`;
+    const made = madeOf(context, given);
+    const message = optionalText(args, 'message') ?? made.message;
     const override = optionalText(args, 'override') ?? null;
     const done = await commitPlan(context, given, { message, override, isTyped: true });
+    const { slotsLater } = given;
     return {
-      json: { ...done.json, components },
-      lines: [...done.lines, `composed of ${of}`],
-      next: done.next,
+      json: { ...done.json, components: made.components, slotsLater },
+      lines: [...done.lines, ...made.lines],
+      // On servers the rollout comes first.
+      next: given.direct && slotsLater > 0 ? made.again : done.next,
     };
   },
 };
+
+/** What the version is composed of, and what is left for the next one. */
+function madeOf(context: Context, { state, heads, slotsLater }: Prepared) {
+  const components = (state.components ?? []).map(({ devices: _devices, ...of }) => of);
+  const of = components.map((one) => `${one.ring} ${one.version}`).join(', ');
+  const newest = heads.map(({ ring }) => `${ring.keyspace} ${ring.version}`).join(', ');
+  const again = context.next(changeCommand(state));
+  if (slotsLater === 0) {
+    const message = `composed of ${of}`;
+    return { components, message, lines: [message], again };
+  }
+  const slots = counted(slotsLater, 'slot that they moved follows', 'slots that they moved follow');
+  return {
+    components,
+    message: `partitions as in ${newest}; their slots are still those of ${of}`,
+    lines: [
+      `partitions are split or merged as in ${newest}; a version does that alone`,
+      `its slots are still those of ${of}: ${slots} with the next ${again}`,
+    ],
+    again,
+  };
+}
+
+interface Prepared extends PlanToCommit {
+  readonly heads: readonly ComponentHead[];
+  readonly slotsLater: number;
+}
 
 async function prepare(
   context: Context,
   ring: string,
   names: readonly string[],
-): Promise<PlanToCommit> {
+): Promise<Prepared> {
   const heads = await Promise.all(names.map((name) => headOf(context, name)));
   const isThere = (await listRings(context.rings)).includes(ring);
   const before = isThere ? await openRing(context.rings, ring) : null;
   if (before !== null && before.state.components === undefined) {
     throw ringExists(ring, ringFolder(context.rings, ring).path);
   }
-  const composition = compose(ring, heads, before?.state ?? null);
-  const { table } = composition;
-  if (before === null) await createRing(context.rings, composition.state, context.command);
+  const { state, table } = compose(ring, heads, before?.state ?? null);
+  if (before === null) await createRing(context.rings, state, context.command);
   const opened = before ?? (await openRing(context.rings, ring));
   const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
   if (head !== null) requireRest(head.ring.moves.length, opened);
   const direct = lastPush(opened.entries) === null;
-  const state =
-    direct && head !== null
-      ? dropEmptyDevices(composition.state, { ...head.ring, table })
-      : composition.state;
   const from = { head: head?.ring ?? null, headId: head?.id ?? null, state, direct };
-  return { opened, plan: composePlan({ ...from, table }), state, direct, head };
+  const { components } = before?.state ?? {};
+  return { opened, heads, direct, head, ...composePlan({ ...from, table, components }) };
 }
 
 async function headOf(context: Context, name: string): Promise<ComponentHead> {
