@@ -5,11 +5,12 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Context } from '../cli/verb.ts';
 import { askServers } from '../servers/ask-servers.ts';
+import { type Newer, newerComponents } from '../versions/newer-components.ts';
 import { judgedHead } from './judge-head.ts';
 import { type JudgedHead, type JudgedRing, troublesOfRing } from './ring-troubles.ts';
 import type { Trouble } from './trouble.ts';
 
-export interface RingHealth {
+export interface RingHealth extends Newer {
   readonly ring: string;
   readonly version: number | null;
   readonly id: string | null;
@@ -18,13 +19,17 @@ export interface RingHealth {
   readonly troubles: readonly Trouble[];
 }
 
+interface ReadHead extends Newer {
+  readonly head: JudgedHead;
+}
+
 export async function checkRings(
   context: Context,
   names: readonly string[],
 ): Promise<readonly RingHealth[]> {
-  const read: (RingHealth | JudgedHead)[] = [];
+  const read: (RingHealth | ReadHead)[] = [];
   for (const name of names) read.push(await readHead(context, name));
-  const heads = read.flatMap((one) => ('judged' in one ? [] : [one]));
+  const heads = read.flatMap((one) => ('judged' in one ? [] : [one.head]));
   const targets = heads.flatMap((head) => head.targets);
   const answers = await askServers(
     targets.filter(({ required }) => required),
@@ -32,19 +37,25 @@ export async function checkRings(
   );
   return read.map((one): RingHealth => {
     if ('judged' in one) return one;
-    const { ring, id } = one;
-    const judged = troublesOfRing(one, answers, context.nowMs());
-    return { ring: ring.keyspace, version: ring.version, id, judged, troubles: judged.troubles };
+    const { head, ...rest } = one;
+    const { ring, id } = head;
+    const judged = troublesOfRing(head, answers, context.nowMs());
+    const { keyspace, version } = ring;
+    return { ring: keyspace, version, id, judged, troubles: judged.troubles, ...rest };
   });
 }
 
-async function readHead(context: Context, name: string): Promise<RingHealth | JudgedHead> {
-  const unasked = { ring: name, judged: null, troubles: [] };
+async function readHead(context: Context, name: string): Promise<RingHealth | ReadHead> {
+  const unasked = { ring: name, judged: null, troubles: [], newer: [], follow: null };
   try {
-    const { entries } = await openRing(context.rings, name);
+    const { entries, state: builder } = await openRing(context.rings, name);
     const head = headOf(entries);
     if (head === null) return { ...unasked, version: null, id: null };
-    return await judgedHead(context, await readVersion(context.rings, name, 'head'), entries);
+    const stored = await readVersion(context.rings, name, 'head');
+    return {
+      head: await judgedHead(context, stored, entries),
+      ...(await newerComponents(context.rings, builder)),
+    };
   } catch (error) {
     const { code, message } = codedOrDisk(error);
     const trouble = {

@@ -8,6 +8,7 @@ import { optionalText } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { checkRings, type RingHealth } from '../../health/check-rings.ts';
 import { byWeight, exitOf, hintsOf, type Trouble } from '../../health/trouble.ts';
+import { newerLines } from '../../versions/newer-components.ts';
 
 /** All are in --json. */
 const TROUBLES_SHOWN_MAX = 50;
@@ -31,9 +32,10 @@ export const verb: Verb = {
     return {
       json: {
         ok: isWell,
-        rings: rings.map(({ judged, troubles: { length }, ...ring }) => {
+        rings: rings.map(({ judged, troubles: { length }, follow, ...ring }) => {
           const [asked, given] = [judged !== null, judged?.given ?? false];
-          return { ...ring, ...counts(judged), asked, given, troubles: length };
+          const next = follow && context.next(follow);
+          return { ...ring, ...counts(judged), asked, given, troubles: length, follow: next };
         }),
         troubles: troubles.map((one) => ({ ...one, command: context.next(one.command) })),
       },
@@ -42,6 +44,7 @@ export const verb: Verb = {
         ...(rings.length === 0 ? [] : ['', ...ringsTable(rings)]),
         ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
         ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
+        ...rings.flatMap((one) => behindLines(context, one)),
       ],
       next: context.next(nextCommand(rings, troubles)),
       exit: isWell ? 0 : exitOf(troubles) || 1,
@@ -79,9 +82,16 @@ function headline(rings: readonly RingHealth[], groups: readonly Group[]): strin
 
 function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
   if (worst !== undefined) return worst.command;
+  const behind = rings.find(({ follow }) => follow !== null);
+  if (behind?.follow) return behind.follow;
   const unpushed = rings.find(({ judged }) => judged?.given === false);
   if (unpushed !== undefined) return `push ${unpushed.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
+}
+
+/** A composite ring that is behind is served as well as before: a line, and no trouble. */
+function behindLines(context: Context, health: RingHealth): string[] {
+  return newerLines(context, health).map((line) => `${health.ring}: ${line}`);
 }
 
 function ringsTable(rings: readonly RingHealth[]): string[] {
@@ -97,11 +107,12 @@ function ringsTable(rings: readonly RingHealth[]): string[] {
   ]);
 }
 
-function stateOf({ judged, troubles }: RingHealth): string {
+function stateOf({ judged, troubles, newer }: RingHealth): string {
   if (troubles.length > 0) return [...new Set(troubles.map(({ kind }) => kind))].join(', ');
   if (judged === null) return 'no version yet';
   if (!judged.given) return 'never pushed';
-  return judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
+  const paused = judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
+  return newer.length > 0 ? `${paused}, to be composed anew` : paused;
 }
 
 interface Group extends Trouble {

@@ -13,6 +13,7 @@ import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { removedHolders, ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
+import { newerComponents, newerText } from '../../versions/newer-components.ts';
 import { wavesLeft } from '../../versions/waves-left.ts';
 
 interface ListedRing {
@@ -32,6 +33,8 @@ interface ListedRing {
   readonly movesLeft: number;
   readonly restsUntil: string | null;
   readonly pushed: number | null;
+  /** By what a composite ring follows newer components, for Context.next; null: nothing to follow. */
+  readonly follow: string | null;
   /** What waits, or why it cannot be read. */
   readonly state: string;
 }
@@ -48,16 +51,23 @@ export const verb: Verb = {
     const isStored = rings.length === 0 && (await readStoreFile(context.rings)) !== null;
     const first = isStored ? 'status RING' : 'create RING --partition-power 8 --replicas 3';
     return {
-      json: { rings },
+      json: {
+        rings: rings.map((one) => ({ ...one, follow: one.follow && context.next(one.follow) })),
+      },
       lines: [
         count,
         ...(isStored ? ['a ring of the store comes here when it is first named'] : []),
         ...(rings.length === 0 ? [] : ['', ...table(rings)]),
       ],
-      next: context.next(rings.length === 0 ? first : 'health'),
+      next: context.next(rings.length === 0 ? first : followed(rings)),
     };
   },
 };
+
+/** What servers have is asked last: a composite ring that is behind is known without them. */
+function followed(rings: readonly ListedRing[]): string {
+  return rings.find(({ follow }) => follow !== null)?.follow ?? 'health';
+}
 
 async function listed(context: Context, name: string): Promise<ListedRing> {
   try {
@@ -77,6 +87,7 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
     };
     const removed = stored === null ? 0 : removedHolders(stored.ring, state).length;
     const version = made?.version ?? null;
+    const { newer, follow } = await newerComponents(context.rings, state);
     return {
       ...{ ring: name, version, id: made?.id ?? null, time: made?.time ?? null },
       ...{
@@ -84,7 +95,8 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
         replicas: state.replicas,
       },
       ...{ servers: ringTargets({ devices }, null).length, devices: devices.length, ...counts },
-      state: stateOf({ version, ...counts, removed }),
+      follow,
+      state: stateOf({ version, ...counts, removed, newer: newer.map(newerText) }),
     };
   } catch (error) {
     const { code, message } = codedOrDisk(error);
@@ -97,15 +109,16 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
 const unread = {
   ...{ version: null, id: null, time: null, partitions: null, replicas: null, pushed: null },
   ...{ servers: 0, devices: 0, staged: 0, inFlight: 0, movesLeft: 0, restsUntil: null },
+  follow: null,
 };
 
 function stateOf(
   found: Pick<
     ListedRing,
     'version' | 'staged' | 'inFlight' | 'movesLeft' | 'restsUntil' | 'pushed'
-  > & { readonly removed: number },
+  > & { readonly removed: number; readonly newer: readonly string[] },
 ): string {
-  const { version, staged, inFlight, movesLeft, restsUntil, pushed, removed } = found;
+  const { version, staged, inFlight, movesLeft, restsUntil, pushed, removed, newer } = found;
   const rest = restsUntil === null ? '' : `, resting until ${restsUntil.slice(0, 16)}Z`;
   const waits = [
     version === null ? 'no version yet' : '',
@@ -115,6 +128,7 @@ function stateOf(
     movesLeft > 0 ? `${counted(movesLeft, 'move')} left for later${rest}` : '',
     removed > 0 ? `${counted(removed, 'removed device')} with slots` : '',
     staged > 0 ? `${counted(staged, 'change')} staged` : '',
+    ...newer,
   ].filter((part) => part !== '');
   return waits.length === 0 ? 'nothing waits' : waits.join(', ');
 }

@@ -5,6 +5,7 @@ import { printTable } from '@ringwright/base/print-table';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Staged } from '@ringwright/builder/state/change';
+import { changeCommand } from '@ringwright/builder/state/composition';
 import { increaseHint, powerIncrease } from '@ringwright/builder/state/steady-power';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
@@ -30,6 +31,7 @@ import {
   standingText,
 } from '../../versions/device-standings.ts';
 import { lastPush, pushLine } from '../../versions/last-push.ts';
+import { newerComponents, newerLines } from '../../versions/newer-components.ts';
 import { pinLines } from '../../versions/pins.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { signersLine, trustOf } from '../../versions/signing.ts';
@@ -62,11 +64,14 @@ export const verb: Verb = {
     const now = isPushed && stored !== null ? await movesNow(context, stored) : null;
     const lock = await lockOwner(ringFolder(context.rings, ring));
     const state = applyChanges(opened.state, changes);
+    const ahead = await newerComponents(context.rings, opened.state);
+    const change = changeText(context, opened.state);
     const devices = deviceStandings(state, opened.state, stored?.ring ?? null);
     const found = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
       isOnPaper: pushed === null && inFlight === 0,
       ...{ changes: changes.length, advice, instead: now?.instead ?? null, removed },
+      follow: ahead.follow,
     };
     const next = context.next(nextCommand(opened, found));
     const ramps = rampRows(state, context.nowMs());
@@ -82,23 +87,21 @@ export const verb: Verb = {
         signing,
         frozen: powerIncrease(opened.state),
         components: opened.state.components?.map(({ devices: _devices, ...of }) => of) ?? null,
-        lock,
+        ...{ newer: ahead.newer, lock },
         devices,
         next,
       },
       lines: [
-        head === null
-          ? `${ring}: no version yet`
-          : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${counted(inFlight, 'move')} in flight`,
+        headLine(opened, inFlight),
         ...(now?.lines ?? []),
         pushLine(push),
         ...frozenLines(opened.state),
-        ...composedLines(opened.state),
+        ...composedLines(opened.state, newerLines(context, ahead)),
         ...pinLines(opened.state, (partition) => context.next(`unpin ${ring} ${partition}`)),
         ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...drainedLines(devices, (names) => context.next(`remove ${ring} ${names}`)),
-        ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
-        ...removedLines(removed, context.next(`plan ${ring}`)),
+        ...cancelledLines(cancelled, change),
+        ...removedLines(removed, change),
         ...signingLines(signing),
         ...(advice?.isFirst === true ? [advice.text] : []),
         ...forcedLines([...forced.keys()]),
@@ -107,13 +110,18 @@ export const verb: Verb = {
         ...devicesTable(devices),
         '',
         ...rampLines(ramps, context.next(`plan ${ring} --step-ramps`)),
-        ...(changes.length === 0 ? ['nothing is staged'] : []),
         ...stagedLines(staged, state),
       ],
       next,
     };
   },
 };
+
+function headLine({ ring, head }: OpenedRing, inFlight: number): string {
+  if (head === null) return `${ring}: no version yet`;
+  const moves = `${counted(inFlight, 'move')} in flight`;
+  return `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${moves}`;
+}
 
 function devicesTable(devices: readonly DeviceStanding[]): string[] {
   const more = devices.length > DEVICES_SHOWN_MAX;
@@ -132,14 +140,25 @@ function frozenLines(state: BuilderState): string[] {
   return reason === null ? [] : [`frozen: ${reason}; ${increaseHint}`];
 }
 
-function composedLines({ components }: BuilderState): string[] {
+/** A composite ring is composed anew, and nothing shows that before. */
+function changeText(context: Context, state: BuilderState): string {
+  const command = context.next(changeCommand(state));
+  return state.components === undefined
+    ? `${command} shows what a commit would do`
+    : `${command} moves what is left`;
+}
+
+function composedLines({ components }: BuilderState, newer: readonly string[]): string[] {
   if (components === undefined) return [];
-  return [`composed of ${components.map(({ ring, version }) => `${ring} ${version}`).join(', ')}`];
+  const of = components.map(({ ring, version }) => `${ring} ${version}`).join(', ');
+  return [`composed of ${of}`, ...newer];
 }
 
 /** Numbered by command, as unstage takes them. */
 function stagedLines(staged: readonly Staged[], state: BuilderState): string[] {
-  return stagedCommands(staged).flatMap(({ changes, user, time }, index) => {
+  const commands = stagedCommands(staged);
+  if (commands.length === 0) return ['nothing is staged'];
+  return commands.flatMap(({ changes, user, time }, index) => {
     const by = user === undefined ? '' : ` (${user}, ${time?.slice(0, 16)}Z)`;
     return changes.map((change) => `staged ${index + 1}: ${describeChange(change, state)}${by}`);
   });
@@ -150,17 +169,15 @@ function forcedLines(partitions: readonly number[]): string[] {
   return [`forced, may have lost writes: partitions ${partitions.join(' ')}`];
 }
 
-function cancelledLines(partitions: readonly number[], plan: string): string[] {
+function cancelledLines(partitions: readonly number[], change: string): string[] {
   if (partitions.length === 0) return [];
-  return [
-    `cancelled: moves of ${printPartitions(partitions)}; ${plan} shows what a commit would do`,
-  ];
+  return [`cancelled: moves of ${printPartitions(partitions)}; ${change}`];
 }
 
-function removedLines(removed: readonly number[], plan: string): string[] {
+function removedLines(removed: readonly number[], change: string): string[] {
   if (removed.length === 0) return [];
   const names = removed.map((id) => `d${id}`).join(' ');
-  return [`removed, and still with slots: ${names}; ${plan} shows what a commit moves`];
+  return [`removed, and still with slots: ${names}; ${change}`];
 }
 
 function signingLines(signing: Approval | null): string[] {
@@ -186,6 +203,8 @@ function nextCommand(
     readonly removed: readonly number[];
     /** What its servers ask for while moves are in flight; null: to go on. */
     readonly instead: string | null;
+    /** By what a composite ring follows its components; null: it has the newest. */
+    readonly follow: string | null;
   },
 ): string {
   if (found.advice?.isFirst === true) return found.advice.command;
@@ -193,11 +212,12 @@ function nextCommand(
   if (found.inFlight > 0 && !found.isOnPaper) return `rollout ${ring}`;
   if (powerIncrease(state) !== null) return `show ${ring}`;
   const waits = found.changes > 0 || found.movesNotNoted > 0;
-  if (waits || (found.removed.length > 0 && found.inFlight === 0)) return `plan ${ring}`;
-  if (found.inFlight > 0) return `commit ${ring} -m "the moves that were left"`;
-  if (head === null && state.components !== undefined) {
-    return `compose ${ring} ${state.components.map((component) => component.ring).join(' ')}`;
+  if (waits || (found.removed.length > 0 && found.inFlight === 0)) {
+    return changeCommand(state);
   }
+  if (found.follow !== null) return found.follow;
+  if (found.inFlight > 0) return `commit ${ring} -m "the moves that were left"`;
+  if (head === null && state.components !== undefined) return changeCommand(state);
   if (head === null) {
     return state.devices.length > 0 ? `plan ${ring}` : `add ${ring} r1z1-10.0.0.1:6200/sdb 100`;
   }

@@ -1,0 +1,55 @@
+// What status, list and health say of a composite ring whose components went on, and what next.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { composedRing } from '../../../test/support/composed-ring.ts';
+import { notePush } from '../../../test/support/note-push.ts';
+import type { RingBuilderHere } from '../../../test/support/ring-builder-here.ts';
+
+const looks = ['status both', 'list', 'health'] as const;
+const again = 'ring-builder compose both east west';
+
+test('a component that went on is told, until the ring follows it', async () => {
+  const tool = await composedRing();
+  for (const look of looks) expect(await tool.text(look), look).not.toContain('component ');
+  await goOn(tool);
+  for (const look of looks) {
+    const { lines, next } = await tool.answer(look);
+    expect(lines.join('\n'), look).toContain('component east has version 2');
+    expect(next, look).toBe(again);
+  }
+  expect(await tool.json('status both')).toMatchObject({
+    newer: [{ ring: 'east', composed: 1, newest: 2 }],
+  });
+  await tool.json('compose both east west');
+  for (const look of looks) expect(await tool.text(look), look).not.toContain('component ');
+});
+
+test('slots that are left after a split are told in the same way', async () => {
+  const tool = await composedRing();
+  for (const name of ['east', 'west']) {
+    await tool.json(`set ${name} --partition-power 5`);
+    await tool.json(`commit ${name} -m split`);
+  }
+  await goOn(tool);
+  await tool.json('compose both east west');
+  for (const look of looks) expect((await tool.answer(look)).next, look).toBe(again);
+});
+
+test('moves of the component come first, and one that is not here is told', async () => {
+  const tool = await composedRing();
+  await notePush(tool.folder, 'east');
+  await goOn(tool);
+  const moving = await tool.answer('status both');
+  expect(moving.lines.join('\n')).toMatch(/component east has version 2 with \d+ moves in flight/);
+  expect(moving.next).toBe('ring-builder rollout east');
+  await rm(join(tool.folder, 'rings', 'east'), { recursive: true });
+  const lost = await tool.answer('status both');
+  expect(lost.lines.join('\n')).toContain('component east cannot be read (RING_UNKNOWN');
+  expect(lost.next).toBe('ring-builder push both');
+});
+
+async function goOn(tool: RingBuilderHere): Promise<void> {
+  await tool.json('set-weight east d0 9');
+  await tool.json('commit east -m wider');
+}

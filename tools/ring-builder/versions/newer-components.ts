@@ -1,0 +1,77 @@
+// The components of a composite ring that have newer versions than those it is composed of.
+import { counted } from '@ringwright/base/counted';
+import { codedOrDisk } from '@ringwright/base/disk-error';
+import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
+import { changeCommand } from '@ringwright/builder/state/composition';
+import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../cli/verb.ts';
+
+export interface NewerComponent {
+  readonly ring: string;
+  /** The version that the composite ring is composed of. */
+  readonly composed: number;
+  /** Null where its folder cannot be read, or is not here. */
+  readonly newest: number | null;
+  /** Of its head: compose takes none that has moves in flight. */
+  readonly inFlight: number;
+  /** Why it cannot be read. */
+  readonly why?: string;
+}
+
+export interface Newer {
+  readonly newer: readonly NewerComponent[];
+  /** By what the ring follows them, for Context.next; null: there is nothing to follow. */
+  readonly follow: string | null;
+}
+
+/** None for a ring that is its own. Reads the log of each component, and the head of a newer one. */
+export async function newerComponents(
+  rings: string,
+  state: Pick<BuilderState, 'ring' | 'components'>,
+): Promise<Newer> {
+  const { components = [] } = state;
+  const found = await Promise.all(components.map((one) => newerThan(rings, one)));
+  const newer = found.filter((one) => one !== null);
+  return { newer, follow: followCommand(state, newer) };
+}
+
+async function newerThan(
+  rings: string,
+  { ring, version: composed }: Component,
+): Promise<NewerComponent | null> {
+  try {
+    const newest = headOf(await readLog(rings, ring))?.version ?? 0;
+    if (newest <= composed) return null;
+    const { moves } = (await readVersion(rings, ring, 'head')).ring;
+    return { ring, composed, newest, inFlight: moves.length };
+  } catch (error) {
+    const { code, message } = codedOrDisk(error);
+    return { ring, composed, newest: null, inFlight: 0, why: `${code}: ${message}` };
+  }
+}
+
+function followCommand(
+  state: Pick<BuilderState, 'ring' | 'components'>,
+  newer: readonly NewerComponent[],
+): string | null {
+  const readable = newer.filter(({ newest }) => newest !== null);
+  if (readable.length === 0) return null;
+  const moving = readable.find(({ inFlight }) => inFlight > 0);
+  return moving === undefined ? changeCommand(state) : `rollout ${moving.ring}`;
+}
+
+/** For people. */
+export function newerLines(context: Pick<Context, 'next'>, { newer, follow }: Newer): string[] {
+  const lines = newer.map(
+    (one) => `${newerText(one)}; this ring has version ${one.composed} of it`,
+  );
+  return follow === null ? lines : [...lines, `what follows it: ${context.next(follow)}`];
+}
+
+/** `photos-east has version 3`, and what holds it up. */
+export function newerText({ ring, newest, inFlight, why }: NewerComponent): string {
+  if (newest === null) return `component ${ring} cannot be read (${why})`;
+  const moving = inFlight === 0 ? '' : ` with ${counted(inFlight, 'move')} in flight`;
+  return `component ${ring} has version ${newest}${moving}`;
+}
