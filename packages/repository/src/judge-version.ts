@@ -57,7 +57,7 @@ export function judgeVersion(
   if (override !== null) requireReason(override);
   const passes = override === null ? guard.secondSignature : guard.override;
   if (passes) return { large, override };
-  throw guarded(version.ring, guard);
+  throw guarded(version, guard);
 }
 
 /**
@@ -120,10 +120,15 @@ function requireReason(reason: string): void {
   });
 }
 
-function guarded(ring: Ring, { large, size, override, secondSignature }: ChangeGuard): CodedError {
+function guarded(
+  { ring, state }: VersionToJudge,
+  { large, size, override, secondSignature }: ChangeGuard,
+): CodedError {
   const message = `version ${ring.version} of ${ring.keyspace} is a large change: ${large}`;
+  // A composite ring has no plan: its components have, and those are committed.
+  const look = state.components === undefined ? `see ring-builder plan ${ring.keyspace}; to` : 'to';
   const hint = override
-    ? `see ring-builder plan ${ring.keyspace}; to go on: --override "why this is right", which is logged`
+    ? `${look} go on: --override "why this is right", which is logged`
     : 'the root of trust allows no override: leave it out, and let a second person sign';
   return new CodedError('BRAKE', message, {
     hint,

@@ -2,6 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import { moveCount, withoutPartitions } from '@ringwright/builder/plan/later-waves';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import { changeCommand } from '@ringwright/builder/state/composition';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { readLog } from '@ringwright/repository/folder/read-log';
@@ -74,7 +75,7 @@ export async function cancelAnswer(
           ]
         : []),
       `of the change ${counted(inFlight, 'move is', 'moves are')} in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
-      `what a commit would move now, these perhaps among them: ${context.next(`plan ${keyspace}`)}`,
+      `what a commit would move now, these perhaps among them: ${context.next(changeCommand(stateOf(head)))}`,
       ...(gone === null ? [] : [gone.text]),
     ],
     next: context.next(gone?.command ?? `rollout ${keyspace}`),

@@ -71,7 +71,7 @@ export const verb: Verb = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
       isOnPaper: pushed === null && inFlight === 0,
       ...{ changes: changes.length, advice, instead: now?.instead ?? null, removed },
-      follow: ahead.follow,
+      ...{ follow: ahead.follow, cancelled: cancelled.length },
     };
     const next = context.next(nextCommand(opened, found));
     const ramps = rampRows(state, context.nowMs());
@@ -203,6 +203,8 @@ function nextCommand(
     readonly removed: readonly number[];
     /** What its servers ask for while moves are in flight; null: to go on. */
     readonly instead: string | null;
+    /** Partitions with moves that were cancelled since the last commit. */
+    readonly cancelled: number;
     /** By what a composite ring follows its components; null: it has the newest. */
     readonly follow: string | null;
   },
@@ -216,6 +218,8 @@ function nextCommand(
     return changeCommand(state);
   }
   if (found.follow !== null) return found.follow;
+  // Its table is not that of its components then.
+  if (state.components !== undefined && found.cancelled > 0) return changeCommand(state);
   if (found.inFlight > 0) return `commit ${ring} -m "the moves that were left"`;
   if (head === null && state.components !== undefined) return changeCommand(state);
   if (head === null) {
