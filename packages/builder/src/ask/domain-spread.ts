@@ -6,6 +6,7 @@ import { denseHead } from '../plan/dense-head.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
 import { domainAt } from '../state/tier-tree.ts';
+import { type ComponentPart, componentParts } from './component-parts.ts';
 
 export interface DomainSpread {
   readonly tier: TierKind;
@@ -27,8 +28,13 @@ export interface DomainSpread {
 
 type Spread = { -readonly [key in keyof DomainSpread]: DomainSpread[key] } & { counts: number[] };
 
-/** All domains of the devices there are, removed and drained ones too. O(slots) for each tier. */
+/**
+ * All domains of the devices there are, removed and drained ones too. In a composite ring each
+ * component says what its shares allow. O(slots) for each tier.
+ */
 export function domainSpreads(ring: Ring, state: BuilderState): DomainSpread[] {
+  const parts = componentParts(ring, state);
+  if (parts.length > 0) return composedSpreads(ring, state, parts);
   const dense = denseHead(ring, state);
   if (dense !== null) return domainSpreads(dense.head, dense.state);
   return tierKinds.slice(0, -1).flatMap((tier) => {
@@ -40,6 +46,34 @@ export function domainSpreads(ring: Ring, state: BuilderState): DomainSpread[] {
     countAll(ring, all, domains);
     return all;
   });
+}
+
+/** Counts are those of all rows together; what may be, and what is wrong, are sums of the parts. */
+function composedSpreads(
+  ring: Ring,
+  { components: _components, ...own }: BuilderState,
+  parts: readonly ComponentPart[],
+): DomainSpread[] {
+  const sums = new Map<string, Allowed>();
+  const keyOf = ({ tier, name }: DomainSpread): string => `${tier} ${name}`;
+  for (const one of parts.flatMap((part) => domainSpreads(part.ring, part.state))) {
+    sums.set(keyOf(one), allowedBy(sums.get(keyOf(one)), one));
+  }
+  return domainSpreads(ring, own).map((one) => ({ ...one, ...sums.get(keyOf(one)) }));
+}
+
+type Allowed = Pick<DomainSpread, 'share' | 'least' | 'most' | 'cap' | 'tooMany' | 'tooFew'>;
+
+function allowedBy(before: Allowed | undefined, one: DomainSpread): Allowed {
+  const { share = 0, least = 0, most = 0, cap = null, tooMany = 0, tooFew = 0 } = before ?? {};
+  return {
+    share: share + one.share,
+    least: least + one.least,
+    most: most + one.most,
+    cap: cap === null ? one.cap : cap + (one.cap ?? 0),
+    tooMany: tooMany + one.tooMany,
+    tooFew: tooFew + one.tooFew,
+  };
 }
 
 /** Only the domains that a partition touches are looked at: most hold nothing of it. */

@@ -8,7 +8,9 @@ import { dispersionFigures, type TierDispersion } from '../place/tier-dispersion
 import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
+import { tierKinds, tierNamesById } from '../state/tier-name.ts';
 import { deviceBelow, tierNames } from '../state/tier-tree.ts';
+import { type ComponentPart, componentParts } from './component-parts.ts';
 
 interface BalanceFigures {
   /** Largest deviation of a device from its exact share, in slots and in percent of the share. */
@@ -43,8 +45,13 @@ interface TierLoad {
   readonly share: number;
 }
 
-/** Figures of the table as it stands; slots in flight count where they are. Right for 2.5 replicas too. */
+/**
+ * Figures of the table as it stands; slots in flight count where they are. Right for 2.5 replicas
+ * too. In a composite ring each component gives the shares of its own devices.
+ */
 export function ringFigures(ring: Ring, state: BuilderState): RingFigures {
+  const parts = componentParts(ring, state);
+  if (parts.length > 0) return sumOf(parts, state);
   const dense = denseHead(ring, state);
   if (dense !== null) return ringFigures(dense.head, dense.state);
   const problem = placementProblem(state);
@@ -65,6 +72,49 @@ export function ringFigures(ring: Ring, state: BuilderState): RingFigures {
     devices,
     tiers: tierLoads(problem, loads),
   };
+}
+
+/** Devices of two components share no partition by a plan, so there is no spread of pairs. */
+function sumOf(parts: readonly ComponentPart[], state: BuilderState): RingFigures {
+  const found = parts.map((part) => ringFigures(part.ring, part.state));
+  return {
+    balance: worstOf(found.map(({ balance }) => balance)),
+    dispersion: tierNames.slice(1, -1).map((tier) => {
+      const ones = found.flatMap(({ dispersion }) => dispersion.filter((one) => one.tier === tier));
+      const slotsOverCap = ones.reduce((sum, one) => sum + one.slotsOverCap, 0);
+      const unavoidable = ones.reduce((sum, one) => sum + one.unavoidable, 0);
+      return { tier, slotsOverCap, unavoidable };
+    }),
+    spread: null,
+    devices: found.flatMap(({ devices }) => devices).sort((a, b) => a.id - b.id),
+    tiers: tierSums(
+      found.flatMap(({ tiers }) => tiers),
+      state,
+    ),
+  };
+}
+
+function worstOf(all: readonly BalanceFigures[]): BalanceFigures {
+  return all.reduce((a, b) => ({
+    ...(b.worstSlots > a.worstSlots ? b : a),
+    worstPercent: Math.max(a.worstPercent, b.worstPercent),
+    worstTierSlots: Math.max(a.worstTierSlots, b.worstTierSlots),
+    slotsToClear: a.slotsToClear + b.slotsToClear,
+  }));
+}
+
+/** Components may have devices in one region, zone or server: it is there once, with both shares. */
+function tierSums(all: readonly TierLoad[], { devices }: BuilderState): TierLoad[] {
+  const sums = new Map<string, TierLoad>();
+  for (const tier of tierKinds) {
+    const names = tierNamesById(devices, tier);
+    for (const one of all.filter((load) => load.tier === tier)) {
+      const name = `${tier} ${names[one.device]}`;
+      const { slots = 0, share = 0, device = one.device } = sums.get(name) ?? {};
+      sums.set(name, { tier, device, slots: slots + one.slots, share: share + one.share });
+    }
+  }
+  return [...sums.values()];
 }
 
 function balanceFigures(

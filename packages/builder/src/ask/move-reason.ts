@@ -11,9 +11,17 @@ import { heldIn, tierKinds, tierName } from '../state/tier-name.ts';
 export interface MoveReason {
   /**
    * `chain`: neither end asked for it; it makes room for a slot that may not go elsewhere, in the
-   * chain of fewest moves.
+   * chain of fewest moves. `component`: that of a composite ring has the slot there.
    */
-  readonly rule: 'new-slot' | 'removed' | 'drained' | 'pin' | 'dispersion' | 'share' | 'chain';
+  readonly rule:
+    | 'new-slot'
+    | 'removed'
+    | 'drained'
+    | 'component'
+    | 'pin'
+    | 'dispersion'
+    | 'share'
+    | 'chain';
   readonly sentence: string;
 }
 
@@ -35,6 +43,10 @@ export function moveReason(before: Ring, state: BuilderState, move: PlannedMove)
   }
   if (device.weight === 0) {
     return { rule: 'drained', sentence: `d${from} has weight 0 and gives everything away` };
+  }
+  const owner = state.components?.find(({ devices }) => devices.includes(to));
+  if (owner !== undefined) {
+    return { rule: 'component', sentence: `component ${owner.ring} has it on d${to}` };
   }
   const pin = state.pins?.find((one) => one.partition === partition);
   if (pin?.on.includes(to) === true) return { rule: 'pin', sentence: `it is pinned on d${to}` };

@@ -12,13 +12,15 @@ import type { BuilderState } from '../state/builder-state.ts';
 import { isPinned } from '../state/pins.ts';
 import { heldIn, type TierKind, tierKinds, tierName } from '../state/tier-name.ts';
 import { domainAt } from '../state/tier-tree.ts';
+import { componentParts } from './component-parts.ts';
 
 /**
  * What holds a slot in its place. `removed`, `drained`, `dispersion` and `share` name what is wrong
  * with it; `pinned`: somebody wants it there; `only-place`: bounds leave no other device; `full`:
  * other devices may have it, but all hold their share; `pairs`: a device below its share could have
  * it too, and another slot of equal right went there, so that pairs of devices share partitions
- * evenly; `walk`: its token is among the first ones at or after the partition's end.
+ * evenly; `walk`: its token is among the first ones at or after the partition's end; `component`:
+ * the ring is composed, and the component that has the row has it so.
  */
 export type SlotRule =
   | 'removed'
@@ -29,7 +31,8 @@ export type SlotRule =
   | 'only-place'
   | 'full'
   | 'pairs'
-  | 'walk';
+  | 'walk'
+  | 'component';
 
 interface DomainBounds {
   readonly tier: TierKind;
@@ -62,6 +65,14 @@ export interface SlotWhy {
 
 /** One entry for each slot, in replica order. O(slots). */
 export function whySlots(ring: Ring, state: BuilderState, partition: number): SlotWhy[] {
+  const parts = componentParts(ring, state);
+  if (parts.length > 0) {
+    return parts.flatMap((part) =>
+      whySlots(part.ring, part.state, partition).map((slot) => {
+        return { ...slot, replica: slot.replica + part.firstRow, rule: 'component' as const };
+      }),
+    );
+  }
   const dense = denseHead(ring, state);
   if (dense !== null) return whySlots(dense.head, dense.state, dense.ids.indexOf(partition));
   const problem = withPinsOf(placementProblem(state), state, partition);

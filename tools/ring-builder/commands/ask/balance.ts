@@ -3,6 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { handoffFigures } from '@ringwright/builder/place/handoff-spread';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -53,7 +54,7 @@ export const verb: Verb = {
       json: { ring: name, version, balanced: within, balance, spread, handoffs, rows },
       lines: [
         `${name} version ${version}: ${within ? 'every tier and device is' : 'not all are'} ` +
-          'within one slot of the exact share',
+          `within one slot of the exact share${state.components === undefined ? '' : ' that its component gives'}`,
         `worst device d${balance.worstDevice}: ${balance.worstSlots.toFixed(2)} slots off; ` +
           `worst tier: ${balance.worstTierSlots.toFixed(2)}`,
         ...(balance.slotsToClear > 0
@@ -78,7 +79,12 @@ export const verb: Verb = {
         ]),
         ...(rows.length > ROWS_SHOWN_MAX ? [`… ${rows.length} rows in all: --json`] : []),
       ],
-      next: context.next(within ? `dispersion ${name}` : `plan ${name}`),
+      next: context.next(within ? `dispersion ${name}` : whereToLook(state)),
     };
   },
 };
+
+/** A composite ring is as even as its components. */
+function whereToLook({ ring, components }: BuilderState): string {
+  return components === undefined ? `plan ${ring}` : `balance ${components[0]?.ring}`;
+}

@@ -1,11 +1,14 @@
 // ring-builder dispersion: how the replicas of partitions lie in regions, zones and servers.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
+import { componentParts } from '@ringwright/builder/ask/component-parts';
 import { type DomainSpread, domainSpreads } from '@ringwright/builder/ask/domain-spread';
 import { placementProblem } from '@ringwright/builder/place/placement-problem';
 import { denseHead } from '@ringwright/builder/plan/dense-head';
 import { requiredOverload } from '@ringwright/builder/shares/required-overload';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
+import type { Ring } from '@ringwright/ring/ring';
 import { text } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -26,9 +29,7 @@ export const verb: Verb = {
     const { version } = stored.ring;
     const state = stateOf(stored);
     const domains = domainSpreads(stored.ring, state);
-    const dense = denseHead(stored.ring, state);
-    const { tree, shares } = placementProblem(dense?.state ?? state);
-    const required = requiredOverload(tree, shares);
+    const required = requiredBy(stored.ring, state);
     const wrong = domains.reduce((sum, one) => sum + one.tooMany + one.tooFew, 0);
     const beyondCap = domains.reduce((sum, one) => sum + overCap(one), 0);
     const { partitioner, replicas } = stored.ring;
@@ -54,11 +55,29 @@ export const verb: Verb = {
         '',
         ...printDomains(domains),
       ],
-      next: context.next(wrong > 0 ? `plan ${name}` : `frontier ${name}`),
+      next: context.next(nextCommand(state, wrong > 0)),
       exit: wrong > 0 && args['exit-code'] === true ? 1 : 0,
     };
   },
 };
+
+/** Of a composite ring the most that a component needs; null where no overload helps one. */
+function requiredBy(ring: Ring, state: BuilderState): number | null {
+  const parts = componentParts(ring, state);
+  if (parts.length > 0) {
+    const each = parts.map((part) => requiredBy(part.ring, part.state));
+    return each.reduce((a, b) => (a === null || b === null ? null : Math.max(a, b)));
+  }
+  const { tree, shares } = placementProblem(denseHead(ring, state)?.state ?? state);
+  return requiredOverload(tree, shares);
+}
+
+/** A composite ring has no plan and no overload of its own: its components have. */
+function nextCommand({ ring, components }: BuilderState, isWrong: boolean): string {
+  if (components !== undefined)
+    return isWrong ? `dispersion ${components[0]?.ring}` : `status ${ring}`;
+  return isWrong ? `plan ${ring}` : `frontier ${ring}`;
+}
 
 function capLine(
   beyond: number,

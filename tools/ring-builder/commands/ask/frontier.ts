@@ -3,6 +3,7 @@
 import { printTable } from '@ringwright/base/print-table';
 import { overloadFrontier } from '@ringwright/builder/ask/frontier';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
@@ -26,6 +27,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const opened = await openRing(context.rings, ring);
+    requireNotComposed(opened.state);
     const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
     const state = applyChanges(opened.state, stagedChanges(opened.staged));
     const given = texts(args, 'overloads').map((one) => parseNumber(one, 'overload', 'overload'));

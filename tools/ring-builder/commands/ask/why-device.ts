@@ -1,6 +1,7 @@
 // The answer of `why RING DEVICE`: its share, where that comes from, and what is next.
 
 import { counted } from '@ringwright/base/counted';
+import { type ComponentPart, componentParts } from '@ringwright/builder/ask/component-parts';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { placementProblem } from '@ringwright/builder/place/placement-problem';
 import { denseHead } from '@ringwright/builder/plan/dense-head';
@@ -9,7 +10,7 @@ import { type TierKind, tierKinds, tierName } from '@ringwright/builder/state/ti
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
-import type { Answer } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import type { WhyInput } from './why-input.ts';
@@ -20,7 +21,8 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const { context, opened, head, next } = input;
   const { keyspace, version, moves } = head.ring;
   const state = stateOf(head);
-  const found = ownShare(head, state, id);
+  const part = componentParts(head.ring, state).find((one) => one.state.devices[id]);
+  const found = ownShare(part ?? head, part?.state ?? state, id);
   const { device, slots, share, weightShare, tiers } = found;
   const flying = {
     in: moves.filter(({ to }) => to === id).length,
@@ -31,7 +33,8 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const touched = opened.entries.filter(
     (entry) => makesVersion(entry) && entry.commands.some((command) => mentions(command, id)),
   );
-  const rule = ruleOf({ ...found, partitions: liveCountOf(head.ring.partitioner) });
+  const partitions = liveCountOf(head.ring.partitioner);
+  const rule = part === undefined ? ruleOf({ ...found, partitions }) : partRule(context, part, id);
   const { overload } = state;
   return {
     json: {
@@ -123,6 +126,13 @@ function ruleOf(found: OwnShare & { readonly partitions: number }): string {
   if (share > weightShare + 1e-6) return 'overload: more than its weight, for dispersion';
   if (share < weightShare - 1e-6) return 'overload of others: less than its weight, for dispersion';
   return 'share by weight, rounded to a whole slot';
+}
+
+/** The component may have pins or overload of its own, so it says itself what it is to hold. */
+function partRule(context: Context, { component }: ComponentPart, id: number): string {
+  const { ring, devices } = component;
+  const command = context.next(`why ${ring} d${devices.indexOf(id)}`);
+  return `component ${ring} gives it its slots: ${command}`;
 }
 
 function mentions(command: string, id: number): boolean {

@@ -18,6 +18,7 @@ const sentences: Readonly<Record<SlotRule, string>> = {
   pinned: 'a pin wants it there: ring-builder unpin would free it',
   'only-place': 'dispersion: no other device may hold it without breaking a bound',
   full: 'share: other devices may hold it, but all hold their share',
+  component: 'its component has it there',
   walk: 'tokens: it stands among the first at or after the end of the partition',
   pairs: 'pair spread: another device has room and may hold it; equals were spread evenly',
 };
@@ -57,6 +58,7 @@ export async function whyPartition(
       `${keyspace} version ${version}, partition ${partition}${within}${key === null ? '' : ` of key ${key}`}`,
       ...slots.flatMap((slot) => ['', ...printSlot(slot, state, history.events)]),
       '',
+      ...componentLines(input, state, partition),
       ...(history.ends === null ? [] : [`history ends: ${history.ends}`]),
       ...(blocks.length === 0
         ? ['nothing blocks it']
@@ -68,6 +70,16 @@ export async function whyPartition(
     ],
     next: context.next(coming.length > 0 ? `plan ${keyspace}` : `log ${keyspace}`),
   };
+}
+
+/** Who placed the rows of a composite ring, and what says why. */
+function componentLines({ context }: WhyInput, state: BuilderState, partition: number): string[] {
+  let next = 0;
+  return (state.components ?? []).map(({ ring, replicas }) => {
+    const rows = Array.from({ length: replicas }, () => next++).join(' ');
+    const which = replicas === 1 ? `replica ${rows} is` : `replicas ${rows} are`;
+    return `${which} placed by ${ring}: ${context.next(`why ${ring} ${partition}`)}`;
+  });
 }
 
 function printSlot(slot: SlotWhy, state: BuilderState, events: readonly SlotEvent[]): string[] {

@@ -1,7 +1,9 @@
 // ring-builder verify: the audit of a ring's whole folder; --optimal: the proof of one version.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import type { Component } from '@ringwright/builder/state/builder-state';
 import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import {
   type Verification,
   verifyRepository,
@@ -10,6 +12,7 @@ import { flag, optionalText, text } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { type OptimalityCheck, verifyOptimal } from './verify-optimal.ts';
 
@@ -88,6 +91,8 @@ function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): str
 
 async function optimality(context: Context, ring: string, reference?: string): Promise<Answer> {
   const version = versionOf(ring, await readLog(context.rings, ring), reference);
+  const { components } = stateOf(await readVersion(context.rings, ring, version));
+  if (components !== undefined) return composedAnswer(context, { ring, version, components });
   const check = await verifyOptimal(context.rings, ring, { version, nowMs: context.nowMs });
   const { certificate, ...figures } = check;
   const { optimal, moves, pinned, faults, passes, cycle, potentials } = certificate;
@@ -106,6 +111,31 @@ async function optimality(context: Context, ring: string, reference?: string): P
     ],
     next: context.next(optimal ? `status ${ring}` : `plan ${ring}`),
     exit: optimal ? 0 : 1,
+  };
+}
+
+/** Nothing places the slots of a composite ring but its components, and each has its own proof. */
+function composedAnswer(
+  context: Context,
+  {
+    ring,
+    version,
+    components,
+  }: { readonly ring: string; readonly version: number; readonly components: readonly Component[] },
+): Answer {
+  const proofs = components.map((one) => `verify ${one.ring} --optimal ${one.version}`);
+  const [first = `status ${ring}`] = proofs;
+  return {
+    json: {
+      ...{ ring, version, ok: null },
+      components: components.map(({ devices: _devices, ...of }) => of),
+    },
+    lines: [
+      `${ring} version ${version} is composed: it is as optimal as its components`,
+      ...proofs.map((proof) => `the proof of one: ${context.next(proof)}`),
+    ],
+    next: context.next(first),
+    exit: 0,
   };
 }
 

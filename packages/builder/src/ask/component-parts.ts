@@ -1,0 +1,35 @@
+// A composite ring as its components: the rows of each, with its devices alone. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import type { BuilderState, Component } from '../state/builder-state.ts';
+
+export interface ComponentPart {
+  readonly component: Component;
+  /** Replica index of its first row in the composite ring. */
+  readonly firstRow: number;
+  /** Its rows and their moves; devices have the ids that they have in the composite ring. */
+  readonly ring: Ring;
+  /** Weights alone decide: overload, pins and zones are known to the component only. */
+  readonly state: BuilderState;
+}
+
+/** None for a ring that is its own. */
+export function componentParts(ring: Ring, state: BuilderState): ComponentPart[] {
+  const { components = [], ...own } = state;
+  let next = 0;
+  return components.map((component) => {
+    const { replicas } = component;
+    const firstRow = next;
+    next += replicas;
+    const ids = new Set(component.devices);
+    const devices = state.devices.map((device) => (device && ids.has(device.id) ? device : null));
+    const moves = ring.moves.flatMap((move) => {
+      const replica = move.replica - firstRow;
+      return replica >= 0 && replica < replicas ? [{ ...move, replica }] : [];
+    });
+    return {
+      ...{ component, firstRow },
+      ring: { ...ring, replicas, moves, table: ring.table.slice(firstRow, next) },
+      state: { ...own, replicas, devices },
+    };
+  });
+}

@@ -1,0 +1,102 @@
+// What is asked of a composite ring is judged by its components, and no answer names a command
+// that such a ring refuses.
+import { expect, test } from 'vitest';
+import { composedRing, deviceText } from '../../../../test/support/composed-ring.ts';
+import { notePush } from '../../../../test/support/note-push.ts';
+
+interface Row {
+  readonly tier: string;
+  readonly name: string;
+  readonly share: number;
+  readonly slots: number;
+}
+
+interface Balance {
+  readonly balanced: boolean;
+  readonly rows: readonly Row[];
+}
+
+interface Dispersion {
+  readonly domains: readonly { readonly slots: number; readonly counts: readonly number[] }[];
+}
+
+test('shares are those that the components give to their own devices', async () => {
+  const tool = await composedRing();
+  const [east, west, both] = await Promise.all(
+    ['east', 'west', 'both'].map((name) => tool.json<Balance>(`balance ${name}`)),
+  );
+  expect(both?.balanced).toBe(true);
+  const zones = (one: Balance | undefined) => one?.rows.filter(({ tier }) => tier === 'zone') ?? [];
+  expect(zones(both)).toEqual([...zones(east), ...zones(west)]);
+  // Both components have devices in the region.
+  expect(both?.rows[0]).toMatchObject({ tier: 'region', name: 'r1', share: 48, slots: 48 });
+  expect((await tool.answer('balance both')).next).toBe('ring-builder dispersion both');
+  const dispersion = await tool.answer('dispersion both --exit-code');
+  expect(dispersion).toMatchObject({ exit: 0, next: 'ring-builder status both' });
+  const { domains } = await tool.json<Dispersion>('dispersion both');
+  expect(domains[0]).toMatchObject({ slots: 48, counts: [0, 0, 0, 16], least: 3, most: 3 });
+});
+
+test('what is not even is looked at in the component', async () => {
+  const tool = await composedRing();
+  await notePush(tool.folder, 'both');
+  await tool.json('set-weight east d0 9');
+  await tool.json('commit east -m wider');
+  await tool.json('compose both east west');
+  // Moves are in flight: the table is not yet what the weights want.
+  const answer = await tool.answer('balance both');
+  expect(answer).toMatchObject({ json: { balanced: false }, next: 'ring-builder balance east' });
+});
+
+test('a composite ring is as optimal as its components', async () => {
+  const tool = await composedRing();
+  const answer = await tool.answer('verify both --optimal');
+  expect(answer).toMatchObject({
+    exit: 0,
+    json: { version: 1, ok: null, components: [{ ring: 'east' }, { ring: 'west' }] },
+    next: 'ring-builder verify east --optimal 1',
+  });
+  for (const proof of ['verify east --optimal 1', 'verify west --optimal 1']) {
+    expect((await tool.answer(proof)).exit, proof).toBe(0);
+  }
+});
+
+test('why names the component, and says of no slot that it is to move', async () => {
+  const tool = await composedRing();
+  const partition = await tool.text('why both 3');
+  expect(partition).not.toContain('is to move');
+  expect(partition).toContain('replicas 0 1 are placed by east: ring-builder why east 3');
+  expect(partition).toContain('replica 2 is placed by west: ring-builder why west 3');
+  const device = await tool.text('why both d4');
+  expect(device).toContain('rule: component west gives it its slots: ring-builder why west d1');
+  await tool.json('set-weight east d0 9');
+  await tool.json('commit east -m wider');
+  await tool.json('compose both east west');
+  const moved = await tool.json<{ slots: readonly object[] }>('why both 3');
+  expect(moved.slots).toMatchObject([{ rule: 'component' }, { rule: 'component' }, {}]);
+});
+
+test('the change guard and a cancel name compose, and a frontier is refused', async () => {
+  const tool = await composedRing();
+  await notePush(tool.folder, 'both');
+  for (const name of ['east', 'west']) {
+    const first = name === 'east' ? 6 : 9;
+    for (const n of [first, first + 1, first + 2]) {
+      await tool.json(['add', name, deviceText(n), '1']);
+    }
+    await tool.json(`set-weight ${name} d0 0 d1 0`);
+    await tool.json(`commit ${name} -m other`);
+  }
+  await expect(tool.json('compose both east west')).rejects.toMatchObject({
+    code: 'BRAKE',
+    hint: expect.stringMatching(/^to go on: --override/),
+  });
+  await tool.json(['compose', 'both', 'east', 'west', '--override', 'test']);
+  const cancelled = await tool.text('moves both cancel all');
+  expect(cancelled).toContain('ring-builder compose both east west');
+  expect(cancelled).not.toContain('ring-builder plan both');
+  const status = await tool.answer('status both --offline');
+  expect(status.lines.join('\n')).not.toContain('ring-builder plan both');
+  expect(status.next).toBe('ring-builder compose both east west');
+  expect(await tool.refusal('frontier both')).toMatchObject({ code: 'RING_COMPOSED' });
+});
