@@ -22,12 +22,18 @@ test('what is composed anew moves, and keeps its records', async () => {
     const { table, devices } = await builder.json<Table>(`table ${name}`);
     return table.map((row) => row.map((id) => devices[id]?.device));
   };
+  const [port = 0] = cluster.ports();
+  const keys = Array.from({ length: 40 }, (_, at) => `/v1/photos/k${at}?consistency=all`);
+  const areThere = async (): Promise<void> => {
+    for (const path of keys) {
+      const { bytes } = await askServer(port, { method: 'GET', path });
+      expect(bytes.toString()).toBe(path);
+    }
+  };
   await part('east', first);
   await part('west', second);
   await builder.json('compose photos east west');
   await builder.json('push photos');
-  const [port = 0] = cluster.ports();
-  const keys = Array.from({ length: 40 }, (_, at) => `/v1/photos/k${at}?consistency=all`);
   for (const path of keys) {
     expect(await askServer(port, { method: 'PUT', path, body: path })).toMatchObject({
       status: 204,
@@ -43,8 +49,25 @@ test('what is composed anew moves, and keeps its records', async () => {
   await builder.json('rollout photos');
   expect(await rows('photos')).toEqual([...(await rows('east')), ...(await rows('west'))]);
   expect(await builder.json('compose photos east west')).toMatchObject({ changed: false });
-  for (const path of keys) {
-    const { bytes } = await askServer(port, { method: 'GET', path });
-    expect(bytes.toString()).toBe(path);
+  await areThere();
+
+  // Splits come first, alone, and the slots that moved too with the next compose.
+  for (const name of ['east', 'west']) {
+    await builder.json(`set ${name} --partition-power 4`);
+    await builder.json(`commit ${name} -m split`);
   }
+  await builder.json('set-weight east d0 3');
+  await builder.json('commit east -m less');
+  const split = await builder.json<{ slotsLater: number }>('compose photos east west');
+  expect(split.slotsLater).toBeGreaterThan(0);
+  await builder.json('rollout photos');
+  expect(await builder.json('status photos')).toMatchObject({
+    next: expect.stringContaining('compose photos east west'),
+  });
+  expect(await builder.json('compose photos east west')).toMatchObject({
+    moved: split.slotsLater,
+  });
+  await builder.json('rollout photos');
+  expect(await rows('photos')).toEqual([...(await rows('east')), ...(await rows('west'))]);
+  await areThere();
 });
