@@ -1,6 +1,6 @@
 // Weights on their way: what is due, and what a commit does with it. Times are UTC. Pure.
 import type { Finding } from '@ringwright/base/finding';
-import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { BuilderState, WeightRamp } from '@ringwright/builder/state/builder-state';
 import { isDue } from '@ringwright/builder/state/step-ramps';
 import { MS_PER_HOUR } from '../cli/hours.ts';
 import { flagOption } from '../cli/option-forms.ts';
@@ -40,7 +40,7 @@ export function rampLines(rows: readonly RampRow[], step: string): string[] {
   return rows.map(
     ({ id, weight, target, step: by, from, until, phase }) =>
       `ramp d${id}: weight ${shown(weight)} to ${shown(target)} by ${shown(by)} a step, ` +
-      `${printHour(from)} to ${printHour(until)} UTC, ${phases[phase]}`,
+      `${printWindow(from, until)}, ${phases[phase]}`,
   );
 }
 
@@ -74,6 +74,15 @@ function shown(weight: number): number {
 
 function isoOf(hour: number): string {
   return new Date(hour * MS_PER_HOUR).toISOString();
+}
+
+/** `2026-11-21 22:00 to 2026-11-22 06:00 UTC`. */
+export function windowText({ fromHour, untilHour }: WeightRamp): string {
+  return printWindow(isoOf(fromHour), isoOf(untilHour));
+}
+
+function printWindow(from: string, until: string): string {
+  return `${printHour(from)} to ${printHour(until)} UTC`;
 }
 
 function printHour(iso: string): string {

@@ -6,6 +6,7 @@ import { stage } from '@ringwright/repository/stage-changes';
 import { formatDevice } from '@ringwright/ring/device';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { Answer, Context } from '../cli/verb.ts';
+import { windowText } from './ramps.ts';
 
 const CHANGES_SHOWN_MAX = 100;
 
@@ -73,7 +74,8 @@ export function describeChange(change: Change, state: BuilderState): string {
   if (change.kind === 'ramp') {
     const { ramp } = change;
     if (ramp === null) return `stop the ramp of ${name}`;
-    return `ramp ${name} to weight ${ramp.target} by ${ramp.step} a version`;
+    const steps = `to weight ${ramp.target} by ${ramp.step} a version`;
+    return `ramp ${name} ${steps}, ${windowText(ramp)}`;
   }
   if (change.kind === 'set-weight') return `set weight of ${name} to ${change.weight}`;
   return `set ${fieldsOf(change.fields)} of ${name}`;

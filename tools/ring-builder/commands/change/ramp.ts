@@ -26,8 +26,12 @@ export const verb: Verb = {
   },
   options: {
     percent: textOption(`of the way, in one version (default ${PERCENT})`),
-    'in-hours': textOption('the window opens so many hours from now (default 0)'),
-    hours: textOption(`and stays open so long (default ${HOURS})`),
+    'in-hours': textOption(
+      'the window opens so many hours from now, at a full hour (default: now)',
+    ),
+    hours: textOption(
+      `and stays open so long or a little longer, to a full hour (default ${HOURS})`,
+    ),
     off: flagOption('the weight stays where it is now'),
   },
   about: `Each step is a version of its own, taken by commit --step-ramps while the window is open
@@ -97,8 +101,13 @@ function rampOf(args: Arguments, context: Context, ring: string): AskedRamp {
   }
   const target = parseNumber(weight, 'weight', 'weight');
   const percent = optionalNumber(args, 'percent') ?? PERCENT;
-  const now = Math.floor(context.nowMs() / MS_PER_HOUR);
-  const fromHour = now + (optionalNumber(args, 'in-hours') ?? 0);
-  const untilHour = fromHour + (optionalNumber(args, 'hours') ?? HOURS);
-  return { target, percent, fromHour, untilHour };
+  return { target, percent, ...windowOf(args, context.nowMs() / MS_PER_HOUR) };
+}
+
+/** The state has whole hours: a window opens no earlier, and is no shorter, than was asked for. */
+function windowOf(args: Arguments, nowHours: number): Pick<WeightRamp, 'fromHour' | 'untilHour'> {
+  const wait = optionalNumber(args, 'in-hours') ?? 0;
+  const hours = optionalNumber(args, 'hours') ?? HOURS;
+  const fromHour = wait === 0 ? Math.floor(nowHours) : Math.ceil(nowHours + wait);
+  return { fromHour, untilHour: Math.ceil(Math.max(nowHours, fromHour) + hours) };
 }
