@@ -1,6 +1,10 @@
 // Weights on their way: what is due, and what a commit does with it. Times are UTC. Pure.
 import type { Finding } from '@ringwright/base/finding';
-import type { BuilderState, WeightRamp } from '@ringwright/builder/state/builder-state';
+import type {
+  BuilderDevice,
+  BuilderState,
+  WeightRamp,
+} from '@ringwright/builder/state/builder-state';
 import { isDue } from '@ringwright/builder/state/step-ramps';
 import { MS_PER_HOUR } from '../cli/hours.ts';
 import { flagOption } from '../cli/option-forms.ts';
@@ -14,8 +18,11 @@ export interface RampRow {
   /** ISO 8601, UTC. */
   readonly from: string;
   readonly until: string;
-  /** `over`: the window closed before the target was reached; the weight stays. */
-  readonly phase: 'before' | 'due' | 'over';
+  /**
+   * `held`: the window is open, and maintenance keeps slots where they are. `over`: it closed
+   * before the target was reached; the weight stays.
+   */
+  readonly phase: 'before' | 'due' | 'held' | 'over';
 }
 
 export const stepRampsOption = flagOption(
@@ -28,15 +35,26 @@ export function rampRows({ devices }: BuilderState, nowMs: number): RampRow[] {
     if (device?.state !== 'active' || device.ramp === undefined) return [];
     const { id, weight, ramp } = device;
     const { target, step, fromHour, untilHour } = ramp;
-    const phase = isDue(device, nowHours) ? 'due' : nowHours < fromHour ? 'before' : 'over';
+    const phase = phaseOf(device, nowHours);
     const [from, until] = [isoOf(fromHour), isoOf(untilHour)];
     return [{ id, weight, target, step, from, until, phase }];
   });
 }
 
+function phaseOf(device: BuilderDevice, nowHours: number): RampRow['phase'] {
+  if (isDue(device, nowHours)) return 'due';
+  if (nowHours < (device.ramp?.fromHour ?? 0)) return 'before';
+  return nowHours < (device.ramp?.untilHour ?? 0) ? 'held' : 'over';
+}
+
 /** `step`: the command that takes the next one. */
 export function rampLines(rows: readonly RampRow[], step: string): string[] {
-  const phases = { before: 'not open yet', due: `due: ${step}`, over: 'closed; the weight stays' };
+  const phases = {
+    before: 'not open yet',
+    due: `due: ${step}`,
+    held: 'waits until its maintenance is off',
+    over: 'closed; the weight stays',
+  };
   return rows.map(
     ({ id, weight, target, step: by, from, until, phase }) =>
       `ramp d${id}: weight ${shown(weight)} to ${shown(target)} by ${shown(by)} a step, ` +
@@ -57,10 +75,13 @@ export function whyNoStep(ring: string, rows: readonly RampRow[]): string[] {
 /** What a plan says of them; `after` is the state that would be committed. */
 export function rampFindings(rows: readonly RampRow[], after: BuilderState): Finding[] {
   return rows
-    .filter(({ phase }) => phase === 'due')
-    .map(({ id, weight, target }) => {
+    .filter(({ phase }) => phase === 'due' || phase === 'held')
+    .map(({ id, weight, target, phase }) => {
       const then = after.devices[id]?.weight ?? weight;
       const way = `d${id} is on its way from weight ${shown(weight)} to ${shown(target)}`;
+      if (phase === 'held') {
+        return { code: 'RAMP_HELD', message: `${way}, and waits until its maintenance is off` };
+      }
       return then === weight
         ? { code: 'RAMP_WAITS', message: `${way}; only --step-ramps takes a step` }
         : { code: 'RAMP_STEPS', message: `${way}; this takes it to ${shown(then)}` };

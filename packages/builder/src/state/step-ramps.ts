@@ -14,9 +14,16 @@ export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
 }
 
 /** Whether a step of its ramp may be taken at that time. */
-export function isDue({ state, ramp }: BuilderDevice, nowHours: number): boolean {
-  if (state !== 'active' || ramp === undefined) return false;
+export function isDue(device: BuilderDevice, nowHours: number): boolean {
+  const { state, ramp } = device;
+  if (state !== 'active' || ramp === undefined || isRampHeld(device)) return false;
   return nowHours >= ramp.fromHour && nowHours < ramp.untilHour;
+}
+
+/** A step would move nothing: steps would be used up, and their slots move all at once later. */
+export function isRampHeld({ weight, hold, ramp }: BuilderDevice): boolean {
+  if (ramp === undefined) return false;
+  return hold === 'maintenance' || (hold === 'no-target' && ramp.target > weight);
 }
 
 function stepped(device: BuilderDevice): BuilderDevice {

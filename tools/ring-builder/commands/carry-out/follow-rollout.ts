@@ -90,7 +90,7 @@ export async function followRamps(ports: RampPorts): Promise<Followed> {
 /** Null: no ramp goes on. */
 function nextStepMs({ ramps, restsUntil }: LeftToFollow): number | null {
   const begins = ramps
-    .filter(({ phase }) => phase !== 'over')
+    .filter(({ phase }) => phase === 'before' || phase === 'due')
     .map(({ phase, from }) => (phase === 'due' ? 0 : Date.parse(from)));
   if (begins.length === 0) return null;
   return Math.max(Math.min(...begins), restsUntil === null ? 0 : Date.parse(restsUntil));

@@ -26,3 +26,41 @@ test.each([
     `staged: ramp d1 r1z2-10.0.0.2:6200/a to weight 0 by 10 a version, ${window}\n`,
   );
 });
+
+async function weights(tool: RingBuilderHere): Promise<(number | null)[]> {
+  const { devices } = await tool.json<{ devices: ({ weight: number } | null)[] }>('table lv');
+  return devices.map((device) => device && device.weight);
+}
+
+test('no step is used up while maintenance keeps slots where they are', async () => {
+  const tool = await threeDevices();
+  await tool.json('maintenance lv d1');
+  await tool.json('ramp lv d1 0 --percent 25');
+  await tool.json('commit lv -m both');
+  for (const verb of ['plan lv', 'commit lv -m step']) {
+    const answer = await tool.answer(`${verb} --step-ramps`);
+    expect(answer.json, verb).toMatchObject({ changed: false });
+    expect(answer.lines.join('\n'), verb).toMatch(/d1: .*, waits until its maintenance is off/);
+  }
+  await tool.json('set-weight lv d0 90');
+  const { warnings } = await tool.json<{ warnings: object[] }>('plan lv --step-ramps');
+  expect(warnings).toContainEqual({
+    code: 'RAMP_HELD',
+    message: 'd1 is on its way from weight 100 to 0, and waits until its maintenance is off',
+  });
+  await tool.json('unstage lv');
+  expect(await tool.json('status lv')).toMatchObject({ ramps: [{ id: 1, phase: 'held' }] });
+  await tool.json('maintenance lv d1 --off');
+  await tool.json('commit lv -m step --step-ramps');
+  expect(await weights(tool)).toEqual([100, 75, 100]);
+});
+
+test('with no-target only a way up waits', async () => {
+  const tool = await threeDevices();
+  await tool.json('ramp lv d0 200');
+  await tool.json('ramp lv d1 0');
+  await tool.json('maintenance lv d0 d1 --no-target');
+  await tool.json('commit lv -m both');
+  await tool.json('commit lv -m step --step-ramps');
+  expect(await weights(tool)).toEqual([100, 90, 100]);
+});

@@ -43,7 +43,8 @@ export const verb: Verb = {
   or, in place of the nights: ring-builder rollout cities --follow --window 22-6
                takes step after step by itself, as long as health finds nothing wrong
   in the end:  status says that d3 is drained; then remove cities d3, commit and rollout.
-If the window closes too early, the weight stays; ramp again opens another.`,
+If the window closes too early, the weight stays; ramp again opens another. While maintenance keeps
+the slots of a device where they are, no step of its ramp is taken; a window does not wait.`,
   examples: [
     [
       '$0 ramp cities d3 100 --percent 20',
