@@ -17,8 +17,9 @@ interface StageResult {
   readonly changes: readonly Change[];
   /** All that is staged now. */
   readonly staged: readonly Staged[];
-  /** The state with everything staged applied. */
+  /** The state with everything staged applied, and without what this command staged. */
   readonly state: BuilderState;
+  readonly before: BuilderState;
 }
 
 /**
@@ -38,13 +39,13 @@ export async function stage(
     const before = applyChanges(file.state, stagedChanges(file.staged));
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
-    if (changes.length === 0) return { changes, staged: file.staged, state };
+    if (changes.length === 0) return { changes, staged: file.staged, state, before };
     requireNotComposed(file.state);
     requireSteadyPower(file.state);
     const { user, time } = author;
     const staged = [...file.staged, { command: request.command, user, time, changes }];
     await replaceDurably(folder.builder, printBuilderFile({ ...file, staged }));
-    return { changes, staged, state };
+    return { changes, staged, state, before };
   });
 }
 

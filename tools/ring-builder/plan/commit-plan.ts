@@ -1,10 +1,12 @@
 // A plan becomes a version: judged, committed, signed and told. What commit and revert end in.
 import { counted } from '@ringwright/base/counted';
+import type { Finding } from '@ringwright/base/finding';
 import { replicaLoss } from '@ringwright/builder/ask/replica-loss';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { commitVersion } from '@ringwright/repository/commit-version';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import {
   type ChangeGuard,
   changeGuardOf,
@@ -16,8 +18,10 @@ import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { type Ring, slotTotal } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
 import { lastPush } from '../versions/last-push.ts';
+import { rampEndFindings } from '../versions/ramp-notes.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
+import { stateOf } from '../versions/state-of-version.ts';
 
 /** A plan with all that its version is made of. */
 export interface PlanToCommit {
@@ -29,6 +33,8 @@ export interface PlanToCommit {
   readonly direct: boolean;
   /** The version it was planned from; null before the first. */
   readonly head: { readonly ring: Ring; readonly id: string } | null;
+  /** Of a revert: the version to go back to. */
+  readonly old?: StoredVersion;
 }
 
 export interface CommitArgs {
@@ -135,6 +141,7 @@ export async function commitPlan(
     },
     lines: [
       `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(wanted, next)}`,
+      ...endedRamps(wanted).map(({ message }) => message),
       ...signed.lines,
     ],
     next:
@@ -169,6 +176,12 @@ function howOf(wanted: PlanToCommit, next: Ring): string {
 
 function endedSlots({ head }: PlanToCommit, { replicas }: Ring): number {
   return head === null ? 0 : (replicaLoss(head.ring, replicas)?.slots ?? 0);
+}
+
+/** Ramps that end with this version, though they have not arrived. */
+export function endedRamps({ opened, state, old }: PlanToCommit): Finding[] {
+  const around = { before: opened.state, after: state };
+  return rampEndFindings(around, old === undefined ? null : stateOf(old));
 }
 
 /** The version as a ring; nothing has happened yet. */

@@ -2,7 +2,7 @@
 import type { Finding } from '@ringwright/base/finding';
 import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import type { Context } from '../cli/verb.ts';
-import { type PlanToCommit, plannedGuard } from './commit-plan.ts';
+import { endedRamps, type PlanToCommit, plannedGuard } from './commit-plan.ts';
 import { commitOptions } from './commit-rules.ts';
 import { roomFirst } from './lacking-room.ts';
 import { planDocument, printPlan, withWarnings } from './print-plan.ts';
@@ -13,7 +13,11 @@ export async function reviewedPlan(context: Context, wanted: PlanToCommit, effec
   const { state, head } = wanted;
   const { lacking, ...told } = effects;
   const guard = await plannedGuard(context, wanted);
-  const plan = withWarnings(wanted.plan, [...effectWarnings(effects), ...guardWarnings(guard)]);
+  const plan = withWarnings(wanted.plan, [
+    ...endedRamps(wanted),
+    ...effectWarnings(effects),
+    ...guardWarnings(guard),
+  ]);
   const printed = printEffects(effects, { head: head?.ring ?? null, state });
   return {
     json: { ...planDocument(plan), ...told, brake: guard },

@@ -6,6 +6,7 @@ import { stage } from '@ringwright/repository/stage-changes';
 import { formatDevice } from '@ringwright/ring/device';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { Answer, Context } from '../cli/verb.ts';
+import { rampNotes } from './ramp-notes.ts';
 import { windowText } from './ramps.ts';
 
 const CHANGES_SHOWN_MAX = 100;
@@ -16,7 +17,7 @@ export async function stageAndAnswer(
   changesOf: (state: BuilderState) => readonly Change[],
 ): Promise<Answer> {
   const place = { rings: context.rings, ring };
-  const { changes, staged, state } = await stage(place, authorOf(context), {
+  const { changes, staged, state, before } = await stage(place, authorOf(context), {
     command: context.command,
     changesOf,
   });
@@ -30,6 +31,7 @@ export async function stageAndAnswer(
       ...(changes.length > CHANGES_SHOWN_MAX
         ? [`… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`]
         : []),
+      ...rampNotes({ before, after: state }).slice(0, CHANGES_SHOWN_MAX),
       ...(changes.length === 0 ? [`nothing changes: ${ring} is as asked already`] : []),
       ...(count === 0 ? [] : [`${counted(count, 'change')} staged; nothing moves before a commit`]),
     ],

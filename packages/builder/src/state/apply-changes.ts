@@ -141,7 +141,8 @@ function addDevice(
   const { key, replication, extra } = also;
   const known = { ...(key !== undefined && { key }), ...(replication && { replication }) };
   const optional = { ...known, ...(extra && { extra }), ...(tokens && { tokens }) };
-  state.devices.push({ ...fields, ...optional, state: 'active' });
+  const ramp = old?.ramp && { ramp: old.ramp };
+  state.devices.push({ ...fields, ...optional, ...ramp, state: 'active' });
 }
 
 function replaceDevice(state: MutableState, id: number, replacedBy: number): BuilderDevice {

@@ -35,7 +35,9 @@ async function weights(tool: RingBuilderHere): Promise<(number | null)[]> {
 test('no step is used up while maintenance keeps slots where they are', async () => {
   const tool = await threeDevices();
   await tool.json('maintenance lv d1');
-  await tool.json('ramp lv d1 0 --percent 25');
+  expect(await tool.text('ramp lv d1 0 --percent 25')).toContain(
+    'no step of the ramp of d1 is taken until its maintenance is off',
+  );
   await tool.json('commit lv -m both');
   for (const verb of ['plan lv', 'commit lv -m step']) {
     const answer = await tool.answer(`${verb} --step-ramps`);
@@ -63,4 +65,39 @@ test('with no-target only a way up waits', async () => {
   await tool.json('commit lv -m both');
   await tool.json('commit lv -m step --step-ramps');
   expect(await weights(tool)).toEqual([100, 90, 100]);
+});
+
+test('another weight ends a ramp and says so; a new device takes it over', async () => {
+  const tool = await threeDevices();
+  await tool.json('ramp lv d0 50');
+  await tool.json('ramp lv d1 0 --percent 25');
+  await tool.json('commit lv -m ramps');
+  expect(await tool.text('set-weight lv d0 80')).toContain('\nthe ramp of d0 to weight 50 ends\n');
+  const ends = 'the ramp of d0 to weight 50 ends, and its weight is 80';
+  expect(await tool.text('plan lv')).toContain(`warning RAMP_ENDS: ${ends}`);
+  expect(await tool.text('commit lv -m lighter')).toContain(ends);
+  expect(await tool.text('replace lv d1 10.0.0.9')).toContain(
+    '\nthe ramp of d1 to weight 0 goes on as that of d3\n',
+  );
+  await tool.json('commit lv -m replaced');
+  await tool.json('commit lv -m step --step-ramps');
+  expect(await weights(tool)).toEqual([80, null, 100, 75]);
+});
+
+test('a revert says which ramps end, and which it does not bring back', async () => {
+  const tool = await threeDevices();
+  await tool.json('ramp lv d0 50');
+  await tool.json('commit lv -m out');
+  await tool.json('set-weight lv d0 100');
+  await tool.json('ramp lv d1 0');
+  await tool.json('set-weight lv d2 60');
+  await tool.json('commit lv -m others');
+  const told = [
+    'the ramp of d1 to weight 0 ends, and its weight is 100',
+    'd0 had a ramp to weight 50: a revert brings no ramp back',
+  ];
+  for (const command of ['revert lv 2', 'revert lv 2 -m back']) {
+    const text = await tool.text(command);
+    for (const line of told) expect(text, command).toContain(line);
+  }
 });

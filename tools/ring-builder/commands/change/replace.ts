@@ -28,8 +28,8 @@ export const verb: Verb = {
     key: textOption('public key of the new device, as its server prints it'),
     'ask-key': flagOption('ask the new servers, which must run, for their keys'),
   },
-  about: `What NEW does not say is as the old device had it: weight, zone, port, name, meta, pins;
-at another server not the replication address: set-device --replication-address.
+  about: `What NEW does not say is as the old device had it: weight and its ramp, zone, port, name,
+meta, pins; at another server not the replication address: set-device --replication-address.
 Nothing else moves where the old servers stay as they were, or leave whole. Where a server gives up
 one of several devices to another address, replicas may be spread better with a few moves more, and
 plan shows them. An empty disk at the same address needs no command: its server fills it again.`,

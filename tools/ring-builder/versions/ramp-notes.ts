@@ -1,0 +1,57 @@
+// What becomes of weights on their way where a command is about something else. Pure.
+import type { Finding } from '@ringwright/base/finding';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
+import { isRampHeld } from '@ringwright/builder/state/step-ramps';
+
+interface Around {
+  readonly before: BuilderState;
+  readonly after: BuilderState;
+}
+
+/** One line for each ramp that a staged change ends, hands on or keeps waiting. */
+export function rampNotes({ before, after }: Around): string[] {
+  return after.devices.flatMap((is) => {
+    const was = is === null ? null : (before.devices[is.id] ?? null);
+    return is === null || is === was ? [] : (noteOf(was, is) ?? []);
+  });
+}
+
+function noteOf(was: BuilderDevice | null, is: BuilderDevice): string | null {
+  if (is.state === 'active' && isRampHeld(is)) {
+    return `no step of the ramp of d${is.id} is taken until its maintenance is off`;
+  }
+  if (was?.ramp === undefined || was.state !== 'active') return null;
+  const ramp = `the ramp of d${is.id} to weight ${was.ramp.target}`;
+  if (is.replacedBy !== undefined) return `${ramp} goes on as that of d${is.replacedBy}`;
+  return is.state === 'active' && is.ramp === undefined ? `${ramp} ends` : null;
+}
+
+/** Of a plan: ramps that end before their target. `old`: what a revert goes back to. */
+export function rampEndFindings({ before, after }: Around, old: BuilderState | null): Finding[] {
+  return after.devices.flatMap((is) => {
+    if (is?.state !== 'active' || is.ramp !== undefined) return [];
+    const { id, weight } = is;
+    const ends = rampOf(before, id);
+    const then = rampOf(old, id);
+    const stays = `and its weight is ${weight}`;
+    return [
+      ...(ends === null || ends.target === weight
+        ? []
+        : [findingOf('RAMP_ENDS', `the ramp of d${id} to weight ${ends.target} ends, ${stays}`)]),
+      ...(then === null
+        ? []
+        : [findingOf('RAMP_NOT_BACK', `d${id} had a ramp to weight ${then.target}: ${noRamp}`)]),
+    ];
+  });
+}
+
+const noRamp = 'a revert brings no ramp back';
+
+function rampOf(state: BuilderState | null, id: number) {
+  const device = state?.devices[id];
+  return device?.state === 'active' ? (device.ramp ?? null) : null;
+}
+
+function findingOf(code: string, message: string): Finding {
+  return { code, message };
+}
