@@ -12,12 +12,13 @@ interface Middle {
   readonly at: number | string;
   /** Of the sample, the part that comes before. */
   readonly share: number;
+  /** Different records that were drawn. */
   readonly sampled: number;
 }
 
 /**
- * Null where there are no records to tell it from, or no file. A record is drawn by its sequence
- * number, so that what was written over counts for the one after it.
+ * Null where there are no two records to tell it from, or no file. A record is drawn by its
+ * sequence number, so the one after many that were written over is drawn often: it counts once.
  */
 export async function middleOf(
   store: Store,
@@ -44,12 +45,12 @@ export async function middleOf(
 async function sampleOf(store: Store, keyspace: string, partition: number): Promise<Buffer[]> {
   const seq = store.info(keyspace, partition)?.seq ?? 0;
   const random = seededRandom(seq);
-  const keys: Buffer[] = [];
+  const keys = new Map<number, Buffer>();
   for (let drawn = 0; seq > 0 && drawn < middleSampleRows; drawn += 1) {
     const since = Math.floor((random.next() / 2 ** 32) * seq);
     const [row] = store.stampsSince(keyspace, partition, since, { rowsMax: 1, bytesMax: 1 }).rows;
-    if (row !== undefined) keys.push(Buffer.from(row.key));
+    if (row !== undefined) keys.set(row.seq, Buffer.from(row.key));
     if (drawn % middleTurnRows === 0) await setImmediate();
   }
-  return keys;
+  return [...keys.values()];
 }
