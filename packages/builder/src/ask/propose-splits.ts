@@ -73,20 +73,31 @@ export function proposeSplits(
     .filter(({ bytes, rate }) => bytes !== null && bytes <= above && (rate ?? 0) > busyFrom)
     .sort((a, b) => (b.rate ?? 0) - (a.rate ?? 0))
     .map((one) => split(one, true));
-  const isSmall = (bytes: number | null): bytes is number => bytes !== null && bytes < below;
-  const merges: ReshapeProposal[] = [];
-  for (let index = 0; index + 1 < sized.length; index += 1) {
-    const [one, other] = [sized[index], sized[index + 1]];
-    if (one === undefined || other === undefined) break;
-    if (!isSmall(one.bytes) || !isSmall(other.bytes)) continue;
-    if (one.rate === null || other.rate === null) continue;
-    if (one.rate + other.rate > busyFrom / 2) continue;
-    const bytes = one.bytes + other.bytes;
-    merges.push({ kind: 'merge', partitions: [one.id, other.id], bytes });
-    index += 1;
+  const merges: Extract<ReshapeProposal, { kind: 'merge' }>[] = [];
+  for (const partitions of smallNeighbours(partitioner, bytesOf, below)) {
+    const [one, other] = partitions;
+    const [rate, otherRate] = [rateOf(one), rateOf(other)];
+    if (rate === null || otherRate === null || rate + otherRate > busyFrom / 2) continue;
+    if (merges.at(-1)?.partitions[1] === one) continue;
+    const bytes = (bytesOf(one) ?? 0) + (bytesOf(other) ?? 0);
+    merges.push({ kind: 'merge', partitions, bytes });
   }
   merges.sort((a, b) => a.bytes - b.bytes);
   return [...large, ...hot, ...merges].slice(0, most);
+}
+
+/** In order; one in the middle of three is in two pairs. Their requests are another matter. */
+export function smallNeighbours(
+  partitioner: IntervalPartitioner,
+  bytesOf: KnownLoad['bytesOf'],
+  below: number,
+): (readonly [number, number])[] {
+  const ids = intervalsOf(partitioner).map(({ id }) => id);
+  const isSmall = ids.map((id) => (bytesOf(id) ?? below) < below);
+  return ids.flatMap((id, index) => {
+    const next = ids[index + 1];
+    return next !== undefined && isSmall[index] && isSmall[index + 1] ? [[id, next] as const] : [];
+  });
 }
 
 interface CutsAhead {

@@ -17,6 +17,8 @@ export interface FoundSplits {
   readonly lines: readonly string[];
   /** What stages them, typed behind ring-builder. */
   readonly staging: string;
+  /** The next command where something is found that cannot be staged as it is. */
+  readonly instead?: string;
 }
 
 export async function splitsAhead(

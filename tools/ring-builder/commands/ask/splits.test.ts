@@ -1,0 +1,82 @@
+// splits as it is typed, by what a server says of sizes, requests and middles.
+import { expect, test } from 'vitest';
+import {
+  type RingBuilderHere,
+  ringBuilderHere,
+} from '../../../../test/support/ring-builder-here.ts';
+import { statusServer } from '../../../../test/support/status-server.ts';
+
+interface Said {
+  readonly sizes: readonly (readonly [partition: number, bytes: number])[];
+  readonly rates?: readonly (readonly [partition: number, rate: number])[];
+  readonly middle?: { readonly at: number; readonly share: number; readonly sampled: number };
+}
+
+/** Eight partitions on so many devices, all at one address. */
+async function eightPartitions(replicas: number, said: () => Said): Promise<RingBuilderHere> {
+  const { port } = await statusServer(said);
+  const tool = await ringBuilderHere({ yes: true });
+  await tool.json(`create hi --partitioner hash-intervals --partitions 8 --replicas ${replicas}`);
+  for (const n of [1, 2, 3]) await tool.json(`add hi r1z${n}-127.0.0.1:${port}/d${n} 1`);
+  await tool.json('commit hi -m first');
+  return tool;
+}
+
+const ids = [0, 1, 2, 3, 4, 5, 6, 7];
+const each = (number: number) => ids.map((id) => [id, number] as const);
+
+test('the next command has the options that were typed, and finds the same', async () => {
+  const sizes = ids.map((id) => [id, id === 3 ? 9_000_000 : 900_000] as const);
+  const middle = { at: 1_300_000_000, share: 0.5, sampled: 9 };
+  const tool = await eightPartitions(3, () => ({ sizes, middle }));
+  const { next = '' } = await tool.answer('splits hi --split-above 1MiB --most 3');
+  expect(next).toBe('ring-builder splits hi --split-above 1MiB --most 3 --stage');
+  const staged = await tool.answer(next.split(' ').slice(1));
+  expect(staged.json).toMatchObject({ staged: [{ kind: 'split', partition: 3 }] });
+  expect(staged.lines.join('\n')).toContain('partition 3 has 9.00 MB, above 1.05 MB: ');
+});
+
+test('neighbours on different devices are merged by a command that moves them first', async () => {
+  const small = new Set<number>();
+  const sizes = () => ids.map((id) => [id, small.has(id) ? 1_000 : 90_000_000] as const);
+  const tool = await eightPartitions(1, () => ({ sizes: sizes(), rates: each(0) }));
+  const { table } = await tool.json<{ table: number[][] }>('table hi');
+  const one = ids.findIndex((id) => table[0]?.[id] !== table[0]?.[id + 1]);
+  small.add(one).add(one + 1);
+  const merge = `ring-builder merge hi ${one} ${one + 1}`;
+  for (const command of ['splits hi', 'splits hi --stage']) {
+    const { lines, next } = await tool.answer(command);
+    expect(lines[0], command).toBe(
+      `partitions ${one} and ${one + 1} have 2.00 kB together, below 67.1 MB each, on different ` +
+        `devices; this brings them together first: ${merge}`,
+    );
+    expect(next, command).toBe(merge);
+  }
+  const { lines } = await tool.answer('splits hi --stage');
+  expect(lines.slice(1)).toEqual(['nothing is staged: none of this can be done as it is']);
+});
+
+test('what is small is not denied where requests keep it from being merged', async () => {
+  const unknown = await eightPartitions(3, () => ({ sizes: each(1_000) }));
+  const text = await unknown.text('splits hi --merge-below 3MB');
+  expect(text).toContain('requests of 8 partitions are not known yet');
+  expect(text).toMatch(/neighbours that have less than 3.00 MB each may be too busy for a merge/);
+  expect(text).toContain('none is known to be much busier than the others');
+  const hot = await eightPartitions(3, () => ({ sizes: each(1_000), rates: each(2_000) }));
+  expect(await hot.text('splits hi --split-busier 2')).toMatch(
+    /neighbours .* each are too busy for a merge/,
+  );
+  const large = await eightPartitions(3, () => ({ sizes: each(100_000_000), rates: each(0) }));
+  expect(await large.text('splits hi')).toContain('no two neighbours have less than 67.1 MB each');
+});
+
+test('a sample that is nearly all of one place is told as a sample', async () => {
+  const middle = { at: 1_800_000_000, share: 0.99, sampled: 1_024 };
+  const tool = await eightPartitions(3, () => ({ sizes: each(5), rates: each(0), middle }));
+  const { lines } = await tool.answer('splits hi --split-above 1 --most 1 --stage');
+  expect(lines).toEqual([
+    'partition 0 has 5 B, above 1 B: nearly all of a sample of it is one key, or one tag: no ' +
+      'even split is known',
+    'nothing is staged: none of this can be done as it is',
+  ]);
+});
