@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
 
 const one =
-  /(?<![\d.,~])\b1 (?:more |other |later |log )?(?:slot|partition|replica|move|version|device|ring|change|server|file|finding|entrie|copie|wave|domain|row)s\b/;
+  /(?<![\d.,~])\b1 (?:are|hold|(?:more |other |later |log )?(?:slot|pin|partition|replica|move|version|device|ring|change|server|file|finding|entrie|copie|wave|domain|row)s)\b/;
 
 test('what is one is told as one', async () => {
   const tool = await ringBuilderHere({ yes: true });
@@ -32,4 +32,20 @@ test('what is one is told as one', async () => {
       line.includes(' tiny') || verb === 'list' ? line : [verb, 'tiny', ...args].join(' ');
     expect(await tool.text(typed), typed).not.toMatch(one);
   }
+});
+
+test('one pin that waits, one version, one partition that is given up', async () => {
+  const tool = await ringBuilderHere({ yes: true });
+  await tool.json('create tiny --partitioner ranges --boundaries b,c --replicas 1');
+  await tool.json('add tiny r1z1-127.0.0.1:1/a 1 r1z1-127.0.0.1:1/b 0');
+  await tool.json('pin tiny 2 --on d1');
+  const waits = '1 pin waits, on devices that hold nothing: 2 on d1';
+  expect(await tool.text('plan tiny --offline')).toContain(waits);
+  await tool.json('commit tiny -m first');
+  for (const wrong of ['show tiny 9', 'revert tiny 9']) {
+    const hint = 'ring-builder log tiny; it has version 1';
+    await expect(tool.text(wrong), wrong).rejects.toMatchObject({ hint });
+  }
+  await tool.json('retire tiny --before b');
+  expect(await tool.text('plan tiny --offline')).toContain('what 0 holds goes to the trash');
 });

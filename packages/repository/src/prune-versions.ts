@@ -13,6 +13,7 @@ import {
   versionOfFileName,
   versionPath,
 } from './folder/ring-folder.ts';
+import { versionSpan } from './folder/version-span.ts';
 import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 
 interface Pruned {
@@ -49,7 +50,7 @@ export async function pruneVersions(
     await appendNote(ring, head, {
       ...author,
       kind: 'prune',
-      message: `versions ${from} to ${through}`,
+      message: versionSpan(from, through),
       commands: [request.command],
       details: { from, through, archive: request.archive },
     });

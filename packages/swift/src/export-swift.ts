@@ -1,5 +1,6 @@
 // A version of a ring as Swift's ring and builder. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { minPartHoursMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { ringDevices } from '@ringwright/builder/state/first-version';
@@ -139,8 +140,8 @@ function lastMovesOf(
     Math.min(HOURS_COUNTED_MAX, Math.max(0, Math.floor((epoch - seconds) / SECONDS_PER_HOUR)));
   const sinceImport = since(earlier?.epoch ?? 0);
   const lastMoves = Uint8Array.from(ring.minVersions, (version, partition) => {
-    const counted = version === 1 ? before?.[partition] : undefined;
-    if (counted !== undefined) return Math.min(HOURS_COUNTED_MAX, counted + sinceImport);
+    const noted = version === 1 ? before?.[partition] : undefined;
+    if (noted !== undefined) return Math.min(HOURS_COUNTED_MAX, noted + sinceImport);
     const seconds = versionSeconds.get(version);
     return seconds === undefined ? HOURS_COUNTED_MAX : since(seconds);
   });
@@ -162,7 +163,7 @@ function swiftOfRing(
   if (moves.length > 0) {
     throw new CodedError(
       'MOVES_IN_FLIGHT',
-      `version ${version} of ${keyspace} has ${moves.length} moves in flight`,
+      `version ${version} of ${keyspace} has ${counted(moves.length, 'move')} in flight`,
       {
         hint: `ring-builder rollout ${keyspace}, or export a version without moves`,
         details: { ring: keyspace, version, moves: moves.length },

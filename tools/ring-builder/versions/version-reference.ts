@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog, requireHead } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { versionSpan } from '@ringwright/repository/folder/version-span';
 import { type Arguments, optionalText, text } from '../cli/arguments.ts';
 import type { Context } from '../cli/verb.ts';
 
@@ -21,7 +22,7 @@ export function versionOf(ring: string, entries: readonly LogEntry[], reference 
     (byId ? made.find(({ id }) => id.startsWith(reference)) : undefined);
   if (found !== undefined) return found.version;
   throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${reference}`, {
-    hint: `ring-builder log ${ring}; there are versions ${made[0]?.version} to ${head.version}`,
+    hint: `ring-builder log ${ring}; it has ${versionSpan(made[0]?.version ?? 1, head.version)}`,
     details: { ring, version: reference, head: head.version },
   });
 }

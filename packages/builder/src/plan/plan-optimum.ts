@@ -1,5 +1,5 @@
 // Whether a plan's moves are the fewest there can be, and what keeps them above the bound. Pure.
-
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { firstWhere } from '@ringwright/ring/first-where';
 import type { Ring } from '@ringwright/ring/ring';
@@ -50,7 +50,8 @@ export function gapFindings(question: OptimumQuestion, optimum: Optimum | null):
   const { moves, bound, state, problem } = question;
   const gap = moves - bound;
   if (gap <= 0) return [];
-  const what = `${moves} slots move where shares alone would demand ${bound}`;
+  const slots = counted(moves, 'slot moves', 'slots move');
+  const what = `${slots} where shares alone would demand ${bound}`;
   const details = { moves, bound, gap, overload: state.overload };
   if (optimum === null) {
     const message = `${what}; it is not proved that no table needs fewer`;

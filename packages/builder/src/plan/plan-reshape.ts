@@ -2,6 +2,7 @@
 // children join the devices of their parents, and balance moves them in a later version. Pure.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
@@ -83,13 +84,16 @@ function reshapeFindings(head: Ring, wanted: IntervalPartitioner): Finding[] {
   const found = parents.slice(0, findingsMax).map(([child, ids]): Finding => {
     const interval = intervalOf(wanted, child);
     const within = interval === null ? '' : ` ${intervalText(interval)}`;
+    const hold = `${ids.join(', ')} ${ids.length === 1 ? 'holds' : 'hold'}`;
     const message = emptied.has(child)
-      ? `partition ${child}${within} begins empty: what ${ids.join(', ')} hold goes to the trash`
+      ? `partition ${child}${within} begins empty: what ${hold} goes to the trash`
       : `partition ${child}${within} takes keys of ${ids.join(' and ')}, on the same devices`;
     return { code: 'PARTITION_RESHAPED', message, details: { child, parents: ids } };
   });
   if (parents.length <= findingsMax) return found;
-  const more = `${parents.length - findingsMax} more partitions are made in the same way`;
+  const others = parents.length - findingsMax;
+  const made = counted(others, 'more partition is', 'more partitions are');
+  const more = `${made} made in the same way`;
   return [...found, { code: 'PARTITION_RESHAPED', message: more }];
 }
 
@@ -99,7 +103,7 @@ function requireFit(
 ): void {
   const { keyspace, version, moves } = head;
   if (moves.length > 0) {
-    const what = `version ${version} of ${keyspace} has ${moves.length} moves in flight`;
+    const what = `version ${version} of ${keyspace} has ${counted(moves.length, 'move')} in flight`;
     const message = `${what}: a split or merge comes alone`;
     throw new CodedError('MOVES_IN_FLIGHT', message, {
       hint: `run ring-builder rollout ${keyspace}, or ring-builder moves ${keyspace} cancel all`,

@@ -41,7 +41,8 @@ function overShare({ devices }: Outcome): Finding[] {
     .sort((a, b) => b.after - b.share - (a.after - a.share) || a.id - b.id);
   const worst = over[0];
   if (worst === undefined) return [];
-  const others = over.length > 1 ? ` (and ${over.length - 1} more devices are over theirs)` : '';
+  const more = counted(over.length - 1, 'more device is over its', 'more devices are over theirs');
+  const others = over.length > 1 ? ` (and ${more})` : '';
   return [
     {
       code: 'DEVICE_OVER_SHARE',
@@ -94,7 +95,7 @@ function movingTwice({ partitionsMovingTwice: count }: Outcome): Finding[] {
     {
       code: 'PARTITIONS_MOVE_TWICE',
       message:
-        `${count} partitions move more than one slot at once, ` +
+        `${counted(count, 'partition moves', 'partitions move')} more than one slot at once, ` +
         'because removed devices held more than one',
       details: { partitions: count },
     },
@@ -119,7 +120,9 @@ export function leftForLater({ moves, movesLeft }: Pick<Plan, 'moves' | 'movesLe
   return [
     {
       code: 'MOVES_LEFT',
-      message: `${moves.length} moves in this version, ${movesLeft} are left for later versions`,
+      message:
+        `${counted(moves.length, 'move')} in this version, ` +
+        `${counted(movesLeft, 'is', 'are')} left for later versions`,
       details: { moves: moves.length, movesLeft },
     },
   ];
@@ -138,8 +141,8 @@ function pinFindings({ pins = [] }: BuilderState, { tree, targets }: PlacementPr
     findings.push({
       code: 'PINS_BREAK_DISPERSION',
       message:
-        `pins keep ${worse.length} partitions from being dispersed as shares permit ` +
-        `(${someOf(worse, NAMED_MAX)}); they are as near to it as their pins let them`,
+        `pins keep ${counted(worse.length, 'partition')} from being dispersed as shares permit ` +
+        `(${someOf(worse, NAMED_MAX)}), as near to it as pins permit`,
       details: { partitions: worse },
     });
   }
@@ -147,7 +150,9 @@ function pinFindings({ pins = [] }: BuilderState, { tree, targets }: PlacementPr
     const words = unmet.map(({ partition, id }) => `${partition} on d${id}`);
     findings.push({
       code: 'PINS_UNMET',
-      message: `${unmet.length} pins name devices that hold nothing, and wait: ${someOf(words, NAMED_MAX)}`,
+      message:
+        `${counted(unmet.length, 'pin waits', 'pins wait')}, on devices that hold nothing: ` +
+        someOf(words, NAMED_MAX),
       details: { pins: unmet },
     });
   }

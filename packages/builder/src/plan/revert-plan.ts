@@ -1,6 +1,7 @@
 // The way back to an old placement, from where data is now, as a plan like any other. Pure.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { bySlot } from '@ringwright/ring/advance-ring';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
@@ -135,14 +136,18 @@ function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number):
   if (lost > 0) {
     findings.push({
       code: 'DEVICES_GONE',
-      message: `${lost} slots of version ${old.version} were on devices that are gone; they stay`,
+      message:
+        `devices that are gone had ${counted(lost, 'slot')} of version ${old.version}, ` +
+        'which no move brings back',
       details: { slots: lost, version: old.version },
     });
   }
   if (old.replicas !== replicas) {
     findings.push({
       code: 'REPLICAS_STAY',
-      message: `version ${old.version} had ${old.replicas} replicas; there are ${replicas} now, which stay`,
+      message:
+        `version ${old.version} had ${counted(old.replicas, 'replica')}; ` +
+        `their number now, ${replicas}, stays`,
       details: { then: old.replicas, now: replicas },
     });
   }

@@ -28,7 +28,7 @@ export function landedHead(
   const refuse = (why: string, hint: string, details: object = {}): CodedError =>
     new CodedError(
       'MOVES_IN_FLIGHT',
-      `version ${head.version} of ${ring} has ${head.moves.length} moves in flight: ${why}`,
+      `version ${head.version} of ${ring} has ${counted(head.moves.length, 'move')} in flight: ${why}`,
       { hint, details: { version: head.version, moves: head.moves.length, ...details } },
     );
   const wait = `run ${rollout}, or ring-builder moves ${ring} cancel all`;

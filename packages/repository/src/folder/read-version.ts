@@ -14,6 +14,7 @@ import { type LogEntry, makesVersion, type Pruning, pruningOf } from './log-entr
 import { readEntries, requireHead } from './read-log.ts';
 import { requireRing } from './require-ring.ts';
 import { type RingFolder, versionFileName, versionPath } from './ring-folder.ts';
+import { versionSpan } from './version-span.ts';
 
 export interface StoredVersion {
   readonly ring: Ring;
@@ -46,8 +47,9 @@ export async function readVersion(
   const wanted = version === 'head' ? head.version : version;
   const entry = entries.find((one) => makesVersion(one) && one.version === wanted);
   if (entry === undefined) {
+    const there = versionSpan(firstVersion(entries), head.version);
     throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${wanted}`, {
-      hint: `ring-builder log ${ring}; there are versions ${firstVersion(entries)} to ${head.version}`,
+      hint: `ring-builder log ${ring}; it has ${there}`,
       details: { ring, version: wanted, head: head.version },
     });
   }

@@ -1,0 +1,13 @@
+// Warnings as sentences: what is one is told as one.
+import { expect, test } from 'vitest';
+import { leftForLater } from './plan-warnings.ts';
+
+test.each([
+  [1, '1 move in this version, 1 is left for later versions'],
+  [2, '2 moves in this version, 2 are left for later versions'],
+])('%i moves, and as many later', (count, message) => {
+  const moves = Array.from({ length: count }, (_, partition) => {
+    return { partition, replica: 0, from: 0, to: 1 };
+  });
+  expect(leftForLater({ moves, movesLeft: count })).toMatchObject([{ message }]);
+});
