@@ -1,6 +1,7 @@
 // A composite ring: its rows are those of other rings, one after the other. Pure.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
 import { samePartitioner, settingsText } from '@ringwright/ring/partitioner/partitioner-settings';
 import { holderIn, nobodyIn, type Ring, type SlotRow } from '@ringwright/ring/ring';
@@ -122,7 +123,7 @@ function requireFit(heads: readonly ComponentHead[]): void {
     if (!Number.isInteger(ring.replicas)) throw unfit(`${name} has ${ring.replicas} replicas`);
     if (ring.moves.length > 0) {
       const hint = `ring-builder rollout ${ring.keyspace}`;
-      throw unfit(`${name} has ${ring.moves.length} moves in flight, wanted none`, hint);
+      throw unfit(`${name} has ${counted(ring.moves.length, 'move')} in flight, wanted none`, hint);
     }
     requireOwnDevices(ring, state, owners);
   }

@@ -128,8 +128,12 @@ async function headOf(context: Context, name: string): Promise<ComponentHead> {
 
 function requireRest(moves: number, { ring }: OpenedRing): void {
   if (moves === 0) return;
-  throw new CodedError('MOVES_IN_FLIGHT', `${ring} has ${moves} moves in flight, wanted none`, {
-    hint: `ring-builder rollout ${ring}`,
-    details: { ring, moves },
-  });
+  throw new CodedError(
+    'MOVES_IN_FLIGHT',
+    `${ring} has ${counted(moves, 'move')} in flight, wanted none`,
+    {
+      hint: `ring-builder rollout ${ring}`,
+      details: { ring, moves },
+    },
+  );
 }

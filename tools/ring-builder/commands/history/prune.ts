@@ -1,5 +1,6 @@
 // ring-builder prune: deletes old versions; the log and its chain stay. archive is made of it too.
 import { CodedError } from '@ringwright/base/coded-error';
+import { versionSpan } from '@ringwright/repository/folder/version-span';
 import { pruneVersions } from '@ringwright/repository/prune-versions';
 import { type Arguments, parseNumber, text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
@@ -35,10 +36,7 @@ export async function pruneAndAnswer(
   const request = { keep, archive, command: context.command };
   const place = { rings: context.rings, ring };
   const { versions, bytes } = await pruneVersions(place, authorOf(context), request);
-  const range =
-    versions.length === 1
-      ? `version ${versions[0]}`
-      : `versions ${versions[0]} to ${versions.at(-1)}`;
+  const range = versionSpan(versions[0] ?? 0, versions.at(-1) ?? 0);
   const done = archive === null ? 'deleted' : `moved to ${archive}`;
   return {
     json: { ring, versions, bytes, archive, keep, changed: versions.length > 0 },

@@ -27,7 +27,9 @@ export const verb: Verb = {
         changed
           ? `${ring}: from version ${from?.version ?? 'none'} onto version ${onto?.version}`
           : `${ring}: the staged changes are on the head already, version ${onto?.version ?? 'none'}`,
-        ...(fetched.length > 0 ? [`fetched versions ${fetched.join(', ')}`] : []),
+        ...(fetched.length > 0
+          ? [`fetched version${fetched.length === 1 ? '' : 's'} ${fetched.join(', ')}`]
+          : []),
         ...kept.map(({ command }) => `staged again: ${command}`),
         ...refused.map(({ command, reason }) => `left out: ${command}: ${reason}`),
       ],
