@@ -23,6 +23,8 @@ export interface CopyTask {
   readonly onBytes: (done: number, total: number) => void;
   /** All bytes are here. */
   readonly onReceived: () => void;
+  /** It comes another, slower way, and why: an operator should know. */
+  readonly onDetour: (reason: string) => void;
 }
 
 export interface CopyResult {

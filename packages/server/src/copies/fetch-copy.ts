@@ -1,6 +1,7 @@
 // Has the process beside the store fetch a partition file from the one at the source.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
 import { addressFor } from '@ringwright/ring/device';
 import { copyChecksum, copyGoOn, type copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
@@ -45,7 +46,11 @@ export async function fetchCopy(
     }
     await incoming.discard();
     await release(ports.devices, to, copy);
-    if (isCut(error)) return null;
+    if (isCut(error)) {
+      const port = formatAddress({ ip: begun.gate.host, port: begun.gate.port });
+      task.onDetour(`${port}, which gives files, cannot be reached: it comes more slowly`);
+      return null;
+    }
     throw error;
   }
   return finish(ports, task, { begun, found });

@@ -154,7 +154,9 @@ describe('a copy that cannot come so comes in chunks', () => {
     await using place = await joining();
     const { joiner, proxy, calls } = place;
     await proxy[Symbol.asyncDispose]();
-    expect(await load(joiner)).toBe('loaded');
+    const reasons: string[] = [];
+    expect(await load(joiner, 0, reasons)).toBe('loaded');
+    expect(reasons).toEqual([expect.stringContaining('cannot be reached: it comes more slowly')]);
     expect(calls.get(copyOpen.method)).toBe(1);
   });
 

@@ -169,6 +169,7 @@ async function copyAndCatchUp(
     source: device,
     onBytes: (bytes, bytesTotal) => onProgress({ stage: 'copying', bytes, bytesTotal }),
     onReceived: () => onProgress({ stage: 'verifying' }),
+    onDetour: (reason) => onProgress({ reason }),
   });
   // failpoint: load.copied
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });

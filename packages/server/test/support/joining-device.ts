@@ -31,14 +31,18 @@ export async function joiningDevice(rows = 1_600): Promise<Joining> {
 }
 
 /** 'loaded', or the code of what it threw. */
-export async function load(device: StoreDevice, sourceFaults = 0): Promise<string> {
+export async function load(
+  device: StoreDevice,
+  sourceFaults = 0,
+  reasons: string[] = [],
+): Promise<string> {
   const { active, store, devices, decide, throttle, partial } = device;
   const earlier = { sourceFaults, bytes: null };
   const task = { active, partition: 0, move: active.ring.moves[0] ?? null, earlier };
   try {
     await loadPartition(
       { store, devices, decide, throttle, partial },
-      { ...task, onProgress: () => undefined },
+      { ...task, onProgress: ({ reason }) => void (reason && reasons.push(reason)) },
     );
     return 'loaded';
   } catch (error) {
