@@ -17,16 +17,16 @@ function isSettlement({ kind, details }: LogEntry): boolean {
 }
 
 /**
- * For a push, where servers compare parents of direct successors alone. A history under a higher
- * epoch goes over what others made under a lower one. Throws RING_FORK.
+ * For a push. Of a direct successor the server compares the parent itself, and raises the alarm. A
+ * history under a higher epoch goes over what others made under a lower one. Throws RING_FORK.
  */
 export async function requireOwnLine(
   { rings, version }: { readonly rings: string; readonly version: StoredVersion },
   entries: readonly LogEntry[],
   said: VersionId,
 ): Promise<void> {
-  if (!isOtherLine(entries, said)) return;
-  const { keyspace } = version.ring;
+  const { keyspace, version: number } = version.ring;
+  if (number <= said.version + 1 || !isOtherLine(entries, said)) return;
   const own = await orCoded(readVersion(rings, keyspace, said.version));
   if (own instanceof CodedError) return; // pruned: its epoch is not known
   if ((own.signing?.epoch ?? 0) < (version.signing?.epoch ?? 0)) return;
