@@ -26,6 +26,7 @@ function judge(
     readonly pushed?: boolean;
     /** Whether the second server has no connection to the first. */
     readonly isApart?: boolean;
+    readonly peers?: ServerStatus['peers'];
     /** Of its root of trust; that of the folder is 2. */
     readonly rootVersion?: number;
     readonly uptimeMs?: number;
@@ -59,7 +60,8 @@ function judge(
       ends === undefined
         ? null
         : { names: 'IP Address:127.0.0.1', ends: afterDays(ends.certificate) };
-    const peers = [{ address: '127.0.0.1:6200', connected: !(id === 1 && world.isApart === true) }];
+    const apart = { address: '127.0.0.1:6200', connected: !(id === 1 && world.isApart === true) };
+    const peers = [apart, ...(world.peers ?? [])];
     const known = { address, ready: true, rings, peers, uptimeMs: world.uptimeMs ?? 600_000 };
     const status = { ...known, disk, refusals, logLoss, trust, certificate };
     answers.set(address, said instanceof CodedError ? said : status);
@@ -250,6 +252,14 @@ test('two servers that answer here, and not each other', () => {
   expect(apart).toMatchObject({ kind: 'apart', address: '127.0.0.1:6201' });
   expect(apart?.why).toBe('it has no connection to 127.0.0.1:6200, which answers here');
   expect(judge(first, undefined, { isApart: true, uptimeMs: 5_000 }).troubles).toEqual([]);
+});
+
+test('a server that only this machine does not reach is not to be removed', () => {
+  const seen = { address: '127.0.0.1:6201', connected: true };
+  const [down] = judge(first, () => away, { peers: [seen] }).troubles;
+  expect(down).toMatchObject({ kind: 'down', command: 'servers cities' });
+  expect(down?.why).toContain('3 servers have a connection to it');
+  expect(down?.hint).not.toContain('remove');
 });
 
 test('a ring without moves never stalls', () => {

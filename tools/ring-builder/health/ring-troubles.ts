@@ -7,7 +7,7 @@ import { type MoveRow, moveRows } from '../moves/move-rows.ts';
 import { adviceOn, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
-import { ringIn } from '../servers/server-status.ts';
+import { ringIn, type ServerStatus } from '../servers/server-status.ts';
 import { type AskedServer, knowsPeers, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
@@ -50,7 +50,10 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   const asked = targets.map(({ address, devices }): AskedServer => {
     const status = must(answers.get(address), `${address} was asked`);
     const said = ringIn(status, { address, ring: ring.keyspace });
-    return { address, devices, status, said, others: new Set(grown) };
+    const seenBy = targets.filter((other) =>
+      isConnected(answers.get(other.address), address),
+    ).length;
+    return { address, devices, status, said, others: new Set(grown), seenBy };
   });
   const said = saidBy(
     targets,
@@ -70,6 +73,11 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     paused: rows.filter(({ stage }) => stage === 'paused').length,
     troubles: given ? byWeight(troubles) : [],
   };
+}
+
+function isConnected(status: ServerStatus | Error | undefined, to: string): boolean {
+  if (status === undefined || status instanceof Error) return false;
+  return status.peers.some(({ address, connected }) => address === to && connected);
 }
 
 /** Servers with the same plight are one plight: one command, one sentence with all their names. */

@@ -31,6 +31,8 @@ export interface AskedServer {
   readonly devices: readonly number[];
   /** Servers of the ring that answered, and have run long enough to know each other. */
   readonly others: ReadonlySet<string>;
+  /** How many servers of the ring have a connection to it. */
+  readonly seenBy: number;
   /** The whole answer, and what it says of the ring. */
   readonly status: ServerStatus | CodedError;
   readonly said: RingStatus | CodedError;
@@ -41,7 +43,7 @@ type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 
 export function serverTroubles(
   head: JudgedHead,
-  { address, status, said, others }: AskedServer,
+  { address, status, said, others, seenBy }: AskedServer,
   nowMs: number,
 ): Trouble[] {
   const ring = head.ring.keyspace;
@@ -53,7 +55,10 @@ export function serverTroubles(
   };
   if (status instanceof Error) {
     const kind = needsToken.has(status.code) ? 'no access' : 'down';
-    return [lacking(kind, status.message, status.code)];
+    if (kind === 'no access' || seenBy === 0) return [lacking(kind, status.message, status.code)];
+    const seen = `${counted(seenBy, 'server has', 'servers have')} a connection to it`;
+    const why = `${status.message}; ${seen}`;
+    return [{ ...trouble('down', why, `servers ${ring}`), hint: unseenHint }];
   }
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
@@ -65,6 +70,10 @@ export function serverTroubles(
   const make = { trouble, lacking };
   return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, make)];
 }
+
+/** Nobody is told to remove a server that may well run. */
+const unseenHint =
+  'down: it runs, and this machine does not reach it: look at the network from here';
 
 function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
   const { ring, damaged, held, draining, notReady, freshness } = said;
