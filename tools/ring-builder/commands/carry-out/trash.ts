@@ -91,7 +91,7 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
   const { items, count, bytes, away } = await askTrash(head);
   const { keyspace } = head.ring;
   const shown = items.slice(0, ITEMS_SHOWN_MAX);
-  const newest = items.find(({ restorable, isBack }) => restorable && !isBack);
+  const isRestorable = items.some(({ restorable, isBack }) => restorable && !isBack);
   return {
     json: { ring: keyspace, count, bytes, items, away },
     lines: [
@@ -102,10 +102,12 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
       ...(shown.every(({ restorable }) => restorable)
         ? []
         : ['', 'gone: the partition was split, merged or retired; its files cannot come back']),
+      ...(isRestorable
+        ? ['', `${context.next(`trash ${keyspace} restore NAME`)} brings one back`]
+        : []),
     ],
-    next: context.next(
-      newest === undefined ? `reconcile ${keyspace}` : `trash ${keyspace} restore ${newest.name}`,
-    ),
+    // Most were given up rightly, after a move.
+    next: context.next(`reconcile ${keyspace}`),
     exit: away.length > 0 ? 4 : 0,
   };
 }

@@ -12,7 +12,8 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
-    const numbers = texts(args, 'numbers').map((word) => parseNumber(word, 'number', 'number'));
+    const words = texts(args, 'numbers');
+    const numbers = [...new Set(words.map((word) => parseNumber(word, 'number', 'number')))];
     const dropped = await unstage(
       { rings: context.rings, ring },
       authorOf(context),
