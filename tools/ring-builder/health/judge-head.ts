@@ -24,8 +24,8 @@ export async function judgedHead(
     id,
     targets: countedTargets(ring, state),
     isOther: (said) => isOtherLine(entries, said),
-    epoch: signing?.epoch ?? 0,
-    rootVersion: (await trustOf(context))?.root.version ?? 0,
+    epoch: signing?.epoch ?? null,
+    root: (await trustOf(context))?.root ?? null,
     committedMs: Date.parse(time),
     ...(await standingOf(context, stored, entries)),
   };

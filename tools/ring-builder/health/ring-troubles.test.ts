@@ -67,7 +67,12 @@ function judge(
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
-  const line = { isOther: () => false, epoch: 0, committedMs, rootVersion: 2 };
+  const line = {
+    isOther: () => false,
+    epoch: null,
+    committedMs,
+    root: { cluster: 'default', version: 2 },
+  };
   const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), ...line, ...standing };
   return troublesOfRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
@@ -244,6 +249,12 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
 test('a move to a server that is down is that one trouble', () => {
   const { troubles } = judge(moving, () => away, anHour);
   expect(troubles.map(({ kind }) => kind)).toEqual(['down']);
+});
+
+test('a fork that servers with this very head tell of is settled, not restored over', () => {
+  const told = (said: RingStatus) => ({ ...said, fork: { ...fork, settled: null } });
+  const { troubles } = judge(first, told, { isAll: true });
+  expect(new Set(troubles.map(({ command }) => command))).toEqual(new Set([settle]));
 });
 
 test('two servers that answer here, and not each other', () => {

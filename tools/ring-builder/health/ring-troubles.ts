@@ -1,7 +1,10 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
+import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
+import type { Ring } from '@ringwright/ring/ring';
 import { saidBy } from '../moves/ask-moves.ts';
 import { type MoveRow, moveRows } from '../moves/move-rows.ts';
 import { adviceOn, type Situation } from '../servers/advice.ts';
@@ -18,10 +21,10 @@ export interface JudgedHead extends Situation {
   readonly targets: readonly Target[];
   /** Whether a version that a server has is of another history than the head. */
   readonly isOther: (said: VersionId) => boolean;
-  /** 0: it is unsigned. */
-  readonly epoch: number;
-  /** Of the folder's root of trust; 0: there is none. */
-  readonly rootVersion: number;
+  /** Null: it is unsigned. */
+  readonly epoch: number | null;
+  /** Of the folder's trust; null: there is none. */
+  readonly root: { readonly cluster: string; readonly version: number } | null;
   /** Unix ms at which it was committed. */
   readonly committedMs: number;
 }
@@ -42,19 +45,7 @@ export interface JudgedRing {
 export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
   const { ring, id } = head;
   const targets = head.targets.filter(({ required }) => required);
-  const grown = targets.flatMap(({ address }) => {
-    const status = answers.get(address);
-    const isReady = status !== undefined && !(status instanceof Error) && knowsPeers(status);
-    return isReady ? [address] : [];
-  });
-  const asked = targets.map(({ address, devices }): AskedServer => {
-    const status = must(answers.get(address), `${address} was asked`);
-    const said = ringIn(status, { address, ring: ring.keyspace });
-    const seenBy = targets.filter((other) =>
-      isConnected(answers.get(other.address), address),
-    ).length;
-    return { address, devices, status, said, others: new Set(grown), seenBy };
-  });
+  const asked = askedServers(head, targets, answers);
   const said = saidBy(
     targets,
     asked.map((one) => one.said),
@@ -75,21 +66,60 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   };
 }
 
-function isConnected(status: ServerStatus | Error | undefined, to: string): boolean {
-  if (status === undefined || status instanceof Error) return false;
-  return status.peers.some(({ address, connected }) => address === to && connected);
+function askedServers(
+  { ring }: JudgedHead,
+  targets: readonly Target[],
+  answers: Answers,
+): AskedServer[] {
+  const heard = targets.map(({ address, devices }) => {
+    const status = must(answers.get(address), `${address} was asked`);
+    return { address, devices, status, peers: peersOf(status, ring) };
+  });
+  const grown = heard.filter(({ status }) => !(status instanceof Error) && knowsPeers(status));
+  const others = new Set(grown.map(({ address }) => address));
+  return heard.map((one): AskedServer => {
+    const { address, status } = one;
+    const said = ringIn(status, { address, ring: ring.keyspace });
+    const isSeen = (peer: ServerStatus['peers'][number]): boolean =>
+      peer.address === address && peer.connected;
+    const seenBy = heard.filter(({ peers }) => peers.some(isSeen)).length;
+    return { ...one, said, others, seenBy };
+  });
+}
+
+/** Servers name each other by either address: here by that of requests. */
+function peersOf(
+  status: ServerStatus | CodedError,
+  { devices }: Pick<Ring, 'devices'>,
+): ServerStatus['peers'] {
+  if (status instanceof Error) return [];
+  return status.peers.map(({ address, connected }) => {
+    const known = devices.find((device) => {
+      const own = device?.replication;
+      return own !== undefined && formatAddress(own) === address;
+    });
+    return { address: known ? formatAddress(known) : address, connected };
+  });
+}
+
+/** Whether a server has a ring of another history: the head's version, or one below, made anew. */
+function hasOther(head: JudgedHead, said: AskedServer['said']): boolean {
+  if (said instanceof Error) return false;
+  return said.version === head.ring.version ? said.id !== head.id : head.isOther(said);
 }
 
 /** Servers with the same plight are one plight: one command, one sentence with all their names. */
 function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: number): Trouble[] {
   const troubles = servers.flatMap((one) =>
-    serverTroubles(head, one, nowMs).map((trouble) => ({ trouble, devices: one.devices })),
+    serverTroubles(head, one, nowMs).map((trouble) => {
+      return { trouble, devices: one.devices, isOther: hasOther(head, one.said) };
+    }),
   );
   return troubles.map(({ trouble }) => {
     const wanted = trouble.code;
     if (wanted === undefined) return trouble;
-    const same = troubles.flatMap(({ trouble: { address, code }, devices }) =>
-      address !== null && code === wanted ? [{ address, devices, code: wanted }] : [],
+    const same = troubles.flatMap(({ trouble: { address, code }, ...server }) =>
+      address !== null && code === wanted ? [{ address, ...server, code: wanted }] : [],
     );
     const advice = must(adviceOn(head, same), 'there is one at least');
     return { ...trouble, command: advice.command, hint: advice.text };

@@ -10,6 +10,7 @@ import { printBytes } from '../cli/print-bytes.ts';
 import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
+import { isHigherEpoch } from '../versions/other-line.ts';
 import type { JudgedHead } from './ring-troubles.ts';
 import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
@@ -31,6 +32,8 @@ export interface AskedServer {
   readonly devices: readonly number[];
   /** Servers of the ring that answered, and have run long enough to know each other. */
   readonly others: ReadonlySet<string>;
+  /** As it says, by the addresses that requests go to. */
+  readonly peers: ServerStatus['peers'];
   /** How many servers of the ring have a connection to it. */
   readonly seenBy: number;
   /** The whole answer, and what it says of the ring. */
@@ -41,11 +44,8 @@ export interface AskedServer {
 type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
 type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 
-export function serverTroubles(
-  head: JudgedHead,
-  { address, status, said, others, seenBy }: AskedServer,
-  nowMs: number,
-): Trouble[] {
+export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: number): Trouble[] {
+  const { address, status, said, seenBy } = server;
   const ring = head.ring.keyspace;
   const trouble: Make = (kind, why, command) => {
     return { ring, address, kind, why, command };
@@ -63,7 +63,7 @@ export function serverTroubles(
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, said, trouble }),
-    ...peerTroubles(status, { ring, others }, trouble),
+    ...peerTroubles(server, ring, trouble),
     ...endTroubles(status, { head, nowMs }, trouble),
   ];
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
@@ -123,9 +123,8 @@ function versionTroubles(
   return found;
 }
 
-/** A head under a higher epoch goes over what others made under a lower one. */
 function isForked({ ring, isOther, epoch }: JudgedHead, said: RingStatus): boolean {
-  return said.version < ring.version && (said.epoch ?? 0) >= epoch && isOther(said);
+  return said.version < ring.version && !isHigherEpoch(epoch, said.epoch ?? null) && isOther(said);
 }
 
 /** What it would answer to a push of the head, by what it has and what it refused last. */
@@ -169,15 +168,9 @@ export function knowsPeers({ uptimeMs }: ServerStatus): boolean {
 }
 
 /** A cut between servers that both answer here: copies wait, and a rollout would without a word. */
-function peerTroubles(
-  status: ServerStatus,
-  { ring, others }: Pick<AskedServer, 'others'> & { readonly ring: string },
-  make: Make,
-): Trouble[] {
-  if (!knowsPeers(status)) return [];
-  const missing = status.peers.filter(
-    ({ address, connected }) => !connected && others.has(address),
-  );
+function peerTroubles({ status, peers, others }: AskedServer, ring: string, make: Make): Trouble[] {
+  if (status instanceof Error || !knowsPeers(status)) return [];
+  const missing = peers.filter(({ address, connected }) => !connected && others.has(address));
   if (missing.length === 0) return [];
   const names = missing.map(({ address }) => address).join(' ');
   const answer = missing.length === 1 ? 'answers' : 'answer';
@@ -193,18 +186,15 @@ function endTroubles(
   make: Make,
 ): Trouble[] {
   const found: Trouble[] = [];
-  const [root] = (trust ?? []).flatMap(({ version = 0, expires }) =>
-    endingWithin(expires, trustWarnDays, nowMs).map((ends) => ({ version, ends })),
-  );
-  if (root !== undefined) {
-    const why = `its root of trust ${root.ends}; it takes no ring from then on`;
-    const push = `push ${head.ring.keyspace}`;
-    const renew = `key trust --days ${trustLifeDaysMax}`;
-    const isRenewed = root.version < head.rootVersion;
-    const hint = isRenewed
-      ? `ring-builder ${push} takes root ${head.rootVersion} along`
-      : `ring-builder ${renew} makes the next root, which the next push takes along`;
-    found.push({ ...make('trust ends', why, isRenewed ? push : renew), hint });
+  const [ending] = (trust ?? []).flatMap(({ cluster, version = 0, expires }) => {
+    const isOurs = head.root === null || cluster === undefined || cluster === head.root.cluster;
+    const [ends] = isOurs ? endingWithin(expires, trustWarnDays, nowMs) : [];
+    return ends === undefined ? [] : [{ version, ends }];
+  });
+  if (ending !== undefined) {
+    const why = `its root of trust ${ending.ends}; it takes no ring from then on`;
+    const { command, hint } = renewal(head, ending.version);
+    found.push({ ...make('trust ends', why, command), hint });
   }
   const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
   if (shown !== undefined) {
@@ -212,6 +202,22 @@ function endTroubles(
     found.push(make('certificate ends', why, 'certs list'));
   }
   return found;
+}
+
+function renewal(
+  { ring, root }: JudgedHead,
+  there: number,
+): { readonly command: string; readonly hint: string } {
+  if (root === null) {
+    return { command: 'key list', hint: 'the folder with its trust.json renews a root of trust' };
+  }
+  const push = `push ${ring.keyspace}`;
+  if (there < root.version) {
+    return { command: push, hint: `ring-builder ${push} takes root ${root.version} along` };
+  }
+  const renew = `key trust --days ${trustLifeDaysMax}`;
+  const hint = `ring-builder ${renew} makes the next root, which the next push takes along`;
+  return { command: renew, hint };
 }
 
 /** `ends on 2026-12-24`, where that is near: one or none. */

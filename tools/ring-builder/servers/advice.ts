@@ -11,6 +11,8 @@ export interface Plight {
   readonly address: string;
   readonly devices: readonly number[];
   readonly code: ErrorCode;
+  /** It was heard to have a ring of another history. */
+  readonly isOther?: boolean;
 }
 
 export interface Situation {
@@ -103,16 +105,21 @@ const takeTheirs = (ring: string, address: string) => {
   return { command, text: `ring-builder ${command} takes it, and keeps the one here aside` };
 };
 
-const fork: Advise = ({ ring: { keyspace, devices } }, plights) => ({
+const fork: Advise = ({ ring: { keyspace, devices } }, plights) => {
+  const others = plights.filter((one) => one.isOther);
+  const theirs = takeTheirs(keyspace, (others[0] ?? plights[0]).address || 'IP:PORT');
+  const settle = `settle ${keyspace} -m REASON`;
   // Where all servers have the other one, it is this folder that took a wrong turn.
-  command: devices.every((one) => one === null || plights.some((of) => of.devices.includes(one.id)))
-    ? takeTheirs(keyspace, plights[0].address || 'IP:PORT').command
-    : `settle ${keyspace} -m REASON`,
-  text:
-    `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows who has which; ` +
-    `where the right one is: ring-builder settle ${keyspace} -m REASON; ` +
-    `where the other is, then: ${takeTheirs(keyspace, plights[0].address || 'IP:PORT').text}`,
-});
+  const isAlone = devices.every(
+    (one) => one === null || others.some((of) => of.devices.includes(one.id)),
+  );
+  return {
+    command: isAlone ? theirs.command : settle,
+    text:
+      `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows who has which; ` +
+      `where the right one is: ring-builder ${settle}; where the other is, then: ${theirs.text}`,
+  };
+};
 
 const lostFork: Advise = ({ ring: { keyspace } }, [{ address }]) => {
   const { command, text } = takeTheirs(keyspace, address);

@@ -1,8 +1,9 @@
 // Whether a version that a server has belongs to another history of the ring than the one here.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
+import { ringStatus } from '../servers/server-status.ts';
 
 /** Of versions that the log does not name nobody can tell; a fork that was settled here is none. */
 export function isOtherLine(entries: readonly LogEntry[], said: VersionId): boolean {
@@ -17,23 +18,29 @@ function isSettlement({ kind, details }: LogEntry): boolean {
 }
 
 /**
- * For a push. Of a direct successor the server compares the parent itself, and raises the alarm. A
- * history under a higher epoch goes over what others made under a lower one. Throws RING_FORK.
+ * A history under a higher epoch goes over what others made under a lower one. A first signed ring
+ * has no lower epoch to go over.
+ */
+export function isHigherEpoch(ours: number | null, theirs: number | null): boolean {
+  return ours !== null && theirs !== null && ours > theirs;
+}
+
+/**
+ * For a push. Of a direct successor the server compares the parent itself, and raises the alarm.
+ * Throws RING_FORK.
  */
 export async function requireOwnLine(
-  { rings, version }: { readonly rings: string; readonly version: StoredVersion },
+  { ring, signing }: Pick<StoredVersion, 'ring' | 'signing'>,
   entries: readonly LogEntry[],
-  said: VersionId,
+  there: VersionId & { readonly address: string },
 ): Promise<void> {
-  const { keyspace, version: number } = version.ring;
-  if (number <= said.version + 1 || !isOtherLine(entries, said)) return;
-  const own = await orCoded(readVersion(rings, keyspace, said.version));
-  if (own instanceof CodedError) return; // pruned: its epoch is not known
-  if ((own.signing?.epoch ?? 0) < (version.signing?.epoch ?? 0)) return;
-  const [theirs, ours] = [said.id, own.id].map((id) => id.slice(0, 12));
-  throw new CodedError(
-    'RING_FORK',
-    `it has version ${said.version} of ${keyspace} as ${theirs}, which is ${ours} here`,
-    { details: { ring: keyspace, version: said.version, theirs: said.id, ours: own.id } },
-  );
+  const { keyspace, version } = ring;
+  if (version <= there.version + 1 || !isOtherLine(entries, there)) return;
+  const status = await ringStatus(there.address, keyspace);
+  const theirs = status instanceof Error ? null : (status.epoch ?? null);
+  if (isHigherEpoch(signing?.epoch ?? null, theirs)) return;
+  const message = `it has version ${there.version} of ${keyspace} as ${there.id.slice(0, 12)}`;
+  throw new CodedError('RING_FORK', `${message}, which is another one here`, {
+    details: { ring: keyspace, version: there.version, theirs: there.id },
+  });
 }

@@ -5,6 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { RingHead } from '@ringwright/wire/hello';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
 import type { Plight } from '../../servers/advice.ts';
 import { fanOut } from '../../servers/fan-out.ts';
@@ -34,7 +35,8 @@ const TELL_MS = 1_000;
 export interface PushWith {
   /** Those of the folder now, given before the ring, whose keys they may bring; null: unsigned. */
   readonly documents: () => Promise<TrustDocuments | null>;
-  readonly deltaFrom: DeltaFrom;
+  /** As DeltaFrom, of the ring that the server at an address has; throws what forbids the push. */
+  readonly deltaFrom: (base: RingHead, address: string) => ReturnType<DeltaFrom>;
   /** After a refusal no further server is asked, unless this is set. */
   readonly keepGoing: boolean;
   /** Takes a line of progress each second; null: nobody reads them. */
@@ -129,6 +131,8 @@ function pushTo(
   return withServer(address, async (server) => {
     if (trust !== null) await offerTrust(server, trust);
     const head = { keyspace: ring.keyspace, version: ring.version, id };
-    return sendRing(server, { ...head, bytes, deltaFrom, timeoutMs: ringActivationMsMax });
+    const deltaTo: DeltaFrom = (base) => deltaFrom(base, address);
+    const sent = { ...head, bytes, deltaFrom: deltaTo, timeoutMs: ringActivationMsMax };
+    return sendRing(server, sent);
   });
 }

@@ -13,7 +13,7 @@ import { situationOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
-import { type DeltaFrom, deltasTo } from '../../servers/ring-deltas.ts';
+import { deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
@@ -133,8 +133,8 @@ export async function pushAndNote(
   const documents = () => trustToGive(context, version);
   const deltas = deltasTo(context.rings, version);
   const entries = await readLog(context.rings, keyspace);
-  const deltaFrom: DeltaFrom = async (base) => {
-    await requireOwnLine({ rings: context.rings, version }, entries, base);
+  const deltaFrom: PushWith['deltaFrom'] = async (base, address) => {
+    await requireOwnLine(version, entries, { ...base, address });
     return deltas(base);
   };
   const servers = await pushRing(version, targets, { ...how, deltaFrom, documents });

@@ -60,13 +60,21 @@ export const verb: Verb = {
         ...troubles.flatMap(besideTable),
         ...hintsOf(troubles),
       ],
-      next: context.next(troubles[0]?.command ?? `${given ? 'status' : 'push'} ${ring}`),
+      next: context.next(nextAfter(ring, troubles) ?? `${given ? 'status' : 'push'} ${ring}`),
       exit: exitOf(troubles),
     };
   },
 };
 
-const beside: readonly TroubleKind[] = ['stalled', 'log lost', 'disk full', 'disk low'];
+/** Null for what this very command is the answer to. */
+function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
+  return troubles.find(({ command }) => command !== `servers ${ring}`)?.command ?? null;
+}
+
+const beside: readonly TroubleKind[] = [
+  ...(['stalled', 'log lost', 'apart', 'disk full', 'disk low'] as const),
+  ...(['trust ends', 'certificate ends'] as const),
+];
 
 /** What the column STATE has no place for. */
 function besideTable({ kind, address, why }: Trouble): string[] {

@@ -68,14 +68,20 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
   const toSign = heads.filter(({ missing }) => missing > 0);
   const isAccessOpen = inForce && (await lacksSignatures(context));
   const [unsigned, first] = [toSign[0], heads[0]];
+  const [past] = heads.filter(({ epoch }) => epoch !== root.epoch);
+  const again = past && `commit ${past.ring} -m REASON`;
   const sign = unsigned && `sign ${unsigned.ring} ${unsigned.version}`;
-  const then = sign ?? (isAccessOpen ? 'access sign' : first ? `push ${first.ring}` : 'key list');
+  const then =
+    again ?? sign ?? (isAccessOpen ? 'access sign' : first ? `push ${first.ring}` : 'key list');
   return {
     json: { ...rotation, toSign, changed: true },
     lines: [
       state,
       ...describe(root),
       ...toSign.map(({ ring, version }) => `${ring} version ${version} has too few signatures now`),
+      ...(past === undefined
+        ? []
+        : [`what was signed in epoch ${past.epoch} counts no more: each ring needs a new version`]),
       ...(isAccessOpen
         ? [`the access document too: ${context.next('access sign')} signs it anew`]
         : []),
@@ -93,6 +99,7 @@ async function lacksSignatures({ rings }: Context): Promise<boolean> {
 interface SignedHead {
   readonly ring: string;
   readonly version: number;
+  readonly epoch: number;
   /** Signatures that it needs before it can be pushed. */
   readonly missing: number;
 }
@@ -105,7 +112,8 @@ async function headsUnder(context: Context): Promise<SignedHead[]> {
     const head = await readVersion(context.rings, ring, 'head').catch(() => null);
     if (head === null || head.signing === null) continue;
     const { missing } = approvalOf(head, trust);
-    heads.push({ ring, version: head.ring.version, missing });
+    const { epoch } = head.signing;
+    heads.push({ ring, version: head.ring.version, epoch, missing });
   }
   return heads;
 }
