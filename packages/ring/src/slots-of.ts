@@ -1,5 +1,4 @@
 // Who holds a partition: its slots with the devices of moves in flight. Pure.
-
 import { assert } from '@ringwright/base/assert';
 import { firstWhere } from './first-where.ts';
 import type { Move } from './move.ts';

@@ -15,9 +15,9 @@ import { type PushOutcome, plightsOf } from './push-ring.ts';
 /**
  * Pushes until all have confirmed; without those that cannot be reached and were removed, with
  * `skipDown` without any that cannot, as long as one has confirmed. Resolves with those it went on
- * without. Throws
- * SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`; at once the code of a refusal that
- * waiting cannot change, such as RING_FORK, or HEAD_MOVED when that came of a newer head here.
+ * without. Throws SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`; at once the code of a
+ * refusal that waiting cannot change, such as RING_FORK, or HEAD_MOVED when that came of a newer
+ * head here.
  */
 export async function pushToAll(
   context: Context,
