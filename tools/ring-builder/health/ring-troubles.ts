@@ -1,6 +1,5 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
-import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
@@ -71,35 +70,46 @@ function askedServers(
   targets: readonly Target[],
   answers: Answers,
 ): AskedServer[] {
+  const requestAddresses = byReplicationAddress(ring);
   const heard = targets.map(({ address, devices }) => {
     const status = must(answers.get(address), `${address} was asked`);
-    return { address, devices, status, peers: peersOf(status, ring) };
+    const named = status instanceof Error ? [] : status.peers;
+    const peers = named.map((peer) => {
+      return { ...peer, address: requestAddresses.get(peer.address) ?? peer.address };
+    });
+    return { address, devices, status, peers };
   });
   const grown = heard.filter(({ status }) => !(status instanceof Error) && knowsPeers(status));
   const others = new Set(grown.map(({ address }) => address));
+  const seen = countSeen(heard);
   return heard.map((one): AskedServer => {
     const { address, status } = one;
     const said = ringIn(status, { address, ring: ring.keyspace });
-    const isSeen = (peer: ServerStatus['peers'][number]): boolean =>
-      peer.address === address && peer.connected;
-    const seenBy = heard.filter(({ peers }) => peers.some(isSeen)).length;
-    return { ...one, said, others, seenBy };
+    return { ...one, said, others, seenBy: seen.get(address) ?? 0 };
   });
 }
 
-/** Servers name each other by either address: here by that of requests. */
-function peersOf(
-  status: ServerStatus | CodedError,
-  { devices }: Pick<Ring, 'devices'>,
-): ServerStatus['peers'] {
-  if (status instanceof Error) return [];
-  return status.peers.map(({ address, connected }) => {
-    const known = devices.find((device) => {
-      const own = device?.replication;
-      return own !== undefined && formatAddress(own) === address;
-    });
-    return { address: known ? formatAddress(known) : address, connected };
-  });
+/** Servers name each other by either address: the one of requests, where there is another. */
+function byReplicationAddress({ devices }: Pick<Ring, 'devices'>): ReadonlyMap<string, string> {
+  return new Map(
+    devices.flatMap((device) =>
+      device?.replication === undefined
+        ? []
+        : [[formatAddress(device.replication), formatAddress(device)] as const],
+    ),
+  );
+}
+
+/** By address: how many servers have a connection to it. */
+function countSeen(
+  servers: readonly { readonly peers: ServerStatus['peers'] }[],
+): ReadonlyMap<string, number> {
+  const seen = new Map<string, number>();
+  for (const { peers } of servers) {
+    const connected = peers.filter((peer) => peer.connected).map(({ address }) => address);
+    for (const address of new Set(connected)) seen.set(address, (seen.get(address) ?? 0) + 1);
+  }
+  return seen;
 }
 
 /** Whether a server has a ring of another history: the head's version, or one below, made anew. */

@@ -7,7 +7,7 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { judgedHead } from '../../health/judge-head.ts';
+import { judgedHead } from '../../health/judged-head.ts';
 import { troublesOfRing } from '../../health/ring-troubles.ts';
 import { type ServerLine, serverLine } from '../../health/server-line.ts';
 import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
