@@ -106,7 +106,7 @@ test(
     await twin.json(['commit', keyspace, '-m', 'again']);
     expect((await twin.run(`push ${keyspace}`)).exit).toBe(0);
 
-    // A history that parted here, and is far ahead: servers compare the parents of the next alone.
+    // A history that parted here, and is far ahead: it names the versions before it.
     const far = path.join(cluster.folder, 'far');
     await fs.cp(path.join(folder, 'rings'), path.join(far, 'rings'), { recursive: true });
     const ahead = await ringBuilderIn(far);
@@ -114,14 +114,34 @@ test(
       await tool.json(['set-device', keyspace, 'd0', '--meta', meta]);
       await tool.json(['commit', keyspace, '-m', meta]);
     };
+    await third.kill();
     await commit(twin, 'one more');
-    expect((await twin.run(`push ${keyspace}`)).exit).toBe(0);
+    expect((await twin.run(`push ${keyspace}`)).exit).toBe(4);
+    await Promise.all([first.kill(), second.kill()]);
+    await cluster.restart(third);
     for (const meta of ['a', 'b', 'c']) await commit(ahead, meta);
-    const apart = await ahead.run(`push ${keyspace} --json`);
-    expect([apart.exit, apart.stdout]).toEqual([5, expect.stringContaining('RING_FORK')]);
-    const told = await ahead.run('health');
-    expect([told.exit, told.stdout]).toEqual([1, expect.stringContaining('of another history')]);
-    expect(told.stdout).toMatch(/Next: ring-builder restore \w+ --from [\d.:]+ --replace\n$/);
-    expect((await twin.json<ServersAnswer>(`servers ${keyspace}`)).current).toBe(3);
+    expect((await ahead.run(`push ${keyspace}`)).exit).toBe(4);
+    await Promise.all([cluster.restart(first), cluster.restart(second)]);
+    for (const server of cluster.servers) {
+      await waitFor(`${server.place.device} to see the line that is far ahead`, {
+        ask: () => forkOf(server),
+        until: (fork) => fork?.settled === null,
+      });
+    }
+    const versions = async () =>
+      Promise.all(
+        cluster.servers.map(async (server) => (await server.status()).rings[0]?.version ?? 0),
+      );
+    const [ours, theirs] = [await versions(), (await third.status()).rings[0]?.version ?? 0];
+    expect(ours, 'nobody takes it from the one that did').toEqual([theirs - 2, theirs - 2, theirs]);
+    const told = await twin.run('health');
+    expect([told.exit, told.stdout]).toEqual([1, expect.stringContaining('ahead of this')]);
+    expect(told.stdout, 'not before it is known which is right').not.toContain('older than the');
+    expect(told.stdout).toMatch(/Next: ring-builder settle \w+ -m REASON\n$/);
+    expect(await ahead.json(['settle', keyspace, '-m', 'it is ahead', '--yes'])).toMatchObject({
+      settled: 3,
+      quiet: 0,
+    });
+    expect(await versions()).toEqual([theirs, theirs, theirs]);
   },
 );

@@ -4,6 +4,11 @@ import { ringFileBytesMax } from './limits.ts';
 
 const MIB = 1024 * 1024;
 
+/**
+ * Versions before its parent that a ring names, 67 bytes each in its manifest: a server that missed
+ * no more than so many sees whether a ring is of its own line. Some ten waves of a rollout.
+ */
+export const ringAncestorsMax = 32;
 /** Why an operator took one of two lines of a ring for the right one: a sentence, on each server. */
 export const forkReasonCharactersMax = 512;
 /**

@@ -2,6 +2,7 @@
 // After M3DB: a joiner is PROPOSED, then INITIALIZING, then in the table, a version per step.
 import { assert } from '@ringwright/base/assert';
 import { movesInFlightMax } from '@ringwright/base/limits';
+import { ringAncestorsMax } from '@ringwright/base/limits-rings';
 import type { Device } from './device.ts';
 import type { Move } from './move.ts';
 import { withNewSlots } from './new-slots.ts';
@@ -202,7 +203,12 @@ function follow(ring: Ring, id: string, step: Step): Ring {
   const minVersions = new Uint32Array(step.partitions ?? ring.partitions);
   minVersions.set(ring.minVersions);
   for (const { partition } of touched) minVersions[partition] = version;
-  return { ...ring, ...changed, version, parent: id, minVersions };
+  return { ...ring, ...changed, version, parent: id, ...ancestorsAfter(ring), minVersions };
+}
+
+/** What the next version says of those before its parent, which is `ring`. */
+export function ancestorsAfter({ parent, ancestors = [] }: Ring): Pick<Ring, 'ancestors'> {
+  return parent === null ? {} : { ancestors: [parent, ...ancestors].slice(0, ringAncestorsMax) };
 }
 
 export function bySlot(

@@ -18,6 +18,12 @@ export interface Ring {
   readonly version: number;
   /** Ring id (64 hex digits) of version - 1; null for version 1. */
   readonly parent: string | null;
+  /**
+   * Ids of the versions before the parent, newest first, at most ringAncestorsMax: so that a server
+   * which missed some versions sees whether this one is of the line that it has. Absent before
+   * version 3; shorter after a version of a program that wrote none.
+   */
+  readonly ancestors?: readonly string[] | undefined;
   readonly partitioner: Partitioner;
   readonly partitions: number;
   /** Replicas wanted per partition; may be fractional (2.5: every second partition has three). */

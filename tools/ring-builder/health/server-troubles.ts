@@ -129,7 +129,7 @@ function isForked({ ring, isOther, epoch }: JudgedHead, said: RingStatus): boole
 
 /** What it would answer to a push of the head, by what it has and what it refused last. */
 function gapCode({ ring }: JudgedHead, { version, id, fork, refusalCode }: RingStatus): ErrorCode {
-  if (version > ring.version) return 'RING_OLDER';
+  if (version > ring.version) return fork?.settled === null ? 'RING_FORK' : 'RING_OLDER';
   if (version === ring.version) {
     const settled = fork?.settled ?? null;
     const isLost = settled !== null && (version > settled.version || id === settled.id);

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { idAt } from '@ringwright/ring/audit/fork-point';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { ringStatus } from '../servers/server-status.ts';
 
@@ -26,16 +27,16 @@ export function isHigherEpoch(ours: number | null, theirs: number | null): boole
 }
 
 /**
- * For a push. Of a direct successor the server compares the parent itself, and raises the alarm.
- * Throws RING_FORK.
+ * For a push. Versions that the ring names itself are left to the server, which compares them and
+ * raises the alarm. Throws RING_FORK.
  */
 export async function requireOwnLine(
-  { ring, signing }: Pick<StoredVersion, 'ring' | 'signing'>,
+  { ring, id, signing }: Pick<StoredVersion, 'ring' | 'id' | 'signing'>,
   entries: readonly LogEntry[],
   there: VersionId & { readonly address: string },
 ): Promise<void> {
-  const { keyspace, version } = ring;
-  if (version <= there.version + 1 || !isOtherLine(entries, there)) return;
+  const { keyspace } = ring;
+  if (idAt({ ...ring, id }, there.version) !== undefined || !isOtherLine(entries, there)) return;
   const status = await ringStatus(there.address, keyspace);
   const theirs = status instanceof Error ? null : (status.epoch ?? null);
   if (isHigherEpoch(signing?.epoch ?? null, theirs)) return;

@@ -1,7 +1,7 @@
 // Each rule of succession broken once; legal steps are covered by advance-ring.test.ts.
 import { expect, test } from 'vitest';
 import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
-import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
+import { ancestorsAfter, finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
 import type { Move } from '../move.ts';
 import type { Ring, SlotRow } from '../ring.ts';
 import { copyTable, deviceOf } from '../slot-rows.ts';
@@ -49,6 +49,13 @@ const faults: [string, Ring, Ring, RegExp][] = [
   ['NEXT_VERSION_WRONG', first, first, /version 1 cannot follow version 1/],
   ['NEXT_PARENT_WRONG', first, { ...proposed, parent: 'f'.repeat(64) }, /has parent ffff/],
   [
+    'NEXT_ANCESTORS_WRONG',
+    proposed,
+    { ...initializing, ancestors: ['f'.repeat(64)] },
+    /\[ffff.*wanted \[/,
+  ],
+  ['NEXT_ANCESTORS_WRONG', proposed, { ...initializing, ancestors: [] }, /are \[\], wanted \[/],
+  [
     'NEXT_DEVICE_ID_REUSED',
     first,
     { ...proposed, devices: proposed.devices.map((one, id) => one ?? sampleDevice(id)) },
@@ -85,7 +92,11 @@ const faults: [string, Ring, Ring, RegExp][] = [
   [
     'NEXT_MOVE_SKIPPED_STATE',
     initializing,
-    { ...initializing, version: 4, parent: idOf(initializing), moves: proposed.moves },
+    {
+      ...initializing,
+      ...{ version: 4, parent: idOf(initializing), ...ancestorsAfter(initializing) },
+      moves: proposed.moves,
+    },
     /goes back/,
   ],
   [
@@ -119,6 +130,12 @@ test.each(faults)('%s', (...[code, previous, next, message]) => {
       .map((one) => one.message)
       .join(),
   ).toMatch(message);
+});
+
+test('a version of a program that names no ancestors is a legal one', () => {
+  const { ancestors, ...next } = initializing;
+  expect(ancestors).toEqual([proposed.parent]);
+  expect(auditTransition({ previous: proposed, previousId: idOf(proposed), next })).toEqual([]);
 });
 
 test('every code has a fault here', () => {

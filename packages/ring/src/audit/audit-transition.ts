@@ -2,6 +2,7 @@
 
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
+import { ancestorsAfter } from '../advance-ring.ts';
 import { settingChanges } from '../diff-rings.ts';
 import type { Move } from '../move.ts';
 import { grownReplicas } from '../new-slots.ts';
@@ -24,6 +25,7 @@ const identityChecks: readonly Check<Transition>[] = [
   { code: 'NEXT_OF_ANOTHER_RING', broken: ofAnotherRing },
   { code: 'NEXT_VERSION_WRONG', broken: versionWrong },
   { code: 'NEXT_PARENT_WRONG', broken: parentWrong },
+  { code: 'NEXT_ANCESTORS_WRONG', broken: ancestorsWrong },
 ];
 
 const contentChecks: readonly Check<Transition>[] = [
@@ -93,6 +95,14 @@ function* versionWrong({ previous, next }: Transition): Generator<Broken> {
 function* parentWrong({ previousId, next }: Transition): Generator<Broken> {
   if (next.parent === previousId) return;
   yield { message: `version ${next.version} has parent ${next.parent}, wanted ${previousId}` };
+}
+
+/** A program that knows none leaves them out. */
+function* ancestorsWrong({ previous, next }: Transition): Generator<Broken> {
+  if (next.ancestors === undefined) return;
+  const [is, { ancestors: wanted = [] }] = [next.ancestors, ancestorsAfter(previous)];
+  if (is.join() === wanted.join()) return;
+  yield { message: `the versions before its parent are [${is.join()}], wanted [${wanted.join()}]` };
 }
 
 function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {

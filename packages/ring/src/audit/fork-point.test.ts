@@ -1,8 +1,9 @@
 // Where two lines of a ring part, seen from both sides.
 import { expect, test } from 'vitest';
-import { forkPointOf } from './judge-ring.ts';
+import { forkPointOf } from './fork-point.ts';
 
-const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
+type Ids = [string, string, string, string, string];
+const [a, b, c, d, e] = 'abcde'.split('').map((letter) => letter.repeat(64)) as Ids;
 
 test.each([
   ['the same ring', { version: 7, id: a }, { version: 7, id: a }, null],
@@ -11,6 +12,19 @@ test.each([
   ['the child of another', { version: 7, id: a }, { version: 8, id: c, parent: b }, 7],
   ['a child that names no parent', { version: 7, id: a }, { version: 8, id: c }, null],
   ['far above: nobody can tell', { version: 7, id: a }, { version: 9, id: c, parent: b }, null],
+  [
+    'far above, of this line',
+    { version: 7, id: a },
+    { version: 10, id: c, parent: b, ancestors: [d, a] },
+    null,
+  ],
+  [
+    'far above, of another',
+    { version: 7, id: a },
+    { version: 10, id: c, parent: b, ancestors: [d, e] },
+    7,
+  ],
+  ['further than it names', { version: 6, id: a }, { version: 9, id: c, ancestors: [d] }, null],
 ])('%s', (...[, mine, theirs, version]) => {
   const found = forkPointOf(mine, theirs);
   expect(found?.version ?? null).toBe(version);

@@ -16,6 +16,7 @@ interface Sketch {
   readonly version: number;
   readonly id: string;
   readonly parent?: string | null;
+  readonly ancestors?: readonly string[];
   readonly cluster?: string;
   readonly suffix?: string;
   readonly epoch?: number;
@@ -40,10 +41,10 @@ function asHead({ version, id }: Sketch): RingCandidate {
 }
 
 function asStart(sketch: Sketch): RingCandidate {
-  const { parent = null, cluster = 'test', epoch, says = 'small' } = sketch;
+  const { parent = null, ancestors, cluster = 'test', epoch, says = 'small' } = sketch;
   const signing = { root: f, logHead: null, large: says === 'large', override: null };
   const authentic = epoch === undefined ? null : { trust, signing: { ...signing, epoch } };
-  return { ...asHead(sketch), manifest: { parent, cluster }, authentic };
+  return { ...asHead(sketch), manifest: { parent, ancestors, cluster }, authentic };
 }
 
 function asFile(sketch: Sketch): RingCandidate {
@@ -69,7 +70,7 @@ function told(verdict: RingVerdict): string {
   }
 }
 
-const activeAt = (version: number, id: string, parent: string): RingStanding['active'] => ({
+const activeAt = (version: number, id: string, parent: string) => ({
   ring: { cluster: 'test', partitioner: partitioner(), version, parent },
   id,
 });
@@ -79,6 +80,10 @@ const plain: RingStanding = {
   active: activeAt(7, b, a),
   highest: { version: 7, id: b },
   ...{ alarm: null, chosen: null, epochMax: 0 },
+};
+const naming: RingStanding = {
+  ...plain,
+  active: { id: b, ring: { ...activeAt(7, b, a).ring, ancestors: [d] } },
 };
 const inEpoch = (epoch: number, epochMax = epoch): RingStanding => ({
   ...plain,
@@ -119,6 +124,30 @@ const rows: Record<string, readonly Row[]> = {
       'adopt',
       'adopt',
       'adopt',
+    ],
+    [
+      'two on, of a twin',
+      plain,
+      { version: 9, id: d, parent: c, ancestors: [e] },
+      ...(['adopt', twin, twin] as const),
+    ],
+    [
+      'two on, of this one',
+      plain,
+      { version: 9, id: d, parent: c, ancestors: [b, a] },
+      ...(['adopt', 'adopt', 'adopt'] as const),
+    ],
+    [
+      'further on than it names ancestors',
+      plain,
+      { version: 11, id: d, parent: c, ancestors: [e] },
+      ...(['adopt', 'adopt', 'adopt'] as const),
+    ],
+    [
+      'a twin of an ancestor',
+      naming,
+      { version: 5, id: e },
+      ...(['fork at 5, RING_OLDER', 'fork at 5, RING_OLDER', 'fork at 5, RING_OLDER'] as const),
     ],
     [
       'just near enough',
@@ -243,6 +272,12 @@ const rows: Record<string, readonly Row[]> = {
       { version: 5, id: e, epoch: 1 },
       ...(['adopt, new epoch', older, older] as const),
     ],
+    [
+      'all lost: further on, of another',
+      fileless,
+      { version: 9, id: d, parent: c, ancestors: [e] },
+      ...(['adopt', fork, fork] as const),
+    ],
     ['nothing was here', empty, { version: 5, id: e, cluster: 'x' }, 'adopt', 'adopt', 'adopt'],
     [
       'nothing was here, unsound',
@@ -254,6 +289,12 @@ const rows: Record<string, readonly Row[]> = {
   'after a fork': [
     ['the child of ours', alarmed, child, 'adopt', 'adopt', 'adopt'],
     ['one further on', alarmed, { version: 9, id: d, parent: c }, 'adopt', fork, fork],
+    [
+      'one further on, of ours',
+      alarmed,
+      { version: 9, id: d, parent: c, ancestors: [b] },
+      ...(['adopt', 'adopt', 'adopt'] as const),
+    ],
     [
       'our lost file',
       { ...plain, active: activeAt(5, d, f), alarm: { version: 7 } },
@@ -278,6 +319,12 @@ const rows: Record<string, readonly Row[]> = {
     ['settled for another', chosenFor(7, e), { version: 7, id: f }, twin, twin, twin],
     ['settled against it', chosenFor(7, b), { version: 7, id: e }, lost, lost, lost],
     ['or against its parent', chosenFor(7, b), { ...child, parent: e }, 'adopt', lost, lost],
+    [
+      'or against its ancestor',
+      chosenFor(7, b),
+      { version: 9, id: d, parent: c, ancestors: [e] },
+      ...(['adopt', lost, lost] as const),
+    ],
     ['a fork after the word', chosenFor(6, a), { version: 7, id: e }, twin, twin, twin],
     ['settled for one below', chosenFor(6, e), { version: 6, id: e }, older, older, older],
     [
@@ -351,6 +398,8 @@ test('whatever is here: no step back, no change of line, no head refused that is
       expect(sketch.version, what).toBeGreaterThanOrEqual(highest.version);
       if (sketch.version === highest.version) expect(sketch.id, what).toBe(highest.id);
       if (sketch.version === highest.version + 1) expect(sketch.parent, what).toBe(highest.id);
+      if (sketch.version === highest.version + 2)
+        expect(sketch.ancestors, what).toEqual([highest.id]);
     }
   }
   expect(adopted).toBeGreaterThan(50);
@@ -362,7 +411,12 @@ const idsOf = [[null], [a, d], [b, e], [c, f]] as const;
 function sketches(epochMax: number): Sketch[] {
   const versions = [1, 2, 3].flatMap((version) =>
     (idsOf[version] ?? []).flatMap((id) =>
-      (idsOf[version - 1] ?? []).map((parent) => ({ version, id: id ?? '', parent })),
+      (idsOf[version - 1] ?? []).flatMap((parent) =>
+        (idsOf[version - 2] ?? [null]).map((before) => ({
+          ...{ version, id: id ?? '', parent },
+          ...(before !== null && { ancestors: [before] }),
+        })),
+      ),
     ),
   );
   if (epochMax === 0) return versions;

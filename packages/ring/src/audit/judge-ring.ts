@@ -15,10 +15,11 @@
 //    records here would not be found under it. The partitioner is compared in whole files only. A
 //    ring that is pushed under a wrong name raises no alarm; one that is active on another server
 //    does, and its first bytes are the proof.
-// 5. The line: one version with two ids, a version too far ahead, the child of another ring. It is
-//    compared with the active ring, and with the highest version when the file of that was lost.
+// 5. The line: one version with two ids, a version too far ahead, a child or later descendant of
+//    another ring. Further back than its file names ancestors nobody can tell. It is compared with
+//    the active ring, and with the highest version when the file of that was lost.
 //    Not asked for a new epoch and for the ring that an operator named with `settle`.
-// 6. After a fork that nobody has settled only a child of the active ring tells its line.
+// 6. After a fork that nobody has settled only what names the active ring tells its line.
 // 7. The audit found nothing.
 // 8. The change guard. Last: the size of a change means something only for a sound successor.
 //
@@ -26,18 +27,20 @@
 // epoch. The caller raises an alarm besides. Where an operator's word has ended that fork for the
 // line that is active here, it is no fork any more, and the refusal says so (RING_FORK_SETTLED).
 import type { CodedError } from '@ringwright/base/coded-error';
-import type { RingCandidate, RingStanding, VersionId } from './ring-candidate.ts';
+import { type ForkPoint, forkPointOf } from './fork-point.ts';
+import type { RingCandidate, RingStanding } from './ring-candidate.ts';
 import {
   belowHighest,
   besideHighest,
-  childOfAnother,
   isSecretlyLarge,
   isUnsound,
   mapsKeysOtherwise,
+  ofAnotherLine,
   ofEndedEpoch,
   ofLostLine,
   ofOtherCluster,
   ofUnknownLine,
+  placeOf,
   type SuccessionRule,
   tooFarAhead,
   twinOfActive,
@@ -97,7 +100,7 @@ const rulesOf: Readonly<Record<Line, readonly SuccessionRule[]>> = {
     mapsKeysOtherwise,
     twinOfActive,
     tooFarAhead,
-    childOfAnother,
+    ofAnotherLine,
     besideHighest,
     ofUnknownLine,
     isUnsound,
@@ -110,32 +113,7 @@ function forkFrom(standing: RingStanding, candidate: RingCandidate): ForkPoint |
   const { active, highest } = standing;
   if (active === undefined) return null; // nothing says of which cluster the highest version was
   if (ofOtherCluster(standing, candidate) ?? mapsKeysOtherwise(standing, candidate)) return null;
-  const theirs = { ...candidate.head, parent: candidate.manifest?.parent };
-  const { version, parent } = active.ring;
-  const fork = forkPointOf({ version, parent, id: active.id }, theirs);
+  const theirs = placeOf(candidate);
+  const fork = forkPointOf({ ...active.ring, id: active.id }, theirs);
   return fork ?? (highest === undefined ? null : forkPointOf(highest, theirs));
-}
-
-interface LinePlace extends VersionId {
-  /** Id of the version before; undefined: not known. */
-  readonly parent?: string | null | undefined;
-}
-
-/** The version that two lines hold differently: its id on the line here, and on the other. */
-interface ForkPoint extends VersionId {
-  readonly other: string;
-}
-
-/** Where two lines part. Null: as far as they tell, they are of one line. */
-export function forkPointOf(mine: LinePlace, theirs: LinePlace): ForkPoint | null {
-  const [id, other] = idsOfLower(mine, theirs);
-  if (!id || !other || id === other) return null;
-  return { version: Math.min(mine.version, theirs.version), id, other };
-}
-
-/** What each line has as the lower version of the two; nothing where they lie further apart. */
-function idsOfLower(mine: LinePlace, theirs: LinePlace): (string | null | undefined)[] {
-  if (mine.version === theirs.version) return [mine.id, theirs.id];
-  if (mine.version + 1 === theirs.version) return [mine.id, theirs.parent];
-  return mine.version === theirs.version + 1 ? [mine.parent, theirs.id] : [];
 }

@@ -14,7 +14,7 @@ export interface RingStanding {
   /** Undefined before the first ring, and when no file of it was whole. */
   readonly active:
     | {
-        readonly ring: Pick<Ring, 'cluster' | 'partitioner' | 'version' | 'parent'>;
+        readonly ring: Pick<Ring, 'cluster' | 'partitioner' | 'version' | 'parent' | 'ancestors'>;
         readonly id: string;
       }
     | undefined;
@@ -31,7 +31,7 @@ export interface RingStanding {
 /** A ring that may follow, as far as it is known. */
 export interface RingCandidate {
   readonly head: VersionId & { readonly keyspace: string };
-  readonly manifest?: Pick<Ring, 'cluster' | 'parent'>;
+  readonly manifest?: Pick<Ring, 'cluster' | 'parent' | 'ancestors'>;
   /** Null where rings need no signatures. */
   readonly authentic?: Pick<AuthenticRing, 'signing' | 'trust'> | null;
   readonly opened?: {

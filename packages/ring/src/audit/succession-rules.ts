@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
 import { settingsText } from '../partitioner/partitioner-settings.ts';
 import { mayFollow } from '../partitioner/reshape.ts';
+import { idAt, type LinePlace } from './fork-point.ts';
 import { whyLarge } from './large-change.ts';
 import type { RingCandidate, RingStanding } from './ring-candidate.ts';
 
@@ -81,16 +82,13 @@ export function tooFarAhead(standing: RingStanding, candidate: RingCandidate): C
   return new CodedError('RING_VERSION_JUMP', message, { details: bothOf(standing, candidate) });
 }
 
-export function childOfAnother(
-  standing: RingStanding,
-  candidate: RingCandidate,
-): CodedError | null {
+export function ofAnotherLine(standing: RingStanding, candidate: RingCandidate): CodedError | null {
   const { active } = standing;
-  const { head, manifest } = candidate;
-  if (active === undefined || manifest === undefined) return null;
-  const isNext = head.version === active.ring.version + 1;
-  if (!isNext || manifest.parent === active.id) return null;
-  const parents = `follows ${short(manifest.parent)}, the active ring is ${short(active.id)}`;
+  if (active === undefined) return null;
+  const { version } = active.ring;
+  const said = idAt(placeOf(candidate), version);
+  if (said === undefined || said === active.id) return null;
+  const parents = `follows ${short(said)}, the active version ${version} is ${short(active.id)}`;
   return new CodedError('RING_FORK', `${nameOf(candidate)} ${parents}`, {
     details: bothOf(standing, candidate),
   });
@@ -99,30 +97,31 @@ export function childOfAnother(
 /** The file of the highest version was lost here, but its id is known. */
 export function besideHighest(
   { highest }: RingStanding,
-  { head, manifest }: RingCandidate,
+  candidate: RingCandidate,
 ): CodedError | null {
-  if (highest === undefined || highest.id === head.id) return null;
-  const details = { given: head, highest };
+  if (highest === undefined) return null;
+  const { head } = candidate;
   const { version, id } = highest;
-  if (head.version === version) {
-    const message = `version ${version} was seen with id ${id}, given was ${head.id}`;
-    return new CodedError('RING_FORK', message, { details });
-  }
-  if (manifest === undefined || head.version !== version + 1) return null;
-  if (manifest.parent === id) return null;
-  const seen = `version ${version} was seen with id ${short(id)}`;
-  const message = `${nameOf({ head })} follows ${short(manifest.parent)}, ${seen}`;
-  return new CodedError('RING_FORK', message, { details });
+  const said = idAt(placeOf(candidate), version);
+  if (said === undefined || said === id) return null;
+  const message =
+    head.version === version
+      ? `version ${version} was seen with id ${id}, given was ${head.id}`
+      : `${nameOf({ head })} follows ${short(said)}, version ${version} was seen as ${short(id)}`;
+  return new CodedError('RING_FORK', message, { details: { given: head, highest } });
 }
 
 export function ofUnknownLine(
   { active, highest, alarm }: RingStanding,
-  { head, manifest }: RingCandidate,
+  candidate: RingCandidate,
 ): CodedError | null {
+  const { head, manifest } = candidate;
   if (alarm === null || manifest === undefined) return null;
   // The lost file of the highest version may come back.
   if (highest === undefined || highest.id === head.id) return null;
-  if (active !== undefined && manifest.parent === active.id) return null;
+  if (active !== undefined && idAt(placeOf(candidate), active.ring.version) === active.id) {
+    return null;
+  }
   const { keyspace, version } = head;
   const twice = `version ${alarm.version} of ring '${keyspace}' exists twice`;
   const message = `${twice}, and version ${version} does not say whose line it is of`;
@@ -177,6 +176,11 @@ export function isSecretlyLarge(
     hint: 'find out who signed it: ring-builder commits would have asked for a second signature',
     details: { ...size },
   });
+}
+
+/** What a candidate says of its line: of a head alone no more than the head. */
+export function placeOf({ head, manifest }: RingCandidate): LinePlace {
+  return { ...head, parent: manifest?.parent, ancestors: manifest?.ancestors };
 }
 
 function nameOf({ head }: Pick<RingCandidate, 'head'>): string {

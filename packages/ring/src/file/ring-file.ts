@@ -130,7 +130,7 @@ export function decodeRing(bytes: Uint8Array): RingFile {
     if (found === undefined) throw fileInvalid(`section ${name}`, 'absent', 'present');
     return found;
   };
-  const { keyspace, cluster, version, parent, partitions, replicas } = manifest;
+  const { keyspace, cluster, version, parent, ancestors, partitions, replicas } = manifest;
   const wantedIdBytes = deviceIdBytes(manifest.deviceCount);
   if (manifest.deviceIdBytes !== wantedIdBytes) {
     throw fileInvalid('deviceIdBytes', manifest.deviceIdBytes, wantedIdBytes);
@@ -140,6 +140,7 @@ export function decodeRing(bytes: Uint8Array): RingFile {
     cluster,
     version,
     parent,
+    ...(ancestors && { ancestors }),
     partitioner: decodeIntervals(manifest.partitioner, () => section('intervals')),
     partitions,
     replicas,
@@ -158,12 +159,13 @@ export function decodeRing(bytes: Uint8Array): RingFile {
 }
 
 function manifestOf(ring: Ring, sections: readonly Section[]): Manifest {
-  const { keyspace, cluster, version, parent, partitions, replicas } = ring;
+  const { keyspace, cluster, version, parent, ancestors, partitions, replicas } = ring;
   return {
     keyspace,
     cluster,
     version,
     parent,
+    ...(ancestors && { ancestors: [...ancestors] }),
     partitioner: partitionerSettings(ring.partitioner),
     partitions,
     replicas,

@@ -12,6 +12,7 @@ import {
   ringSectionCountMax,
   trustEpochMax,
 } from '@ringwright/base/limits';
+import { ringAncestorsMax } from '@ringwright/base/limits-rings';
 import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
@@ -101,6 +102,8 @@ const manifestSchema = z.object({
   cluster: z.string().max(128),
   version,
   parent: digest.nullable(),
+  /** Absent where a version has none, and in those of older programs. */
+  ancestors: z.array(digest).min(1).max(ringAncestorsMax).exactOptional(),
   partitioner: partitionerSchema,
   partitions,
   replicas: z.number().gt(0).max(replicaCountMax),

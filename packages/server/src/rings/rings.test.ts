@@ -121,9 +121,25 @@ describe('after a fork', () => {
     const again = await start(folder.path);
     expect(again.forks.alarm('cities')).toMatchObject(alarm);
     expect(await adopted(again.rings, bytesOf(child))).toBe('RING_FORK');
-    expect(await adopted(again.rings, version(4)), 'a jump tells no line').toBe('RING_FORK');
+    const mute = { ...versions[3]!, ancestors: undefined };
+    expect(await adopted(again.rings, bytesOf(mute)), 'a jump tells no line').toBe('RING_FORK');
     expect(await adopted(again.rings, version(3))).toBe('version 3');
     expect(again.forks.alarm('cities'), 'only an operator ends it').toMatchObject(alarm);
+  });
+
+  test('far above the one here it is seen by the ancestors that the ring names', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await start(folder.path);
+    for (const number of [1, 2]) await rings.adopt(version(number));
+    let ahead: Ring = child;
+    for (let step = 0; step < 3; step += 1) {
+      ahead = proposeMoves(ahead, idOf(ahead), { moves: [] });
+    }
+    expect(rings.precheck(head(ahead)), 'a head tells no line').toBe('wanted');
+    expect(await adopted(rings, bytesOf(ahead))).toBe('RING_FORK');
+    expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
+    expect(await adopted(rings, version(5)), 'of this line, a jump is one').toBe('version 5');
+    expect(rings.get('cities').id).toBe(idOf(versions[4]!));
   });
 
   test('one version back: its bytes are wanted, for they prove the fork', async () => {
