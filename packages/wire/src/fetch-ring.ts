@@ -24,7 +24,7 @@ export interface RingWanted {
   /** A ring that is here: the peer may give a delta to it. */
   readonly base: RingHead | null;
   /** Told of each chunk before it is kept, and before the next is asked for. What it throws ends the fetch. */
-  readonly onChunk?: (data: Uint8Array, chunk: { readonly isStart: boolean }) => void;
+  readonly onChunk?: (data: Uint8Array, chunk: { readonly isStart: boolean }) => Promise<void>;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function fetchRingFor(
   let received = 0;
   for (let chunk = first; ; ) {
     checkChunk(chunk, first, received);
-    onChunk?.(chunk.data, { isStart: received === 0 && !isDelta });
+    await onChunk?.(chunk.data, { isStart: received === 0 && !isDelta });
     chunks.push(chunk.data);
     received += chunk.data.length;
     if (received === bytes) return { bytes: Buffer.concat(chunks), id, isDelta };

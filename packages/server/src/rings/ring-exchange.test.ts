@@ -33,7 +33,7 @@ function exchangeAt(version: number | null) {
     },
     wantsSignatures: () => false,
     isForkNews: () => false,
-    checkTrusted: () => undefined,
+    checkStart: () => Promise.resolve(),
     precheck: ({ id }: { id: string }) => (active?.id === id ? 'same' : 'wanted'),
     adopt: (bytes: Uint8Array) => {
       const ring = versions.find((one) => encodeRing(one).bytes.equals(bytes));
@@ -165,11 +165,10 @@ describe('whom a ring is fetched from', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('no more than the start is fetched of a ring that is not trusted here', async () => {
+  test('no more than the start is fetched of a ring that will be refused', async () => {
     const { rings } = exchangeAt(null);
-    rings.checkTrusted = () => {
-      throw new CodedError('SIGNATURES_MISSING', 'nobody here trusts that');
-    };
+    rings.checkStart = () =>
+      Promise.reject(new CodedError('SIGNATURES_MISSING', 'nobody here trusts that'));
     const exchange = new RingExchange(rings);
     const asked: unknown[] = [];
     const data = Buffer.alloc(transferChunkBytesMax);

@@ -136,9 +136,9 @@ export class RingExchange {
 
   /** The peer's ring file, as a delta to the ring that is here where both ends can. */
   async #fetchFile(keyspace: string, peer: Caller, take: TakeBytes): Promise<Uint8Array> {
-    const onChunk: RingWanted['onChunk'] = (data, { isStart }) => {
-      // The manifest and its signatures come first: no more is fetched of what nobody here trusts.
-      if (isStart) this.#rings.checkTrusted(data, keyspace);
+    const onChunk: RingWanted['onChunk'] = async (data, { isStart }) => {
+      // Manifest and signatures come first: no more is fetched of what will be refused by them.
+      if (isStart) await this.#rings.checkStart(data, keyspace);
       take(data.length);
     };
     const active = this.#rings.find(keyspace);

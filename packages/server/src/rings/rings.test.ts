@@ -136,6 +136,10 @@ describe('after a fork', () => {
       ahead = proposeMoves(ahead, idOf(ahead), { moves: [] });
     }
     expect(rings.precheck(head(ahead)), 'a head tells no line').toBe('wanted');
+    const first = bytesOf(ahead).subarray(0, -1);
+    await expect(rings.checkStart(first, 'cities')).rejects.toMatchObject({ code: 'RING_FORK' });
+    expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
+    await expect(rings.checkStart(version(3).subarray(0, -1), 'cities')).resolves.toBeUndefined();
     expect(await adopted(rings, bytesOf(ahead))).toBe('RING_FORK');
     expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
     expect(await adopted(rings, version(5)), 'of this line, a jump is one').toBe('version 5');

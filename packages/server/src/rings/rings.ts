@@ -177,18 +177,20 @@ export class Rings {
    * Takes the first bytes of a ring file, manifest included, as the proof of another line. Throws
    * as adopt does for bytes that nobody trusted has signed.
    */
-  async witness(bytes: Uint8Array, from: string): Promise<void> {
+  async witness(bytes: Uint8Array, from: string): Promise<RingVerdict> {
     const authentic = this.#ports.trust.authenticate(bytes);
     const manifest = readManifestHead(bytes);
     const { keyspace, version, id } = manifest;
     const verdict = this.#judge({ head: { keyspace, version, id }, manifest, authentic });
     if (verdict.kind === 'fork') await this.#raiseFork(keyspace, verdict, from);
+    return verdict;
   }
 
-  /** Throws as authenticateRing does, where rings must be signed; the first bytes of a file do. */
-  checkTrusted(bytes: Uint8Array, claimed: string): void {
+  /** Throws what adopt would for all that the first bytes of a file tell, with the same traces. */
+  async checkStart(bytes: Uint8Array, claimed: string): Promise<void> {
     try {
-      this.#ports.trust.authenticate(bytes);
+      const verdict = await this.witness(bytes, '');
+      if ('error' in verdict) throw verdict.error;
     } catch (error) {
       throw this.#noted(claimed, error);
     }
