@@ -63,7 +63,8 @@ export const splitBugs: readonly SeededBug[] = [
     name: 'merged-too-far',
     about: 'what came while rows were merged beside the store counts as merged',
     nemeses: [splitsAndMerges],
-    // Files of a torture are small: to build and to merge them takes as long as a large one.
+    // Files of a torture are small: to build and to merge them takes as long as a large one, and
+    // what comes meanwhile is merged however little it is.
     file: adoptChildren,
     find: '  const mergedSeq = await mergeAside',
     replace:
@@ -75,6 +76,7 @@ export const splitBugs: readonly SeededBug[] = [
         replace:
           '      await new Promise((resolve) => setTimeout(resolve, 1_500)); merged = child.file?.seq ?? seq;',
       },
+      { file: adoptChildren, find: 'seq > merged + mergeRowsMin', replace: 'seq > merged' },
     ],
   },
   {
