@@ -1,5 +1,6 @@
 // Scenarios of the coordinator: what one server was told reaches another late, or never.
-import { lasts } from '../nemesis.ts';
+import { isAcked } from '../../../test/support/history.ts';
+import { Broken, lasts } from '../nemesis.ts';
 import { isText, type Scenario, scenarioOf } from './scenario.ts';
 
 /** Longer than a read and another one take together. */
@@ -78,6 +79,21 @@ export const lowStamp = scenarioOf('a write below another one', async (scenario)
   await scenario.suffer({ clockOffsetMs: 0 }, b);
   scenario.stage.network.heal();
   await scenario.askAll(c, {});
+});
+
+/** What every device has stored moves all clocks: the next write of whomever is above it. */
+export const aheadStamp = scenarioOf('a write after one of a clock ahead', async (scenario) => {
+  const [a, b] = scenario.cast;
+  await scenario.suffer({ clockOffsetMs: AHEAD_MS }, b);
+  const ahead = await scenario.askAll(b, { text: 'ahead', level: 'all' });
+  const after = await scenario.askAll(a, { text: 'after' });
+  await scenario.suffer({ clockOffsetMs: 0 }, b);
+  const stored = new Set(ahead.filter(isAcked).map(({ key }) => key));
+  const below = after.filter(({ key, outcome }) => outcome === 'superseded' && stored.has(key));
+  if (below.length === 0) return;
+  throw new Broken(
+    `stamped too low: ${a.name} had stored what it wrote ${below.length} keys below`,
+  );
 });
 
 /** Through the second server and the third, without the first. */
