@@ -76,6 +76,14 @@ test('nor the waves of a revert: a device gives a slot away before it gets anoth
     }
     const plan = revertPlan({ head, headId: ID, state, old });
     expect(liftedBy(head, [plan.moves, ...plan.later]), `seed ${seed}`).toEqual([]);
+    // The same where no server has the ring: those of Swift may have it.
+    const direct = revertPlan({ head, headId: ID, state, old, direct: true });
+    const waves = ({ moves, later }: Plan) => [moves, ...later];
+    expect(waves(direct), `seed ${seed}`).toEqual(waves(plan));
+    for (const wave of waves(direct)) {
+      const partitions = new Set(wave.map(({ partition }) => partition));
+      expect(partitions.size, `seed ${seed}: one slot of a partition`).toBe(wave.length);
+    }
   }
   // d3 gets partition 0 and gives up partition 1, which first goes from d1 to d2.
   const early = [slotMove(0, 0, [0, 3]), slotMove(1, 0, [1, 2])];

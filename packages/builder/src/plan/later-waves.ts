@@ -76,10 +76,12 @@ export function takeWave(
     readonly isReady: (move: PlannedMove) => boolean;
     /** These before the others. */
     readonly isUrgent: (move: PlannedMove) => boolean;
+    /** Default: as many as a ring may have in flight. */
+    readonly most?: number;
   },
 ): NextWave {
   const room = roomFor(waves);
-  const limits = { room, most: movesInFlightMax, isUrgent: which.isUrgent };
+  const limits = { room, most: which.most ?? movesInFlightMax, isUrgent: which.isUrgent };
   const [wave = [], ...others] = waves;
   const ready = wave.filter(which.isReady);
   const choose = ready.length < wave.length ? steadyMoves : movesOfWave;

@@ -3,7 +3,6 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
-import { bySlot } from '@ringwright/ring/advance-ring';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -42,18 +41,19 @@ export function revertPlan(input: RevertInput): Plan {
   assert(head.moves.length === 0, 'moves in flight are cancelled before a revert');
   requireSameIntervals(head, old, state);
   const { waves: returns, lost } = revertMoves(input);
-  const waves = input.direct === true ? returns : steadyWaves(returns);
+  const waves = steadyWaves(returns);
   const total = moveCount(waves);
-  const { moves, later: left } =
-    input.direct === true
-      ? { moves: waves.flat().sort(bySlot), later: [] }
-      : takeWave(waves, { isReady: () => true, isUrgent: () => false });
+  const { moves, later: left } = takeWave(waves, {
+    isReady: () => true,
+    isUrgent: () => false,
+    ...(input.direct === true && { most: Infinity }),
+  });
   const target = copyTable(head.table, state.devices.length);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
   const movesLeft = moveCount(left);
   const later = rememberedWaves(left);
   const held = slotsPerDevice(head.table, state.devices.length);
-  const lifts = input.direct === true ? [] : liftFindings(held, waves);
+  const lifts = liftFindings(held, waves);
   const shares = denseHead(head, state)?.state ?? state;
   return filledPlan(input, {
     target,
