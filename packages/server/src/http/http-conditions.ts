@@ -14,23 +14,25 @@ export function etagOf(stamp: Stamp): string {
 
 /** What a GET with these headers is answered with. `stamp` is null when there is no value. */
 export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'whole' | 'same' {
-  const { 'if-match': wanted, 'if-none-match': known } = headers;
+  const { wanted, unwanted } = conditionsOf(headers);
   if (wanted !== undefined && !names(wanted, stamp)) {
     const there = stamp === null ? 'there is no record' : `the record is ${etagOf(stamp)}`;
-    const message = `${there}, the request wants ${shortened(wanted, WANTED_CHARACTERS)}`;
+    const asked = shortened(wanted.join(', '), WANTED_CHARACTERS);
+    const message = `${there}, the request wants ${asked}`;
     const hint = 'read the key again without If-Match';
     throw new CodedError('PRECONDITION_FAILED', message, { hint });
   }
-  return known !== undefined && names(known, stamp) ? 'same' : 'whole';
+  return unwanted !== undefined && names(unwanted, stamp) ? 'same' : 'whole';
 }
 
 /**
  * The condition of a write, or null. `If-None-Match: *` wants no record, `If-Match: *` any record,
  * tags those records. Throws CONDITION_UNSUPPORTED for a condition on a time: a second holds many
- * records.
+ * records. Both throw USAGE for what is no tag: taken for one, it would match nothing, and a write
+ * would lose its guard.
  */
 export function writeCondition(headers: IncomingHttpHeaders): MayWrite | null {
-  const { 'if-match': wanted, 'if-none-match': unwanted } = headers;
+  const { wanted, unwanted } = conditionsOf(headers);
   if (headers['if-unmodified-since'] !== undefined) {
     const message = 'if-unmodified-since on a write is not supported: its seconds are too coarse';
     const hint = 'use If-Match with the ETag of the record';
@@ -44,9 +46,29 @@ export function writeCondition(headers: IncomingHttpHeaders): MayWrite | null {
   };
 }
 
-/** A list of tags, or `*` for any record. A weak tag names the same stamp as the strong one. */
-function names(list: string, stamp: Stamp | null): boolean {
-  if (stamp === null) return false;
-  const tags = list.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(etagOf(stamp));
+interface Conditions {
+  readonly wanted: readonly string[] | undefined;
+  readonly unwanted: readonly string[] | undefined;
+}
+
+function conditionsOf(headers: IncomingHttpHeaders): Conditions {
+  return { wanted: tagsOf(headers, 'if-match'), unwanted: tagsOf(headers, 'if-none-match') };
+}
+
+/** Tags in quotes, or `*` alone. A weak tag names the same stamp as the strong one. */
+function tagsOf(
+  headers: IncomingHttpHeaders,
+  name: 'if-match' | 'if-none-match',
+): string[] | undefined {
+  const tags = headers[name]?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  const wrong = tags?.find((tag) => !/^("[^"]*"|\*)$/.test(tag));
+  if (wrong === undefined) return tags;
+  const message = `${name}: ${shortened(wrong, WANTED_CHARACTERS)} is no tag`;
+  throw new CodedError('USAGE', message, {
+    hint: 'send the ETag of an answer as it came, quotes included; or * for any record',
+  });
+}
+
+function names(tags: readonly string[], stamp: Stamp | null): boolean {
+  return stamp !== null && (tags.includes('*') || tags.includes(etagOf(stamp)));
 }
