@@ -179,7 +179,7 @@ export const errorCatalogue = {
   INTERNAL: maybeDone(1, 500, 'a bug: the log of the server has the reason'),
   METHOD_UNKNOWN: kind(2, 405, 'the resource does not know this method'),
   PATH_UNKNOWN: kind(2, 404, 'there is no such resource'),
-  SUPERSEDED: done(1, 409, 'a newer record of the key exists; this write will never be read'),
+  SUPERSEDED: done(1, 409, 'a newer record of the key exists, and replaces what this write stored'),
   CLOCK_AHEAD: kind(5, 409, 'the timestamp lies too far ahead of this clock'),
   KEY_CONTENDED: maybeTryAgain(4, 503, 'too many others change the key at the same time'),
   KEY_OVERTAKEN: maybeDone(4, 503, 'another change came in between; this one may precede it'),

@@ -33,7 +33,8 @@ const linesType = 'application/x-ndjson';
  * Of `_scan` `{items, order, cursor}`, of `_keys` `{keys, cursor}`; what is no text, or has control
  * characters, comes in base64, and `cursor` is null at the end. It is the place itself: good on
  * every server, after any restart and under every ring of the keyspace. As lines when these are
- * asked for: an item each, then the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID.
+ * asked for: an item each, then the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID,
+ * CONSISTENCY_INVALID.
  */
 export async function answerScan(
   coordinator: CoordinatorPorts,
@@ -51,7 +52,7 @@ export async function answerScan(
     reverse: yesOrNo('reverse', asked.get('reverse') ?? 'false'),
     values: !isList && yesOrNo('values', asked.get('values') ?? 'true'),
     limit: wholeNumber('limit', asked.get('limit') ?? String(listKeysMax), listKeysMax),
-    consistency: parseConsistency(asked.get('consistency')),
+    consistency: scanLevel(asked.get('consistency')),
     only: onlyPartition(asked, ring.partitions),
   };
   const ordered = isOrdered(ring.partitioner);
@@ -71,6 +72,16 @@ export async function answerScan(
   answerBytes(response, Buffer.from(lines), {
     status: 200,
     headers: { 'content-type': linesType },
+  });
+}
+
+/** Throws CONSISTENCY_INVALID. */
+function scanLevel(word: string | null): KeyspaceScan['consistency'] {
+  const level = parseConsistency(word);
+  if (level !== 'linearizable') return level;
+  const message = 'a scan cannot be linearizable: its pages are not of one moment';
+  throw new CodedError('CONSISTENCY_INVALID', message, {
+    hint: 'use ?consistency=one, quorum or all; read single keys with linearizable',
   });
 }
 

@@ -55,6 +55,8 @@ test.each([
   ['GET', '/v1/cities/a?consistency=one&consistency=all', 400, 'USAGE'],
   ['GET', '/v1/_scan/cities?prefix=a&limit=1&prefix=a', 400, 'USAGE'],
   ['GET', '/v1/_scan/cities?%70refix=a', 400, 'USAGE'],
+  ['GET', '/v1/_scan/cities?consistency=linearizable', 400, 'CONSISTENCY_INVALID'],
+  ['GET', '/v1/_keys/cities?consistency=linearizable', 400, 'CONSISTENCY_INVALID'],
   ['GET', '/v1/towns/a', 503, 'RING_UNKNOWN'],
   ['GET', '/v1/rings/A', 400, 'NAME_INVALID'],
   ['PUT', '/v1/duty/cities/0', 405, 'METHOD_UNKNOWN'],
