@@ -35,7 +35,7 @@ export async function coordinateCount(ports: CoordinatorPorts, keyspace: string)
   if (waiting.length === 0) return rows;
   const message = `no device counts the keys of ${waiting.length} partitions`;
   throw new CodedError('NOT_ENOUGH_REPLICAS', message, {
-    hint: 'GET /v1/status of the servers says what is wrong with them',
+    hint: 'ring-builder health says what is wrong with the servers',
   });
 }
 

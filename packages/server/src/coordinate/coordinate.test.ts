@@ -226,7 +226,7 @@ describe('what is said of a write that failed', () => {
     await expect(work).rejects.toMatchObject({
       code: 'NOT_ENOUGH_REPLICAS',
       details: { outcome: wanted },
-      hint: expect.stringContaining(code === 'CALLER_UNPROVEN' ? 'a server that it names' : 'GET'),
+      hint: expect.stringContaining(code === 'CALLER_UNPROVEN' ? 'server that it names' : 'health'),
     });
   });
 

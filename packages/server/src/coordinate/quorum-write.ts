@@ -214,6 +214,6 @@ export function tooFewSlots(
   const isUnnamed = codes.length > 0 && codes.every((code) => code === 'CALLER_UNPROVEN');
   const hint = isUnnamed
     ? 'the ring does not name this server, or another key of it: ask a server that it names'
-    : 'GET /v1/status of the servers named in details says what is wrong with them';
+    : 'ring-builder health says what is wrong with the devices that details names';
   return new CodedError('NOT_ENOUGH_REPLICAS', message, { details, hint });
 }
