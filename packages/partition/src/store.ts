@@ -156,7 +156,7 @@ export class Store {
     return raiseFloor(this.#parts, this.#partition(keyspace, partition), ms);
   }
 
-  /** An empty file, durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */
+  /** Empty; it needs no file yet. Durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */
   async create(keyspace: string, partition: number, state: PartitionState): Promise<PartitionInfo> {
     checkOpen(this.#parts);
     checkPartitionName(keyspace, partition);

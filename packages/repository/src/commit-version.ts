@@ -68,8 +68,8 @@ export interface VersionToCommit {
 
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
- * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE, TRUST_UNKNOWN and what
- * encodeVersion throws; then the head is the one that it was.
+ * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE, TRUST_UNKNOWN, RECEIPTS_MISSING,
+ * VALUE_OUT_OF_RANGE and what encodeVersion throws; then the head is the one that it was.
  */
 export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<Head> {
   const { ring, state, entry, expected } = toCommit;

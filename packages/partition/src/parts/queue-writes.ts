@@ -18,7 +18,7 @@ export interface WriteCaller {
   readonly failed: (error: unknown) => void;
 }
 
-/** As Store.write. One promise a call: this is the path of every single write. */
+/** As Store.write, for writes that come together. One promise a call. */
 export function queueWrites(
   parts: StoreParts,
   writes: readonly Write[],
@@ -31,7 +31,7 @@ export function queueWrites(
   });
 }
 
-/** As Store.writeFor: no promise at all. */
+/** As Store.writeFor. No promise at all: this is the path of every single write. */
 export function queueWrite(parts: StoreParts, write: Write, caller: WriteCaller): void {
   checkOpen(parts);
   checkWrite(write);

@@ -51,7 +51,7 @@ interface OpenCopy {
   sentBytes: number;
 }
 
-/** Snapshots that others are reading. */
+/** What this device is giving at the moment. */
 export class CopySource {
   readonly #ports: CopySourcePorts;
   readonly #monotonicMs: () => number;

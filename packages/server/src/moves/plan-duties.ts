@@ -9,7 +9,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 export type DutyStep =
   /** The table names this device and there is no file: begin empty or refill, as the peers say. */
   | { readonly kind: 'open'; readonly partition: number }
-  /** A move is PROPOSED: take writes into a file of their own. */
+  /** A move is PROPOSED: take writes, which live in the log until the copy has come. */
   | { readonly kind: 'accept'; readonly partition: number; readonly move: Move }
   /** A move is INITIALIZING: copy, merge, catch up. */
   | { readonly kind: 'load'; readonly partition: number; readonly move: Move }
