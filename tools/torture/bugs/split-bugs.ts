@@ -74,7 +74,8 @@ export const splitBugs: readonly SeededBug[] = [
         file: adoptChildren,
         find: '      merged = seq;',
         replace:
-          '      await new Promise((resolve) => setTimeout(resolve, 1_500)); merged = child.file?.seq ?? seq;',
+          '      await new Promise((resolve) => setTimeout(resolve, 4_000)); ' +
+          'merged = Math.max(seq, readPartitionFile(parts, child, (file) => file.seq));',
       },
       { file: adoptChildren, find: 'seq > merged + mergeRowsMin', replace: 'seq > merged' },
     ],
