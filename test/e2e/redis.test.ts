@@ -1,6 +1,12 @@
 // The Redis protocol of real servers: over a bare socket, ioredis, redis-cli and redis-benchmark.
 import path from 'node:path';
-import { peerQueueBytesMax, redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
+import {
+  peerQueueBytesMax,
+  redisPipelineMax,
+  redisRequestBytesMax,
+  ttlMsMax,
+  valueBytesMax,
+} from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -81,8 +87,19 @@ describe('by hand', () => {
     expect(await told(`${request('PING')}*99999999\r\n`)).toBe(
       '+PONG\r\n-ERR Protocol error: invalid multibulk length\r\n',
     );
-    const long = `*3\r\n${bulk('SET')}${bulk('a')}$${valueBytesMax + 1}\r\n`;
-    expect(await told(long)).toBe('-ERR Protocol error: invalid bulk length\r\n');
+    const long = request('SET', 'a', 'v'.repeat(valueBytesMax + 1));
+    expect(await told(`${long}${request('PING')}${request('QUIT')}`)).toBe(
+      `-ERR a word of ${valueBytesMax + 1} bytes, ${valueBytesMax} is the most\r\n+PONG\r\n+OK\r\n`,
+    );
+    const longer = `*3\r\n${bulk('SET')}${bulk('a')}$${redisRequestBytesMax}\r\n`;
+    expect(await told(longer)).toContain('-ERR Protocol error: a request of more than');
+    const [years, over] = [ttlMsMax / 1000, ttlMsMax / 1000 + 1].map(String);
+    expect(await told(`${request('SET', 'a', '1', 'EX', years!)}${request('QUIT')}`)).toBe(
+      '+OK\r\n+OK\r\n',
+    );
+    expect(await told(`${request('EXPIRE', 'a', over!)}${request('QUIT')}`)).toBe(
+      "-ERR invalid expire time in 'expire' command\r\n+OK\r\n",
+    );
     expect(await told('POST /v1/notes/a HTTP/1.1\r\n')).toBe('');
     expect(await told(request('QUIT'))).toBe('+OK\r\n');
 

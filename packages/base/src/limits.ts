@@ -196,11 +196,9 @@ assert(trustFileBytesMax <= transferChunkBytesMax, 'a trust file fits one field 
 assert(ringSectionCountMax * 256 <= ringManifestBytesMax, 'the sections fit the manifest');
 
 // --- Redis protocol ----------------------------------------------------------
-/** One word of a request: as long as a value; longer ones end the connection, as in Redis. */
-export const redisBulkBytesMax = valueBytesMax;
 /** Words of one request: an MSET of 8,000 keys. Redis takes a million. */
 export const redisArgumentsMax = 16_384;
-/** All words of one request, which are held until it is whole. */
+/** All words of one request, which are held until it is whole; more end the connection. */
 export const redisRequestBytesMax = 16 * MIB;
 /** A request typed by hand, as in Redis. */
 export const redisInlineBytesMax = 64 * KIB;
@@ -275,7 +273,7 @@ export const clientScanHedgeMs = 1_000;
 /** Keys of one page whose holders differ that are read at once. */
 export const differingKeysAtOnce = 32;
 
-assert(redisRequestBytesMax >= redisBulkBytesMax, 'the largest word fits a request');
+assert(redisRequestBytesMax > valueBytesMax, 'the largest value fits a request');
 assert(scanPageBytesMax + 64 * KIB <= socketMessageBytesMax, 'a page of records fits a message');
 assert(listKeysMax * (keyBytesMax + 32) <= socketMessageBytesMax, 'a page of keys fits a message');
 assert(transferChunkBytesMax * 2 <= socketMessageBytesMax, 'a chunk fits a message');

@@ -1,6 +1,7 @@
 // Words of Redis requests as texts, numbers and options, refused in Redis's own words. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { checkKey } from '@ringwright/base/check-key';
+import { valueBytesMax } from '@ringwright/base/limits';
 import { RedisRefusal } from './redis-command.ts';
 
 export function textOf(word: Uint8Array | undefined): string {
@@ -25,6 +26,14 @@ export function integerOf(word: Uint8Array | undefined): number {
 export function keyOf(word: Uint8Array = new Uint8Array()): Uint8Array {
   checkKey(word);
   return word;
+}
+
+/** A value that is too long is refused alone: what else its connection asks goes on. */
+export function requireWordsFit(words: readonly Uint8Array[]): void {
+  for (const { length } of words) {
+    if (length <= valueBytesMax) continue;
+    throw new RedisRefusal(`ERR a word of ${length} bytes, ${valueBytesMax} is the most`);
+  }
 }
 
 export function syntaxError(): RedisRefusal {

@@ -9,6 +9,7 @@ import { KeyOrder } from '../coordinate/key-order.ts';
 import type { NewContent } from '../coordinate/propose.ts';
 import { putInOrder } from './put-in-order.ts';
 import { type Answer, writeAnswers } from './redis-answer.ts';
+import { requireWordsFit } from './redis-args.ts';
 import {
   keysOf,
   type RedisCall,
@@ -161,6 +162,7 @@ export class RedisConnection {
     const effect = command.swapsWith?.(args) ? 'swap' : command.effect;
     const answer = this.#placeOf(name);
     try {
+      requireWordsFit(args);
       requireCommand(command, call, effect);
       requireNoTransaction(name, this.#client);
       if (effect === 'write' && command.plainWrite !== undefined) {

@@ -1,4 +1,5 @@
 // Times at which keys expire, as Redis commands give and tell them. Pure.
+import { ttlMsMax } from '@ringwright/base/limits';
 import { stampMsMax } from '@ringwright/base/stamp';
 import { integerOf, lowerOf, textOf } from './redis-args.ts';
 import { RedisRefusal } from './redis-command.ts';
@@ -27,14 +28,14 @@ interface TimeContext {
   readonly nowMs: number;
 }
 
-/** Unix ms of a time; it may lie in the past. Throws Redis's refusals. */
+/** Unix ms of a time, within ttlMsMax; it may lie in the past. Throws Redis's refusals. */
 export function timeOf(
   word: Uint8Array | undefined,
   { unitMs, isAbsolute }: TimeForm,
   { command, nowMs }: TimeContext,
 ): number {
   const atMs = integerOf(word) * unitMs + (isAbsolute ? 0 : nowMs);
-  if (atMs > stampMsMax || atMs < -stampMsMax) throw invalidTime(command);
+  if (atMs > nowMs + ttlMsMax || atMs < -stampMsMax) throw invalidTime(command);
   return atMs;
 }
 

@@ -2,9 +2,9 @@
 import { byteText } from '@ringwright/base/as-buffer';
 import {
   redisArgumentsMax,
-  redisBulkBytesMax,
   redisInlineBytesMax,
   redisRequestBytesMax,
+  valueBytesMax,
 } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
@@ -126,7 +126,7 @@ describe('bytes that are no request', () => {
     ['too many words', `*${redisArgumentsMax + 1}\r\n`, 'invalid multibulk length'],
     ['a count that is none', '*1x\r\n', 'invalid multibulk length'],
     ['a count without end', `*${'1'.repeat(40)}`, 'invalid multibulk length'],
-    ['too long a word', `*1\r\n$${redisBulkBytesMax + 1}\r\n`, 'invalid bulk length'],
+    ['too long a word', `*1\r\n$${redisRequestBytesMax + 1}\r\n`, 'a request of more than'],
     ['a negative length', '*1\r\n$-1\r\n', 'invalid bulk length'],
     ['2^64', '*1\r\n$18446744073709551616\r\n', 'invalid bulk length'],
     ['a word longer than it says', '*1\r\n$1\r\nab\r\n', 'does not end where its length says'],
@@ -145,11 +145,11 @@ describe('bytes that are no request', () => {
 
   test('words that are too many bytes together', () => {
     const parser = new RespRequests();
-    const count = redisRequestBytesMax / redisBulkBytesMax + 1;
+    const count = redisRequestBytesMax / valueBytesMax + 1;
     parser.push(Buffer.from(`*${count}\r\n`));
     const word = Buffer.concat([
-      Buffer.from(`$${redisBulkBytesMax}\r\n`),
-      Buffer.alloc(redisBulkBytesMax),
+      Buffer.from(`$${valueBytesMax}\r\n`),
+      Buffer.alloc(valueBytesMax),
       Buffer.from('\r\n'),
     ]);
     const send = (): void => {
@@ -163,7 +163,7 @@ describe('bytes that are no request', () => {
 
   test('announced bytes take no memory before they come', () => {
     const parser = new RespRequests();
-    parser.push(Buffer.from(`*2\r\n$${redisBulkBytesMax}\r\nabc`));
+    parser.push(Buffer.from(`*2\r\n$${valueBytesMax}\r\nabc`));
     expect(parser.next()).toBeNull();
     expect(parser.heldBytes).toBe(3);
   });

@@ -2,7 +2,6 @@
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
   redisArgumentsMax,
-  redisBulkBytesMax,
   redisInlineBytesMax,
   redisRequestBytesMax,
 } from '@ringwright/base/limits';
@@ -150,7 +149,7 @@ export class RespRequests {
     }
     const bytes = this.#readNumber('bulk');
     if (bytes === null) return false;
-    if (bytes < 0 || bytes > redisBulkBytesMax) throw new RespProtocolError('invalid bulk length');
+    if (bytes < 0) throw new RespProtocolError('invalid bulk length');
     this.#requestBytes += bytes;
     if (this.#requestBytes > redisRequestBytesMax) {
       throw new RespProtocolError(`a request of more than ${redisRequestBytesMax} bytes`);
