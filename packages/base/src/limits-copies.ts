@@ -117,8 +117,8 @@ export const copyRateMin = 256 * 1024;
  * killed, and not when two of its words were lost.
  */
 export const copyLoanMs = 30_000;
-/** How often a rollout says it again. */
-export const copyLoanRenewMs = 10_000;
+/** How often a rollout says it again: until then a server that was started anew has its own rate. */
+export const copyLoanRenewMs = 3_000;
 /** Rollouts that lend one server a rate at the same time: one for each ring, and its re-runs. */
 export const copyLoansMax = 64;
 /** Backing off goes no lower: a cluster that is always busy gets a copy of 1 GiB in 4 minutes. */
