@@ -1,5 +1,6 @@
 // The active ring of every keyspace on this server: checked, cached, then swapped in one step.
 import { CodedError } from '@ringwright/base/coded-error';
+import { shortened } from '@ringwright/base/shortened';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { judgeRing, type RingVerdict } from '@ringwright/ring/audit/judge-ring';
 import type { RingCandidate, RingStanding } from '@ringwright/ring/audit/ring-candidate';
@@ -28,6 +29,9 @@ interface RingsPorts {
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
 }
+
+/** Characters of the names of other rings, for who mistyped one. */
+const NAMES_SHOWN = 200;
 
 /** A whole file, authentic where that is asked for. */
 interface OpenedFile extends Required<RingCandidate> {
@@ -66,9 +70,11 @@ export class Rings {
   get(keyspace: string): ActiveRing {
     const active = this.#active.get(keyspace);
     if (active !== undefined) return active;
-    throw new CodedError('RING_UNKNOWN', `this server has no ring '${keyspace}'`, {
+    const rings = [...this.#active.keys()];
+    const others = rings.length === 0 ? 'none yet' : shortened(rings.join(', '), NAMES_SHOWN);
+    throw new CodedError('RING_UNKNOWN', `no ring '${keyspace}' is here; there is: ${others}`, {
       hint: `ring-builder push ${keyspace}`,
-      details: { keyspace, rings: [...this.#active.keys()] },
+      details: { keyspace, rings },
     });
   }
 
