@@ -1,5 +1,6 @@
 // One proposal of ring-builder splits: why, and the command that carries it out.
 import { counted } from '@ringwright/base/counted';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import type { ReshapeProposal } from '@ringwright/builder/ask/propose-splits';
 import { gatherPins } from '@ringwright/builder/plan/gather-pins';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -45,7 +46,9 @@ export async function proposalOf(
   }
   const { at } = middle;
   const typed = typeof at === 'number' ? positionText(at) : at;
-  const command = `ring-builder split ${keyspace} ${partition} --at ${typed}`;
+  // What begins with - would be read as an option.
+  const cut = typed.startsWith('-') ? [`--at=${typed}`] : ['--at', typed];
+  const command = quoteCommand(['ring-builder', 'split', keyspace, String(partition), ...cut]);
   return { proposal, why, command, change: { kind: 'split', partition, at: [at] } };
 }
 

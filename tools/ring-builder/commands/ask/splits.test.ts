@@ -1,4 +1,5 @@
 // splits as it is typed, by what a server says of sizes, requests and middles.
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import {
   type RingBuilderHere,
@@ -9,17 +10,29 @@ import { statusServer } from '../../../../test/support/status-server.ts';
 interface Said {
   readonly sizes: readonly (readonly [partition: number, bytes: number])[];
   readonly rates?: readonly (readonly [partition: number, rate: number])[];
-  readonly middle?: { readonly at: number; readonly share: number; readonly sampled: number };
+  readonly middle?: {
+    readonly at: number | string;
+    readonly share: number;
+    readonly sampled: number;
+  };
 }
 
-/** Eight partitions on so many devices, all at one address. */
-async function eightPartitions(replicas: number, said: () => Said): Promise<RingBuilderHere> {
+/** Makes the ring of the partitioner, with devices that are all at the address of one server. */
+async function ringOf(
+  partitioner: string,
+  { replicas, said }: { readonly replicas: number; readonly said: () => Said },
+): Promise<RingBuilderHere> {
   const { port } = await statusServer(said);
   const tool = await ringBuilderHere({ yes: true });
-  await tool.json(`create hi --partitioner hash-intervals --partitions 8 --replicas ${replicas}`);
+  await tool.json(`create hi --partitioner ${partitioner} --replicas ${replicas}`);
   for (const n of [1, 2, 3]) await tool.json(`add hi r1z${n}-127.0.0.1:${port}/d${n} 1`);
   await tool.json('commit hi -m first');
   return tool;
+}
+
+/** Eight partitions on so many devices, all at one address. */
+function eightPartitions(replicas: number, said: () => Said): Promise<RingBuilderHere> {
+  return ringOf('hash-intervals --partitions 8', { replicas, said });
 }
 
 const ids = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -79,4 +92,20 @@ test('a sample that is nearly all of one place is told as a sample', async () =>
       'even split is known',
     'nothing is staged: none of this can be done as it is',
   ]);
+});
+
+test('a key to cut at is printed as a shell has to be given it', async () => {
+  let at = '';
+  const said = () => ({ sizes: [[0, 5] as const], middle: { at, share: 0.5, sampled: 9 } });
+  const tool = await ringOf('ranges', { replicas: 3, said });
+  for (const key of ['plain', "it's $HOME; rm -r", '--rings', "-x 'y"]) {
+    at = key;
+    const shown = await tool.text('splits hi --split-above 1');
+    const command = /: ring-builder (split .*)$/m.exec(shown)?.[1] ?? '';
+    const shell = `for word in ${command}; do printf '%s\\0' "$word"; done`;
+    const words = execFileSync('sh', ['-c', shell], { encoding: 'utf8' }).split('\0').slice(0, -1);
+    const { json } = await tool.answer(words);
+    expect(json, command).toMatchObject({ staged: [{ kind: 'split', partition: 0, at: [key] }] });
+    await tool.json('unstage hi');
+  }
 });
