@@ -5,7 +5,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { SlotMove } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { parseNumber, usage } from '../cli/arguments.ts';
-import { selectedDevices } from '../versions/device-reference.ts';
+import { deviceIdOf, selectedDevices } from '../versions/device-reference.ts';
 import { selectorOf } from '../versions/device-selector.ts';
 import { stateOf } from '../versions/state-of-version.ts';
 
@@ -70,13 +70,14 @@ export function isDeviceWord(word: string): boolean {
 
 /**
  * The words with `d3 d4` in the place of a selector: those of its devices that have moves. Throws
- * MOVE_UNKNOWN when none has, DEVICE_INVALID.
+ * MOVE_UNKNOWN when none has, DEVICE_INVALID, and DEVICE_UNKNOWN for an id that the ring has not.
  */
 export function withSelected(head: StoredVersion, words: readonly string[]): string[] {
   const { moves, keyspace, version } = head.ring;
   const moving = new Set(moves.flatMap(({ from, to }) => [from, to]));
   return words.flatMap((word) => {
-    const isPlain = word === 'all' || isDeviceWord(word) || /^\d+$/.test(word);
+    if (isDeviceWord(word)) return [`d${deviceIdOf(stateOf(head), word)}`];
+    const isPlain = word === 'all' || /^\d+$/.test(word);
     const selects = isPlain ? null : selectorOf(word);
     if (selects === null) return [word];
     const found = selectedDevices(stateOf(head), selects).filter(({ id }) => moving.has(id));

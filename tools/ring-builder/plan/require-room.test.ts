@@ -90,11 +90,14 @@ test('moves of later waves need room too, also when the first wave is empty', as
   expect(plan).toMatchObject({ moved: 0, movesLeft: 4, traffic: { bytes: 4_000 } });
   expect(await refusal('commit cities -m second')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
   await json('commit cities -m second --overfill soon-larger');
-  // What the plan has shown, named; and devices that have no move.
+  // What the plan has shown, named; and devices that are not there: no list is empty for a typo.
   const listed = await json<{ later: object[][]; movesLeft: number }>('moves cities list');
   expect([listed.later.flat().length, listed.movesLeft]).toEqual([4, 4]);
-  expect(await refusal('moves cities pause d99')).toEqual({ exit: 3, code: 'MOVE_UNKNOWN' });
-  expect(await refusal('moves cities cancel d99')).toEqual({ exit: 3, code: 'MOVE_UNKNOWN' });
+  for (const action of ['list', 'pause', 'cancel']) {
+    const refused = await refusal(`moves cities ${action} d1 d99`);
+    expect(refused, action).toEqual({ exit: 2, code: 'DEVICE_UNKNOWN' });
+  }
+  expect(await json('moves cities list d1')).toMatchObject({ moves: [], later: { length: 1 } });
 });
 
 test('a disk that is smaller than what stays free: no reason is asked for', async () => {
