@@ -62,6 +62,24 @@ test('help shows the form', async () => {
   }
 });
 
+const device = { zone: 1, ip: '10.0.0.1', port: 6200, device: 'sda', weight: 1 };
+const long = { part_power: 3, replicas: 1, devices: [device] };
+const after = (op: object) => ({ ...long, sequence: [{ kind: 'a', ops: [op] }] });
+
+test.each([
+  [{ ...long, min_parts_hours: 1 }, 'x.json: has "min_parts_hours", which is unknown here'],
+  [{ ...long, devices: [{ ...device, wight: 9 }] }, 'x.json: devices.0: has "wight", which'],
+  [after({ op: 'add', dev: { ...device, Meta: '' } }), 'sequence.0.ops.0.dev: has "Meta", which'],
+  [after({ op: 'overload', overload: 1, at: 3 }), 'sequence.0.ops.0: has "at", which is unknown'],
+  [{ ...long, sequence: [{ kind: 'a', after: 9, ops: [] }] }, 'sequence.0: has "after", which is'],
+  [{ ...long, steps: { a: [{ op: 'remove', id: 0, zone: 1 }] } }, 'steps.a.0: has "zone", which'],
+])('a field that nobody reads is refused with its name: %#', (scenario, said) => {
+  expect(() => readScenario(JSON.stringify(long), 'x.json')).not.toThrow();
+  expect(() => readScenario(JSON.stringify(scenario), 'x.json')).toThrow(
+    expect.objectContaining({ code: 'USAGE', message: expect.stringContaining(said) }),
+  );
+});
+
 test.each([
   ['[]', 'wanted an object'],
   ['{', 'JSON'],

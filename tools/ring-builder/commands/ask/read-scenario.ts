@@ -18,7 +18,7 @@ interface Scenario {
   readonly runs: readonly { readonly name: string; readonly steps: readonly SimulationStep[] }[];
 }
 
-const deviceSchema = z.object({
+const deviceSchema = z.strictObject({
   id: z.int().optional(),
   region: z.int().default(1),
   zone: z.int(),
@@ -30,14 +30,14 @@ const deviceSchema = z.object({
 });
 
 const operationSchema = z.discriminatedUnion('op', [
-  z.object({ op: z.literal('add'), dev: deviceSchema }),
-  z.object({ op: z.literal('remove'), id: z.int() }),
-  z.object({ op: z.literal('weight'), id: z.int(), weight: z.number() }),
-  z.object({ op: z.literal('overload'), overload: z.number() }),
-  z.object({ op: z.literal('replicas'), replicas: z.number() }),
+  z.strictObject({ op: z.literal('add'), dev: deviceSchema }),
+  z.strictObject({ op: z.literal('remove'), id: z.int() }),
+  z.strictObject({ op: z.literal('weight'), id: z.int(), weight: z.number() }),
+  z.strictObject({ op: z.literal('overload'), overload: z.number() }),
+  z.strictObject({ op: z.literal('replicas'), replicas: z.number() }),
 ]);
 
-const scenarioSchema = z.object({
+const scenarioSchema = z.strictObject({
   name: z.string().default('scenario'),
   part_power: z.int(),
   replicas: z.number(),
@@ -47,7 +47,7 @@ const scenarioSchema = z.object({
   /** One after the other; `after_hours` since the one before. */
   sequence: z
     .array(
-      z.object({
+      z.strictObject({
         kind: z.string(),
         after_hours: z.number().default(0),
         ops: z.array(operationSchema),
