@@ -140,6 +140,10 @@ test.concurrent(
     expect(await first.json(`archive cities --keep 1 --to ${old}`)).toMatchObject({
       versions: [1, 2],
     });
+    const [noted = ''] = (await first.run('log cities -n 1')).stdout.split('\n');
+    expect(noted).toMatch(/^v3 .* archive {2}versions 1 to 2$/);
+    // Older programs read the log too.
+    expect(await first.json('log cities -n 1')).toMatchObject({ entries: [{ kind: 'prune' }] });
     expect(await first.json('show cities 1')).toMatchObject({ version: 1 });
     expect(await first.json('verify cities')).toMatchObject({ ok: true });
     await first.json(`restore --from ${old}/cities/0000002.ring --rings anew`);

@@ -82,8 +82,10 @@ function printEntry(
   entry: LogEntry & { readonly stat?: VersionStat },
   options: { readonly commands: boolean },
 ): string[] {
-  const { kind, version, id, time, user, message, moves, commands, stat } = entry;
-  const what = makesVersion(entry) ? `${kind}  ${counted(moves, 'move')}` : kind;
+  const { kind, version, id, time, user, message, moves, commands, details, stat } = entry;
+  // Of both it is a prune that the log keeps; what was typed says where the files are.
+  const typed = kind === 'prune' && typeof details['archive'] === 'string' ? 'archive' : kind;
+  const what = makesVersion(entry) ? `${kind}  ${counted(moves, 'move')}` : typed;
   const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${what}`;
   return [
     `${head}  ${message}`.trimEnd(),
