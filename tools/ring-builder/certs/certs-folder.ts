@@ -15,6 +15,7 @@ import {
 } from '@ringwright/repository/signing-key';
 import { type Arguments, optionalText, usage } from '../cli/arguments.ts';
 import type { Context } from '../cli/verb.ts';
+import { authorityName, nameAuthority } from './authority-name.ts';
 import { type Authority, makeAuthority, spkiOfCertificate } from './certificate.ts';
 
 export interface CertsFolder {
@@ -26,7 +27,6 @@ export interface CertsFolder {
 }
 
 const pemPattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;
-const authorityName = 'authority';
 
 /** Throws USAGE where bundles would be shared with the rings. */
 export async function openCerts(args: Arguments, { rings }: Context): Promise<CertsFolder> {
@@ -63,7 +63,7 @@ export async function openAuthority(certs: CertsFolder, context: Context): Promi
 
 /** Of chance too: a folder of keys may serve several clusters, which must not believe each other. */
 export async function newAuthority(number: number, context: Context): Promise<Authority> {
-  const name = `${authorityName}-${number}-${randomBytes(4).toString('hex')}`;
+  const name = nameAuthority(number, randomBytes(4).toString('hex'));
   const { folder } = context.keys;
   const passphrase = requirePassphrase(await context.keys.passphrase('create'), name);
   await generateKey(folder, name, passphrase);
@@ -71,7 +71,6 @@ export async function newAuthority(number: number, context: Context): Promise<Au
   return { cert: await makeAuthority(key, { name, nowMs: context.nowMs() }), key };
 }
 
-/** `authority-2-…` is the second one. */
 export function authorityNameOf(cert: string): string {
   return new X509Certificate(cert).subject.replace(/^CN=/, '');
 }

@@ -56,6 +56,16 @@ test('an authority and bundles, which prove their servers and no others', async 
   expect(await judged(await read('10.0.0.2'), ca)).toMatch(
     /another certificate: it is for other addresses; got one for .*10\.0\.0\.2 by CN=authority/,
   );
+  const shown = (await tool.run(`key list ${keys}`)).stdout;
+  expect(shown).toMatch(/^authority-1-\w{8} +\w{12} +TLS certificates: certs list +here$/m);
+  await tool.json(`key generate ${keys}`);
+  await tool.json(`key generate spare --role ring ${keys}`);
+  expect(await tool.json(`key list ${keys}`)).toMatchObject({
+    keys: expect.arrayContaining([
+      expect.objectContaining({ name: expect.stringMatching(/^authority-1-/), authority: true }),
+      expect.objectContaining({ name: 'spare', authority: false }),
+    ]),
+  });
   const other = await keeper();
   await other.tool.json(`certs init 127.0.0.1 ${other.keys}`);
   expect(await judged(await other.read('127.0.0.1'), ca)).toMatch(

@@ -5,6 +5,7 @@ import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { listKeys } from '@ringwright/repository/signing-key';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { TrustRole } from '@ringwright/ring/trust/trust-root';
+import { isAuthorityKey } from '../../certs/authority-name.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 
 interface ListedKey {
@@ -13,6 +14,8 @@ interface ListedKey {
   /** Null: its private half is here, but no root names it. */
   readonly role: TrustRole | null;
   readonly here: boolean;
+  /** Of certs: it signs certificates of servers, and no ring; no root has to name it. */
+  readonly authority: boolean;
 }
 
 export async function listAnswer(context: Context): Promise<Answer> {
@@ -24,11 +27,14 @@ export async function listAnswer(context: Context): Promise<Answer> {
     const role = (['root', 'ring', 'beacon'] as const).find((one) =>
       root?.roles[one].keys.includes(id),
     );
-    return { name, id, role: role ?? null, here: here.some((one) => one.id === id) };
+    const isHere = here.some((one) => one.id === id);
+    return { name, id, role: role ?? null, here: isHere, authority: false };
   });
   const others = here
     .filter(({ id }) => !trusted.some((one) => one.id === id))
-    .map(({ name, id }): ListedKey => ({ name, id, role: null, here: true }));
+    .map(({ name, id }): ListedKey => {
+      return { name, id, role: null, here: true, authority: isAuthorityKey(name) };
+    });
   const keys = [...trusted, ...others];
   return {
     json: { signed: root !== null, root: trust?.id ?? null, folder: context.keys.folder, keys },
@@ -36,11 +42,15 @@ export async function listAnswer(context: Context): Promise<Answer> {
       ...printTable(keys, [
         { head: 'KEY', cell: ({ name }) => name },
         { head: 'ID', cell: ({ id }) => id.slice(0, 12) },
-        { head: 'ROLE', cell: ({ role }) => role ?? 'none: not trusted' },
+        { head: 'ROLE', cell: roleText },
         { head: 'PRIVATE HALF', cell: (key) => (key.here ? 'here' : 'elsewhere') },
       ]),
       trust === null ? 'rings here are unsigned' : `root ${trust.root.version} (${trust.id})`,
     ],
     next: context.next(root === null ? 'key generate' : 'key trust'),
   };
+}
+
+function roleText({ role, authority }: ListedKey): string {
+  return role ?? (authority ? 'TLS certificates: certs list' : 'none: not trusted');
 }
