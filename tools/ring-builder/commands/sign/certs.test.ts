@@ -20,6 +20,11 @@ async function keeper(): Promise<{ tool: RingBuilder; keys: string; read: Readin
   return { tool, keys, read };
 }
 
+interface Listed {
+  readonly name: string;
+  readonly inRing: boolean | null;
+}
+
 type Reading = (name: string) => Promise<string>;
 
 /** `proved`, or why a client that believes `ca` refuses a server that shows the bundle. */
@@ -85,6 +90,37 @@ test('an authority and bundles, which prove their servers and no others', async 
       { name: 'db3', endsSoon: true, issuer: expect.stringMatching(/^authority-1-/) },
     ],
   });
+});
+
+test('bundles of servers that are in no ring are told, with what removes them', async () => {
+  const { tool, keys } = await keeper();
+  const hosts = ['10.0.0.1', 'FD00:0:0::2', '10.0.0.3'];
+  await tool.json(`certs init ${hosts.join(' ')} ${keys}`);
+  await tool.json(`certs issue ada --role operator ${keys}`);
+  await tool.json(`certs issue gate.example --name gate ${keys}`);
+  const goneOf = async (): Promise<unknown> => {
+    const { certificates } = await tool.json<{ certificates: Listed[] }>('certs list');
+    return certificates.flatMap(({ name, inRing }) => (inRing === false ? [name] : []));
+  };
+  // Certificates come before rings.
+  expect(await goneOf()).toEqual([]);
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/a 1 r1z2-[fd00::2]:6200/a 1');
+  expect(await goneOf()).toEqual(['10.0.0.3']);
+  await tool.json('commit cities -m first');
+  await tool.json('add cities r1z3-10.9.9.9:6200R10.0.0.3:6300/a 1');
+  expect(await goneOf()).toEqual([]);
+  await tool.json('unstage cities');
+  await tool.json('set-device cities d1 --ip 10.0.0.3');
+  expect(await goneOf()).toEqual(['fd00-0-0--2']);
+  const { stdout } = await tool.run('certs list');
+  expect(stdout).toContain(
+    `1 bundle is of servers in no ring of ${tool.folder}/rings: fd00-0-0--2; ` +
+      `if they left for good: rm ${tool.folder}/certs/fd00-0-0--2.pem`,
+  );
+  // A ring that cannot be read may have any of them.
+  await writeFile(join(tool.folder, 'rings/cities/builder.json'), '{}');
+  expect(await goneOf()).toEqual([]);
 });
 
 test('another authority in three steps: nobody is refused who is behind by one', async () => {

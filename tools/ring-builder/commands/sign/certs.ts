@@ -1,9 +1,13 @@
 // ring-builder certs: an authority, and one bundle (key and certificate) for each server.
 import { X509Certificate } from 'node:crypto';
+import { join } from 'node:path';
+import { counted } from '@ringwright/base/counted';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import { printTable } from '@ringwright/base/print-table';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { namesOf } from '../../certs/certificate.ts';
 import { authorityNameOf, openCerts } from '../../certs/certs-folder.ts';
+import { hostsInRings, isInRing } from '../../certs/hosts-in-rings.ts';
 import { type Arguments, text, texts, usage } from '../../cli/arguments.ts';
 import { listOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
@@ -61,25 +65,32 @@ export const verb: Verb = {
 
 async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   const { folder, authorities, bundles } = await openCerts(args, context);
+  const inUse = await hostsInRings(context.rings);
   const soonMs = context.nowMs() + certificateWarnDays * 86_400_000;
   const all = [...authorities.map((cert) => [authorityNameOf(cert), cert] as const), ...bundles];
   const rows = all.map(([name, cert]) => {
     const { validToDate, issuer } = new X509Certificate(cert);
     const endsMs = validToDate.getTime();
     const names = namesOf(cert).map(({ value }) => value);
-    return { name, names, issuer: issuer.replace(/^CN=/, ''), endsMs, endsSoon: endsMs <= soonMs };
+    const inRing = bundles.has(name) ? isInRing(names, inUse) : null;
+    const endsSoon = endsMs <= soonMs;
+    return { name, names, issuer: issuer.replace(/^CN=/, ''), endsMs, endsSoon, inRing };
   });
+  const gone = rows.filter(({ inRing }) => inRing === false).map(({ name }) => name);
   const ending = rows.find(({ endsSoon }) => endsSoon);
   const step = ending?.name.startsWith('authority-') ? 'authority --step 1' : ending?.name;
   const after = rows.length === 0 ? 'init' : 'issue 10.0.0.1';
   return {
     json: { folder, certificates: rows },
-    lines: printTable(rows, [
-      { head: 'NAME', cell: ({ name }) => name },
-      { head: 'FOR', cell: ({ names }) => names.join(', ') },
-      { head: 'ISSUED BY', cell: ({ issuer }) => issuer },
-      { head: 'UNTIL', cell: ({ endsMs, endsSoon }) => untilText(endsMs, endsSoon) },
-    ]),
+    lines: [
+      ...printTable(rows, [
+        { head: 'NAME', cell: ({ name }) => name },
+        { head: 'FOR', cell: ({ names }) => names.join(', ') },
+        { head: 'ISSUED BY', cell: ({ issuer }) => issuer },
+        { head: 'UNTIL', cell: ({ endsMs, endsSoon }) => untilText(endsMs, endsSoon) },
+      ]),
+      ...(gone.length === 0 ? [] : [goneText(context.rings, folder, gone)]),
+    ],
     next: context.next(
       step === undefined && bundles.size > 0
         ? 'health'
@@ -91,4 +102,10 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
 
 function untilText(endsMs: number, endsSoon: boolean): string {
   return `${new Date(endsMs).toISOString()}${endsSoon ? ', rotate it' : ''}`;
+}
+
+function goneText(rings: string, folder: string, gone: readonly string[]): string {
+  const files = quoteCommand(gone.map((name) => join(folder, `${name}.pem`)));
+  const which = counted(gone.length, 'bundle is', 'bundles are');
+  return `${which} of servers in no ring of ${rings}: ${gone.join(', ')}; if they left for good: rm ${files}`;
 }
