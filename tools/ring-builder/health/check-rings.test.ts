@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { appendPush } from '../../../test/support/note-push.ts';
+import { appendPush, notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 
 test('status tells of the newest push, with how many servers took it', async () => {
@@ -70,4 +70,27 @@ test('health of what no server was given, of a damaged folder, and of nothing', 
   const trouble = { ring: 'cities', kind: 'unreadable', command: 'ring-builder verify cities' };
   expect(damaged).toMatchObject({ exit: 1, json: { ok: false, troubles: [trouble] } });
   expect(await tool.refusal('health nothing')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
+});
+
+test('a trust.json that cannot be read is a trouble beside those of the servers', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
+  for (const damage of ['{', '{"roots":[]}']) {
+    await writeFile(join(tool.folder, 'rings', 'trust.json'), damage);
+    for (const command of ['servers cities', 'health']) {
+      const { exit, json, lines } = await tool.answer(command);
+      const [why, all] = [/trust\.json: TRUST_INVALID: /, lines.join('\n')];
+      const troubles = [
+        { kind: 'unreadable', address: null, why: expect.stringMatching(why) },
+        { kind: 'down', address: '127.0.0.1:1' },
+      ];
+      expect([exit, json], command).toMatchObject([1, { ok: false, troubles }]);
+      expect(all, command).toMatch(why);
+      expect(all, command).toMatch(/127\.0\.0\.1:1 cannot be reached|it cannot be reached/);
+      expect(all, command).toContain('get trust.json back from git');
+    }
+  }
 });

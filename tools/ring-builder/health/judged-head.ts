@@ -1,5 +1,7 @@
 // A head with what its folder knows of it, for who judges servers by it.
 import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { codedOrDisk } from '@ringwright/base/disk-error';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -10,7 +12,7 @@ import { trustOf } from '../versions/signing.ts';
 import type { JudgedHead } from './ring-troubles.ts';
 import { standingOf } from './situation-of.ts';
 
-/** Throws TRUST_INVALID. */
+/** A trust.json that nobody can read is trouble of its own: what servers say is told all the same. */
 export async function judgedHead(
   context: Context,
   stored: StoredVersion,
@@ -18,6 +20,8 @@ export async function judgedHead(
 ): Promise<JudgedHead> {
   const { ring, id, state, signing } = stored;
   const { keyspace, version, devices, moves, replicas } = ring;
+  const trust = await trustOf(context).catch(codedOrDisk);
+  const trustFault = trust instanceof CodedError ? trust : null;
   const { time } = must(lastVersionEntry(entries), 'a head has its entry');
   return {
     ring: { keyspace, version, devices, moves, replicas },
@@ -25,8 +29,9 @@ export async function judgedHead(
     targets: countedTargets(ring, state),
     isOther: (said) => isOtherLine(entries, said),
     epoch: signing?.epoch ?? null,
-    root: (await trustOf(context))?.root ?? null,
+    root: trust instanceof CodedError ? null : (trust?.root ?? null),
+    trustFault,
     committedMs: Date.parse(time),
-    ...(await standingOf(context, stored, entries)),
+    ...standingOf(stored, entries, trust !== null),
   };
 }

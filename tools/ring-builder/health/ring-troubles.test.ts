@@ -71,6 +71,7 @@ function judge(
     isOther: () => false,
     epoch: null,
     committedMs,
+    trustFault: null,
     root: { cluster: 'default', version: 2 },
   };
   const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), ...line, ...standing };

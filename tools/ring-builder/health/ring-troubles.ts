@@ -1,5 +1,6 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
+import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
@@ -24,6 +25,8 @@ export interface JudgedHead extends Situation {
   readonly epoch: number | null;
   /** Of the folder's trust; null: there is none. */
   readonly root: { readonly cluster: string; readonly version: number } | null;
+  /** Why the folder's trust.json tells nothing; null: it does, or there is none. */
+  readonly trustFault: CodedError | null;
   /** Unix ms at which it was committed. */
   readonly committedMs: number;
 }
@@ -61,8 +64,17 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,
-    troubles: given ? byWeight(troubles) : [],
+    troubles: byWeight([...trustTroubles(head), ...(given ? troubles : [])]),
   };
+}
+
+function trustTroubles({ ring: { keyspace }, trustFault }: JudgedHead): Trouble[] {
+  if (trustFault === null) return [];
+  const why = `trust.json: ${trustFault.code}: ${trustFault.message}`;
+  const hint =
+    'unreadable: get trust.json back from git, a copy, or what servers are started with (--trust)';
+  const command = `verify ${keyspace}`;
+  return [{ ring: keyspace, address: null, kind: 'unreadable', why, command, hint }];
 }
 
 function askedServers(

@@ -11,16 +11,16 @@ import { trustOf } from '../versions/signing.ts';
 export async function situationOf(context: Context, version: StoredVersion): Promise<Situation> {
   const { ring } = version;
   const entries = await readLog(context.rings, ring.keyspace);
-  return { ring, ...(await standingOf(context, version, entries)) };
+  const isSigning = (await trustOf(context)) !== null;
+  return { ring, ...standingOf(version, entries, isSigning) };
 }
 
-/** For who has read the log. */
-export async function standingOf(
-  context: Context,
+/** For who has read the log; `isSigning`: the folder has a trust.json. */
+export function standingOf(
   { signing, state }: Pick<StoredVersion, 'signing' | 'state'>,
   entries: readonly LogEntry[],
-): Promise<Omit<Situation, 'ring'>> {
-  const isSigning = (await trustOf(context)) !== null;
+  isSigning: boolean,
+): Omit<Situation, 'ring'> {
   const push = lastPush(entries);
   const head = lastVersionEntry(entries);
   const isToAll = push !== null && push.accepted !== null && push.accepted === push.servers;

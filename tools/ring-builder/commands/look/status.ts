@@ -15,6 +15,7 @@ import { describeOwner, lockOwner } from '@ringwright/repository/folder/ring-loc
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { stagedCommands } from '@ringwright/repository/stage-changes';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { flag, text } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
@@ -57,9 +58,10 @@ export const verb: Verb = {
     const left = stored === null ? null : wavesLeft(stored, entries, context.nowMs());
     const { movesLeft = 0, movesNotNoted = 0, restsUntil = null } = left ?? {};
     const cancelled = cancelledSince(entries);
-    const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
+    const trust = stored && (await trustOf(context));
+    const signing = stored && approvalOf(stored, trust);
     const removed = stored ? removedHolders(stored.ring, opened.state) : [];
-    const advice = stored && (await adviceOnHead(context, { opened, stored, signing }));
+    const advice = stored && signing && adviceOnHead({ opened, stored, signing, trust });
     const isPushed = pushed !== null && !flag(args, 'offline');
     const now = isPushed && stored !== null ? await movesNow(context, stored) : null;
     const lock = await lockOwner(ringFolder(context.rings, ring));
@@ -82,9 +84,8 @@ export const verb: Verb = {
         ...{ staged, changes: changes.length },
         ...{ inFlight, stages: now?.stages ?? null, silent: now?.silent ?? null },
         ...{ movesLeft, movesNotNoted, restsUntil, cancelled },
-        ...{ ramps, pins: opened.state.pins ?? [], pushed, push },
+        ...{ ramps, pins: opened.state.pins ?? [], pushed, push, signing },
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
-        signing,
         frozen: powerIncrease(opened.state),
         components: opened.state.components?.map(({ devices: _devices, ...of }) => of) ?? null,
         ...{ newer: ahead.newer, lock },
@@ -237,19 +238,18 @@ interface HeadAdvice extends Advice {
 }
 
 /** By what a server would say to the head; null: it has it, as far as the log knows. */
-async function adviceOnHead(
-  context: Context,
-  head: {
-    readonly opened: OpenedRing;
-    readonly stored: StoredVersion;
-    readonly signing: Approval | null;
-  },
-): Promise<HeadAdvice | null> {
-  const { opened, stored, signing } = head;
+function adviceOnHead(head: {
+  readonly opened: OpenedRing;
+  readonly stored: StoredVersion;
+  readonly signing: Approval;
+  /** Null: rings here are unsigned. */
+  readonly trust: Trust | null;
+}): HeadAdvice | null {
+  const { opened, stored, signing, trust } = head;
   const { ring } = stored;
-  const isFirst = signing !== null && signing.missing > 0;
+  const isFirst = signing.missing > 0;
   if (!isFirst && lastPush(opened.entries)?.version === ring.version) return null;
-  const situation = { ring, ...(await standingOf(context, stored, opened.entries)) };
-  const waits = signing?.signed === true ? 'BRAKE' : 'SIGNATURES_MISSING';
+  const situation = { ring, ...standingOf(stored, opened.entries, trust !== null) };
+  const waits = signing.signed ? 'BRAKE' : 'SIGNATURES_MISSING';
   return { ...adviceOnCode(situation, isFirst ? waits : 'RING_UNKNOWN'), isFirst };
 }
