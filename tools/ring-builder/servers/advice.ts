@@ -4,7 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import { quoteWord } from '@ringwright/base/quote-command';
 import type { Ring } from '@ringwright/ring/ring';
-import { commandsWithout, ifGoneForGood, ifReplaced } from './gone-for-good.ts';
+import { ifGoneForGood, ifReplaced } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -57,9 +57,8 @@ const absent: Advise = ({ ring, pushed, removed = [] }, plights) => {
   // Where nobody answers, it is not the servers.
   const isSome = ring.devices.some((device) => device !== null && !gone.includes(device.id));
   if (joining.length > 0 && isSome) {
-    const [command] = commandsWithout(ring, joining);
     const waits = `${start}, which waits for it: moves go there`;
-    return { command, text: `${waits}${withoutForGood(ring, joining, removed)}` };
+    return { command: again, text: `${waits}${withoutForGood(ring, joining, removed)}` };
   }
   if (ring.moves.length === 0 && gone.every((id) => removed.includes(id))) {
     const text = `${named(plights)} was removed, and still has slots: the next commit moves them`;
