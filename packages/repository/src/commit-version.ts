@@ -194,7 +194,7 @@ function requireHead(ring: string, expected: Head | null, found: Head | null): v
     'HEAD_MOVED',
     `the head of ${ring} is ${printHead(found)}, this was based on ${printHead(expected)}`,
     {
-      hint: `ring-builder plan ${ring} shows what a commit would do now`,
+      hint: `ring-builder status ${ring} shows the head, and what to type on it`,
       details: { ring, expected, found },
     },
   );

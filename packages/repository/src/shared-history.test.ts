@@ -129,7 +129,8 @@ for (const [kind, here, urlOf] of kinds) {
         const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
         const lost = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
         expect(lost.map(({ code }) => code)).toEqual(Array(19).fill('HEAD_MOVED'));
-        for (const { details } of lost) {
+        for (const { details, hint } of lost) {
+          expect(hint).toMatch(/^ring-builder status cities /);
           expect(details).toMatchObject({ expected: { version: version - 1 }, found: { version } });
         }
         await catchUp({ rings: shared.rings, ring: 'cities' }, author);

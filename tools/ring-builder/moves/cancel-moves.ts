@@ -107,6 +107,11 @@ async function silentAdvice(
   const isLeaving = (id: number): boolean => devices[id]?.state !== 'active';
   const names = silent.map((device) => `d${device}`).join(' ');
   const back = `${names} does not answer: when it is back, rollout goes on`;
+  if (state.components !== undefined) {
+    const component = `ring-builder why ${keyspace} d${silent[0]} names its component`;
+    const text = `${back}; if it will not come back, it is removed there: ${component}`;
+    return { command: changeCommand(state), text };
+  }
   if (silent.every(isLeaving)) {
     return { command: `plan ${keyspace}`, text: `${back}; that it leaves is staged` };
   }

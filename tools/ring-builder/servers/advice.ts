@@ -21,6 +21,8 @@ export interface Situation {
   readonly head?: number;
   /** Devices that were taken out and are still named, until no move needs them. */
   readonly removed?: readonly number[];
+  /** What a composite ring goes on by; absent: its plan. */
+  readonly change?: string;
   /** Whether any server was ever given the ring. */
   readonly pushed: boolean;
   /** The log says that all servers took this very version. */
@@ -42,7 +44,7 @@ type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) =>
 const ADDRESSES_NAMED_MAX = 3;
 const DEVICES_NAMED_MAX = 8;
 
-const absent: Advise = ({ ring, pushed, removed = [] }, plights) => {
+const absent: Advise = ({ ring, pushed, removed = [], change }, plights) => {
   const { keyspace } = ring;
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
@@ -61,15 +63,13 @@ const absent: Advise = ({ ring, pushed, removed = [] }, plights) => {
     return { command: again, text: `${waits}${withoutForGood(ring, joining, removed)}` };
   }
   if (ring.moves.length === 0 && gone.every((id) => removed.includes(id))) {
-    const text = `${named(plights)} was removed, and still has slots: the next commit moves them`;
-    return { command: `plan ${keyspace}`, text };
+    const text = `${named(plights)} was removed, and still has slots: the next version moves them`;
+    return { command: change ?? `plan ${keyspace}`, text };
   }
   if (ring.moves.length === 0 && isSome) {
     const text = `start ${named(plights)}: it takes the newest ring from the others within seconds`;
-    return {
-      command: `servers ${keyspace}`,
-      text: `${text}${withoutForGood(ring, gone, removed)}`,
-    };
+    const more = withoutForGood(ring, gone, removed);
+    return { command: `servers ${keyspace}`, text: `${text}${more}` };
   }
   if (!isSome) return { command: again, text: start };
   const without = `rollout ${keyspace} --skip-down`;

@@ -17,7 +17,8 @@ export function deviceStandings(
   committed: BuilderState,
   head: Pick<Ring, 'table' | 'moves'> | null,
 ): DeviceStanding[] {
-  const holders = head === null ? null : holdersOf(head);
+  // From a composite ring nobody removes devices: its components do.
+  const holders = head === null || committed.components ? null : holdersOf(head);
   return devices
     .filter((device) => device !== null)
     .map((device) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { drained, knownRing } from '../../../test/support/known-ring.ts';
 import { rolloutAnswer } from '../commands/carry-out/rollout.ts';
 import { noTotals } from '../commands/carry-out/rollout-totals.ts';
-import { type WavesLeft, wavesLeft } from './waves-left.ts';
+import { type WavesLeft, wavesLeft, wavesLeftLines } from './waves-left.ts';
 
 const limits = vi.hoisted(() => {
   // Other files of this process may have loaded modules with the usual limit.
@@ -109,8 +109,21 @@ test('moves beyond what a version can note are counted through waves and cancels
   const rest = { movesLeft: movesNotNoted, movesNotNoted };
   expect(await tool.json('status cities')).toMatchObject(rest);
   expect(await tool.text('status cities')).toContain(
-    `${movesNotNoted} moves of the change were not`,
+    `${movesNotNoted} moves of the change were not noted; what goes on with them: ring-builder plan`,
   );
+  // A composite ring has no plan.
+  const [found, entries] = [await head(), await log()];
+  const part = { ring: 'east', version: 1, id: '', replicas: 1, devices: [] };
+  const composed = { ...found, state: { ...found.state!, components: [part] } };
+  const waits = wavesLeft(composed, entries, 0);
+  expect(wavesLeftLines('cities', waits)).toEqual([
+    expect.stringMatching(/: ring-builder compose cities east$/),
+  ]);
+  const ended = { head: composed, end: 'done', drains: { left: [], isLeftToDown: false } } as const;
+  const outcome = { ...ended, totals: { ...noTotals }, paused: 0 };
+  const more = { waits, advice: null, again: '', standing: [], isRampDue: false };
+  const next = 'ring-builder compose cities east';
+  expect(rolloutAnswer(tool.contextOf([]), outcome, more).next).toBe(next);
   await tool.json('moves cities cancel all');
   const done = await tool.json<WavesLeft>('status cities');
   expect(done).toMatchObject({ movesLeft: 0, movesNotNoted: 0 });

@@ -5,6 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { moveCount, type NextWave, nextWave } from '@ringwright/builder/plan/later-waves';
 import type { LaterWaves, Plan } from '@ringwright/builder/plan/plan';
+import { changeCommand } from '@ringwright/builder/state/composition';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -23,6 +24,8 @@ export interface WavesLeft {
   readonly next: NextWave;
   /** ISO 8601, UTC, to the minute; null unless all that is noted rests until then. */
   readonly restsUntil: string | null;
+  /** What shows, or makes, the version that goes on with those that are not noted. */
+  readonly change: string;
 }
 
 /** Of the head and its log. */
@@ -35,14 +38,15 @@ export function wavesLeft(
   const noted = moveCount(waves);
   const movesNotNoted = notNoted(entries, noted);
   const movesLeft = noted + movesNotNoted;
-  const nothing: NextWave = { moves: [], later: waves };
-  if (noted === 0) return { waves, movesLeft, movesNotNoted, next: nothing, restsUntil: null };
+  const change = changeCommand(head.state ?? { ring: head.ring.keyspace });
+  const left = { waves, movesLeft, movesNotNoted, change };
+  if (noted === 0) return { ...left, next: { moves: [], later: waves }, restsUntil: null };
   const readyAt = waveAt(head, entries, waves);
   const next = readyAt(nowMs / MS_PER_HOUR);
   const rests = next.moves.length === 0 && head.ring.moves.length === 0;
   const minutes = rests ? minutesOfRest(head, (hours) => readyAt(nowMs / MS_PER_HOUR + hours)) : 0;
   const until = new Date(nowMs + (minutes / MINUTES_PER_HOUR) * MS_PER_HOUR).toISOString();
-  return { waves, movesLeft, movesNotNoted, next, restsUntil: rests ? until : null };
+  return { ...left, next, restsUntil: rests ? until : null };
 }
 
 /** A revert goes back at once: min_part_hours holds up none of its waves. */
@@ -94,7 +98,7 @@ export function notNotedFindings({ ring, later, movesLeft }: Plan): Finding[] {
 /** For people; nothing when nothing is left. */
 export function wavesLeftLines(
   ring: string,
-  { movesLeft, movesNotNoted, restsUntil }: WavesLeft,
+  { movesLeft, movesNotNoted, restsUntil, change }: WavesLeft,
 ): string[] {
   const noted = movesLeft - movesNotNoted;
   const rest =
@@ -107,7 +111,7 @@ export function wavesLeftLines(
       : []),
     ...(movesNotNoted > 0
       ? [
-          `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted: ring-builder plan ${ring} shows what a commit goes on with`,
+          `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted; what goes on with ${movesNotNoted === 1 ? 'it' : 'them'}: ring-builder ${change}`,
         ]
       : []),
   ];

@@ -200,7 +200,7 @@ function headMoved(ring: string, record: HeadRecord | null, stored: StoredHead |
   const both = `the head of ${ring} is ${name(found)}, this was based on ${name(record)}`;
   const heads = [record, found].map((one) => one && { version: one.version, id: one.id });
   return new CodedError('HEAD_MOVED', both, {
-    hint: `ring-builder plan ${ring} shows what a commit would do now`,
+    hint: `ring-builder status ${ring} shows the head, and what to type on it`,
     details: { ring, expected: heads[0], found: heads[1], transaction: found?.transaction ?? null },
   });
 }

@@ -100,3 +100,25 @@ test('the change guard and a cancel name compose, and a frontier is refused', as
   expect(status.next).toBe('ring-builder compose both east west');
   expect(await tool.refusal('frontier both')).toMatchObject({ code: 'RING_COMPOSED' });
 });
+
+test('what a component has drained leaves by the component', async () => {
+  const tool = await composedRing();
+  await tool.json('set-weight east d0 0');
+  await tool.json('add east r1z9-10.0.0.9:6200/sd9 5');
+  await tool.json('commit east -m drained');
+  await tool.json('compose both east west');
+  expect(await tool.text('status east')).toContain('may leave: ring-builder remove east d0');
+  expect(await tool.text('status both')).not.toContain('may leave');
+});
+
+test('a joiner that is cancelled, and does not answer, is removed from its component', async () => {
+  const tool = await composedRing();
+  await notePush(tool.folder, 'both');
+  await tool.json(['add', 'west', 'r1z9-127.0.0.1:1/sd9', '5']);
+  await tool.json('commit west -m joins');
+  await tool.json(['compose', 'both', 'east', 'west', '--override', 'test']);
+  const { lines, next } = await tool.answer('moves both cancel d5');
+  expect(lines.at(-1)).toMatch(/^d5 does not answer: .*: ring-builder why both d5 names its comp/);
+  expect(next).toBe('ring-builder compose both east west');
+  expect(await tool.text('why both d5')).toContain('component west');
+});

@@ -140,7 +140,7 @@ export function rolloutAnswer(
     readonly isRampDue: boolean;
   },
 ): Answer {
-  const { movesLeft, movesNotNoted, restsUntil } = waits;
+  const { movesLeft, movesNotNoted, restsUntil, change } = waits;
   const end = stopped === 'done' && restsUntil !== null ? 'resting' : stopped;
   const { moved, bytes, verified, copyMs, versions } = totals;
   const { keyspace, version, moves } = head.ring;
@@ -179,7 +179,7 @@ export function rolloutAnswer(
       advice !== null && !drains.isLeftToDown
         ? advice.command
         : end === 'done' && movesNotNoted > 0
-          ? `plan ${keyspace}`
+          ? change
           : isHeld
             ? `trash ${keyspace} confirm`
             : end === 'done' && isRampDue
