@@ -3,10 +3,11 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { noteVersion } from '@ringwright/repository/append-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { adviceOn } from '../../servers/advice.ts';
 import { fanOut } from '../../servers/fan-out.ts';
@@ -41,22 +42,18 @@ export const verb: Verb = {
     const version = await readVersion(context.rings, ring, 'head');
     const { id } = version;
     const head = { version: version.ring.version, id };
+    await requireNoneAhead(context, version);
     if (!context.yes) {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;
       const targets = ringTargets(version.ring, version.state);
       const said = await fanOut(targets, ({ address }) => ringStatus(address, ring));
       const have = said.filter((one) => !(one instanceof Error) && one.id === id).length;
-      const ahead = said.filter((one) => !(one instanceof Error) && one.version > head.version);
       const what = `every server of ${ring} would take ${taken}`;
-      const not = ahead.length === 0 ? '' : `, but ${ahead.length} that have a newer version`;
-      throw new CodedError(
-        'CONFIRMATION_NEEDED',
-        `${what}, which ${have} of ${said.length} have now${not}`,
-        {
-          hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
-          details: { ring, ...head, have, ahead: ahead.length },
-        },
-      );
+      const message = `${what}, which ${have} of ${said.length} have now`;
+      throw new CodedError('CONFIRMATION_NEEDED', message, {
+        hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
+        details: { ring, ...head, have },
+      });
     }
     await requirePushable(context, version);
     const trust = await trustToGive(context, version);
@@ -94,3 +91,21 @@ export const verb: Verb = {
     };
   },
 };
+
+/**
+ * A server ahead would forget its alarm, refuse the ring, and raise the alarm of the others again.
+ * Throws RING_OLDER.
+ */
+async function requireNoneAhead(context: Context, version: StoredVersion): Promise<void> {
+  const ahead = await serversAhead(version);
+  const older = await olderAdvice(context, version, ahead);
+  if (older === null) return;
+  const { keyspace } = version.ring;
+  const highest = ahead[0]?.version;
+  throw new CodedError('RING_OLDER', `${older.why}: none of them goes back`, {
+    hint:
+      `${older.text}; where the history here is right all the same: ` +
+      `ring-builder commit ${keyspace} until it has a version ${highest} too, then settle`,
+    details: { ring: keyspace, version: version.ring.version, ahead },
+  });
+}

@@ -8,6 +8,7 @@ import { optionalNumber, text } from '../../cli/arguments.ts';
 import { numberRanges } from '../../cli/number-ranges.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
@@ -34,18 +35,23 @@ export const verb: Verb = {
     const targets = ringTargets(version.ring, version.state);
     const access = await accessToGive(context.rings, trust);
     const documents = { roots: bytes, beacons: [beacon], access };
-    const servers = await giveTrust(targets, documents);
+    const [servers, ahead] = await Promise.all([
+      giveTrust(targets, documents),
+      serversAhead(version),
+    ]);
+    const older = await olderAdvice(context, version, ahead);
     const missed = notGiven(servers);
     return {
-      json: { ring, version: version.ring.version, id: version.id, minutes, servers },
+      json: { ring, version: version.ring.version, id: version.id, minutes, servers, ahead },
       lines: [
         `${ring} version ${version.ring.version} is the newest ` +
           `for ${counted(minutes, 'minute')}: ` +
           `${servers.length - missed.count} ` +
           `of ${counted(servers.length, 'server')} told`,
         ...missed.table,
+        ...(older === null ? [] : [`${older.why}: ${older.text}`]),
       ],
-      next: context.next(`servers ${ring}`),
+      next: context.next(older?.command ?? `servers ${ring}`),
       exit: missed.exit,
     };
   },

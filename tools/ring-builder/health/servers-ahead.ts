@@ -1,0 +1,46 @@
+// Servers that have a higher version than the folder: none of them goes back to the one here.
+import { counted } from '@ringwright/base/counted';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../cli/verb.ts';
+import { type Advice, adviceOn } from '../servers/advice.ts';
+import { fanOut } from '../servers/fan-out.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
+import { ringStatus } from '../servers/server-status.ts';
+import { isHigherEpoch } from '../versions/other-line.ts';
+import { situationOf } from './situation-of.ts';
+
+interface Ahead {
+  readonly address: string;
+  readonly devices: readonly number[];
+  readonly version: number;
+}
+
+/** The highest first. Those that cannot be asked, or end their line for a new epoch, are left out. */
+export async function serversAhead({ ring, state, signing }: StoredVersion): Promise<Ahead[]> {
+  const asked = await fanOut(ringTargets(ring, state), async ({ address, devices }) => {
+    const said = await ringStatus(address, ring.keyspace);
+    if (said instanceof Error || said.version <= ring.version) return [];
+    const isEnded = isHigherEpoch(signing?.epoch ?? null, said.epoch ?? null);
+    return isEnded ? [] : [{ address, devices, version: said.version }];
+  });
+  return asked.flat().sort((a, b) => b.version - a.version);
+}
+
+interface Older extends Advice {
+  readonly why: string;
+}
+
+/** What such a folder is told; null: no server is ahead. */
+export async function olderAdvice(
+  context: Context,
+  version: StoredVersion,
+  ahead: readonly Ahead[],
+): Promise<Older | null> {
+  const [highest] = ahead;
+  const plights = ahead.map((one) => ({ ...one, code: 'RING_OLDER' as const }));
+  const advice = adviceOn(await situationOf(context, version), plights);
+  if (advice === null || highest === undefined) return null;
+  const who = counted(ahead.length, 'server has', 'servers have');
+  const here = `the head here is version ${version.ring.version}`;
+  return { ...advice, why: `${here}, ${who} up to version ${highest.version}` };
+}
