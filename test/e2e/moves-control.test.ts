@@ -51,7 +51,7 @@ test('moves are paused, resumed and cancelled one by one, under load', {
   await builder.json(['moves', keyspace, 'rate', '5MB/s']);
   expect(await rates()).toEqual(Array(4).fill(5_000_000));
   const listed = await builder.run(['moves', keyspace, 'list']);
-  expect(listed.stdout).toContain('copies go at 5.00 MB/s on 4 of 4 servers');
+  expect(listed.stdout).toContain('when resumed, copies go at 5.00 MB/s on 4 of 4 servers');
   expect(listed.stdout).toMatch(/^Next: .* moves \S+ resume all/m);
   const [told, asked] = await Promise.all(
     ['list', 'rate'].map((action) => builder.json(['moves', keyspace, action])),

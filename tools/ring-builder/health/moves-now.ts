@@ -4,7 +4,7 @@ import { isPeerCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { askMoves } from '../moves/ask-moves.ts';
-import { ratesBy, ratesText } from '../moves/copy-rates.ts';
+import { rateClause, ratesBy, ratesText } from '../moves/copy-rates.ts';
 import { type MoveStage, moveRows } from '../moves/move-rows.ts';
 import { countStages } from '../moves/print-board.ts';
 import { adviceOn, type Plight } from '../servers/advice.ts';
@@ -35,16 +35,16 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
     return isAway ? [{ address, devices, code: status.code }] : [];
   });
   const { rates, unanswered } = ratesBy(targets, said);
-  const held = ratesText(rates, rates.size + unanswered.length);
   const counts = Map.groupBy(rows, ({ stage }) => stage);
   const advice = adviceOn(await situationOf(context, head), silent);
   const areAllPaused = rows.length > 0 && counts.get('paused')?.length === rows.length;
+  const clause = rateClause(ratesText(rates, rates.size + unanswered.length), areAllPaused);
   return {
     stages: Object.fromEntries([...counts].map(([stage, { length }]) => [stage, length])),
     silent,
     instead: advice?.command ?? (areAllPaused ? `moves ${ring.keyspace} resume all` : null),
     lines: [
-      `moves now: ${countStages(rows)}${held === '' ? '' : `; copies go at ${held}`}`,
+      `moves now: ${countStages(rows)}${clause === '' ? '' : `; ${clause}`}`,
       ...silent.map(
         ({ address, devices }) => `${address} does not answer: ${deviceNames(devices)}`,
       ),

@@ -86,6 +86,11 @@ export function ratesText(rates: ReadonlyMap<string, CopyRate>, servers: number)
   return texts.length === 0 ? '' : `${texts.join('; ')} of ${counted(servers, 'server')}`;
 }
 
+/** `held` as a clause, empty when it is. */
+export function rateClause(held: string, arePaused: boolean): string {
+  return held === '' ? '' : `${arePaused ? 'when resumed, ' : ''}copies go at ${held}`;
+}
+
 /** For --json: the rates, and which of them are loans. */
 export function ratesJson(rates: ReadonlyMap<string, CopyRate>) {
   const all = [...rates];

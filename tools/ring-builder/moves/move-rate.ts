@@ -18,7 +18,7 @@ export interface MoveRate {
   readonly marks: ReadonlyMap<number, Mark>;
   /** Assignment ids of moves that should get on and do not. */
   readonly stalled: ReadonlySet<number>;
-  /** Null until two samples lie apart. */
+  /** Null until two samples lie apart, and while all that is to be copied is paused. */
   readonly bytesPerSecond: number | null;
   /** Seconds until all that nobody has paused is copied at that rate; null: nobody can tell. */
   readonly secondsLeft: number | null;
@@ -50,11 +50,17 @@ export function observe(before: MoveRate, rows: readonly MoveRow[], nowMs: numbe
   // Moves that end take their bytes with them: then the count begins anew.
   const kept = (before.samples.at(-1)?.bytes ?? 0) > bytes ? [] : before.samples;
   const samples = [...kept.filter(({ ms }) => nowMs - ms <= WINDOW_MS), { ms: nowMs, bytes }];
-  const bytesPerSecond = rateOf(samples);
+  const bytesPerSecond = isHeld(rows) ? null : rateOf(samples);
   const left = bytesLeft(rows.filter(({ stage }) => stage !== 'paused'));
   const known = bytesPerSecond !== null && bytesPerSecond > 0 && left !== null;
   const secondsLeft = known ? left / bytesPerSecond : null;
   return { samples, marks, stalled, bytesPerSecond, secondsLeft };
+}
+
+/** Whether nothing is left to copy but what is paused. */
+function isHeld(rows: readonly MoveRow[]): boolean {
+  const open = rows.filter(({ assignment, stage }) => assignment !== null && stage !== 'available');
+  return open.length > 0 && open.every(({ stage }) => stage === 'paused');
 }
 
 function rateOf(samples: MoveRate['samples']): number | null {

@@ -157,12 +157,18 @@ describe('the rate', () => {
   test('what is paused takes no time: the rest is told, and nothing where all is paused', () => {
     const [running] = at(500_000);
     const held = { ...running!, stage: 'paused' as const };
-    const lineOf = (seen: MoveRow[]): string => {
-      const rate = observe(observe(noMoveRate, at(0), 0), seen, 1_000);
-      return printBoardLine(board({ rows: seen, rate }));
-    };
+    const rateOf = (seen: MoveRow[]) => observe(observe(noMoveRate, at(0), 0), seen, 1_000);
+    const lineOf = (seen: MoveRow[]): string =>
+      printBoardLine(board({ rows: seen, rate: rateOf(seen) }));
     expect(lineOf([running!, held])).toContain('1.00 MB of 2.00 MB, 1.00 MB/s, 0.5 s left');
-    expect(lineOf([held])).not.toContain('left');
+    const done = { ...running!, stage: 'available' as const, bytes: 1_000_000 };
+    const drop = { ...held, assignment: null, stage: 'dropping' as const };
+    for (const seen of [[held], [held, done], [drop, held]]) {
+      expect(lineOf(seen)).not.toMatch(/\/s|left/);
+      // Not 0, as for what is done.
+      expect(rateOf(seen)).toMatchObject({ bytesPerSecond: null, secondsLeft: null });
+    }
+    expect(rateOf([done])).toMatchObject({ bytesPerSecond: 1_000_000, secondsLeft: 0 });
   });
 
   test('bytes that go with their moves are no negative rate', () => {

@@ -13,7 +13,7 @@ import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { cancelAnswer } from '../../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves, forceRefills } from '../../moves/control-moves.ts';
-import { ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
+import { rateClause, ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
 import { noMoveRate } from '../../moves/move-rate.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { isDeviceWord, isNamed, namedMoves, withSelected } from '../../moves/named-moves.ts';
@@ -119,8 +119,8 @@ async function listMoves(
   const later = left.waves.map((wave) => wave.filter(isWanted));
   const { keyspace, version } = ring;
   const { rates, unanswered } = ratesBy(targets, said);
-  const held = ratesText(rates, rates.size + unanswered.length);
   const isPaused = all.length > 0 && all.every(({ stage }) => stage === 'paused');
+  const clause = rateClause(ratesText(rates, rates.size + unanswered.length), isPaused);
   return {
     json: {
       ...{ ring: keyspace, version, moves: rows, ...ratesJson(rates), unanswered },
@@ -128,7 +128,7 @@ async function listMoves(
     },
     lines: [
       `${keyspace} version ${version}: ${counted(ring.moves.length, 'move')} in flight`,
-      ...(held === '' ? [] : [`copies go at ${held}`]),
+      ...(clause === '' ? [] : [clause]),
       ...unanswered.map((address) => `${address} did not answer: what it says of moves is missing`),
       ...wavesLeftLines(keyspace, left),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noMoveRate)]),
