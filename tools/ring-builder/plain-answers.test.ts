@@ -1,7 +1,9 @@
 // What commands say to a slip of the hand: what is wrong first, in words that can be typed.
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
 import { parseCommandLine } from './command-line.ts';
+import { printError } from './print-error.ts';
 
 async function committed() {
   const tool = await ringBuilderHere();
@@ -61,4 +63,20 @@ test('settings are called as they are typed', async () => {
   expect(await tool.text('set notes --min-part-hours 24')).toContain(
     'staged: set --min-part-hours 24',
   );
+});
+
+test('a folder that is missing is told with what to type', async () => {
+  const hint = 'a folder of that path is not there: make it, or name another path';
+  const tool = await committed();
+  const file = join(tool.folder, 'none', 'file');
+  const failed: unknown = await tool.answer(['export-swift', 'notes', file]).catch((one) => one);
+  const naming = { ringsOption: '', ring: undefined };
+  const { exit, lines } = printError(failed, { inJson: true, help: '', naming });
+  expect([exit, lines]).toEqual([4, [expect.stringContaining(JSON.stringify(hint))]]);
+
+  const other = await ringBuilderHere();
+  expect(await other.refusal('access log')).toEqual({ exit: 2, code: 'RINGS_UNKNOWN' });
+  await other.json('create more --partitions 8 --replicas 1 --key-folder keys');
+  const grant = ['access', 'grant', 'ada', '--operator', '--out', file];
+  await expect(other.answer(grant)).rejects.toMatchObject({ code: 'FILE_UNFIT', hint });
 });

@@ -5,6 +5,7 @@ import { codeOf } from './thrown.ts';
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL']);
 
 const HINTS: Readonly<Record<string, string>> = {
+  ENOENT: 'a folder of that path is not there: make it, or name another path',
   EROFS: 'the file system is mounted read-only: mount it anew, and look into its log for why',
   SQLITE_READONLY: 'the file, or its file system, is read-only for this user',
   ENOTDIR: 'a file stands where a directory is wanted: see each part of the path',

@@ -151,6 +151,9 @@ for (const [kind, here, urlOf] of kinds) {
       const before = await filesOf(c);
       await expect(commitVersion(shared.rings, await next(shared.rings))).rejects.toMatchObject({
         code: 'RING_STORES_TOO_FEW',
+        message: `1 of 3 ring stores stored it: ${a} is not there; ${b} is not there`,
+        // Empty folders in their place would hide that the disks are away.
+        hint: expect.stringMatching(/: are the disks of .* and .* mounted\?; nothing has changed$/),
       });
       expect(await filesOf(c)).toEqual(before);
       await back(a);
@@ -175,6 +178,7 @@ for (const [kind, here, urlOf] of kinds) {
       const missing = [...stores.slice(0, 2), `${joining}/not-there`];
       await expect(changeRingStores(place, author, missing)).rejects.toMatchObject({
         code: 'RING_STORES_TOO_FEW',
+        hint: expect.stringContaining(`: mkdir -p ${joining}/not-there makes`),
       });
       await changeRingStores(place, author, stores);
       expect(await storeAgainstHead(shared.url, joining)).toEqual(none);

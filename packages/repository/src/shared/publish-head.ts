@@ -7,6 +7,7 @@
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { sha256 } from '@ringwright/base/sha256';
 import {
   type HeadRecord,
@@ -24,7 +25,7 @@ import {
   sweep,
   type Transaction,
 } from '@ringwright/head-store/ring-store';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
 import { headOf, type RingLog } from '../folder/read-log.ts';
@@ -147,14 +148,31 @@ async function storeAtMajority(
   if (isMajority(before) && isMajority(stores) && joined) return;
   // The winner of a race sweeps away what the others are just writing.
   await requireUnmoved(shared, next.record);
-  const failed = outcomes.flatMap((one, at) =>
-    one.status === 'rejected' ? [`${asked[at]}: ${String(one.reason)}`] : [],
-  );
+  const missing = (await Promise.all(asked.map(missingOf))).flat();
+  const failed = outcomes.flatMap((one, at) => {
+    const store = asked[at] ?? '';
+    if (one.status === 'fulfilled') return [];
+    return [missing.includes(store) ? `${store} is not there` : `${store}: ${String(one.reason)}`];
+  });
   const message = `${held.size} of ${asked.length} ring stores stored it: ${failed.join('; ')}`;
   throw new CodedError('RING_STORES_TOO_FEW', message, {
-    hint: 'a majority must, and every one that joins; nothing has changed',
+    hint: `${storesHint(missing, shared)}; nothing has changed`,
     details: { ring, stored: [...held], failed },
   });
+}
+
+async function missingOf(store: string): Promise<string[]> {
+  return (await exists(store).catch(() => true)) ? [] : [store];
+}
+
+/** A store that had the ring is not begun anew: its disk may be elsewhere for a while. */
+function storesHint(missing: readonly string[], { record }: SharedHead): string {
+  const rule = 'a majority must, and every one that joins';
+  if (missing.length === 0) return rule;
+  const lost = missing.filter((store) => record?.stores.includes(store));
+  if (lost.length > 0) return `${rule}: are the disks of ${lost.join(' and ')} mounted?`;
+  const make = quoteCommand(['mkdir', '-p', ...missing]);
+  return `${rule}: ${make} makes them, where no disk is to be mounted`;
 }
 
 /** The working copy is nearest; what it lacks comes from a store that has it. */

@@ -14,6 +14,7 @@ import {
 } from '@ringwright/access/grant';
 import { newToken, tokenHash, tokenIdPattern, tokenText } from '@ringwright/access/token';
 import { CodedError } from '@ringwright/base/coded-error';
+import { diskError } from '@ringwright/base/disk-error';
 import { tokenSecretBytes } from '@ringwright/base/limits-access';
 import { writeNewFile } from '@ringwright/node/durable-files';
 import { changeAccess } from '@ringwright/repository/change-access';
@@ -99,7 +100,8 @@ function placeOf(role: DataRole, place: string): Grant {
 
 async function writeToken(file: string, text: string): Promise<void> {
   await writeNewFile(file, `${text}\n`).catch((cause: NodeJS.ErrnoException) => {
-    const hint = cause.code === 'EEXIST' ? 'it is there already: name a new file' : undefined;
+    const isThere = cause.code === 'EEXIST';
+    const hint = isThere ? 'it is there already: name a new file' : diskError(cause)?.hint;
     throw new CodedError('FILE_UNFIT', `--out ${file}: ${cause.message}`, { hint, cause });
   });
 }
