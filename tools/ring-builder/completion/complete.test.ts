@@ -4,6 +4,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../test/support/note-push.ts';
 import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { parseCommandLine } from '../command-line.ts';
 import { verbs } from '../verbs.ts';
@@ -57,6 +58,39 @@ test('rings and devices of the folder that is named', async () => {
   expect(await complete('remove', '--rings', '/dev/null', 'cities', '')).toEqual([]);
   const zsh = await parseCommandLine([completionWord, 'zsh', 'remove', ...there, 'cities', 'd1']);
   expect(zsh).toEqual({ kind: 'help', text: 'd1:r1z2-[::1]:6200/a' });
+});
+
+test('components, versions and failure domains of the ring that is named', async () => {
+  const { tool, rings } = await withRings();
+  const there = ['--rings', rings];
+  expect(await complete('compose', ...there, 'all', '')).toEqual(['cars', 'cities', 'notes']);
+  expect(await complete('compose', ...there, 'all', 'cars', 'c')).toEqual(['cities']);
+  expect(await complete('compose', ...there, 'cities', 'notes', '')).toEqual(['cars']);
+
+  expect(await complete('show', ...there, 'cities', '')).toEqual(['1']);
+  expect(await complete('show', ...there, 'cars', '')).toEqual([]);
+  await tool.json('set cities --overload 0.5');
+  await tool.json(['commit', 'cities', '-m', 'one line\nand: another \u001b[2J']);
+  for (const place of [['push'], ['verify'], ['revert'], ['diff'], ['diff', '1']]) {
+    const [verb = '', ...typed] = place;
+    expect(await complete(verb, ...there, 'cities', ...typed, ''), verb).toEqual(['2', '1']);
+  }
+  const zsh = await parseCommandLine([completionWord, 'zsh', 'show', ...there, 'cities', '2']);
+  expect(zsh).toMatchObject({ text: expect.stringMatching(/^2:ada: one line[^\n]*and: another/) });
+  expect(zsh.kind === 'help' && zsh.text).not.toMatch(/\p{Cc}/u);
+  await notePush(tool.folder);
+  expect(await complete('table', ...there, 'cities', ''), 'a note makes none').toEqual(['2', '1']);
+
+  const drill = (...typed: string[]) => complete('drill', ...there, 'cities', ...typed);
+  expect(await drill('')).toEqual(['device', 'server', 'zone', 'region']);
+  expect(await drill('region', '')).toEqual(['r1']);
+  expect(await drill('zone', '')).toEqual(['r1z1', 'r1z2']);
+  expect(await drill('zone', 'r1z1', 'r1z2')).toEqual(['r1z2']);
+  expect(await drill('device', 'd')).toEqual(['d0', 'd1']);
+  // No shell takes a colon for part of a word.
+  expect(await drill('server', '')).toEqual(['r1z1-10.0.0.1']);
+  expect(await drill('planet', '')).toEqual([]);
+  expect(await complete('key', ...there, 'trust', '')).toEqual([]);
 });
 
 test('a script for each shell, with how to install it at its top', async () => {

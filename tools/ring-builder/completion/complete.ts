@@ -1,6 +1,10 @@
 // Completions of a command line, for the scripts of completion/scripts.ts. It reads ring folders,
 // asks no server, and says nothing of what it cannot read.
+import { printable } from '@ringwright/base/printable';
+import { tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { listRings } from '@ringwright/repository/folder/list-rings';
+import { makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readLog } from '@ringwright/repository/folder/read-log';
 import { openRing } from '@ringwright/repository/open-ring';
 import { formatDevice } from '@ringwright/ring/device';
 import type { Options } from 'yargs';
@@ -24,6 +28,9 @@ interface Known {
 
 /** Arguments that name devices of the ring; `add` names new ones. */
 const devicePlaces = new Set(['device', 'devices', 'old', 'pairs', 'what']);
+const versionPlaces = new Set(['version', 'from', 'to']);
+/** Of a long history the newest: who wants an older one knows which. */
+const VERSIONS_MAX = 50;
 const deviceOptions = new Set(['on', 'off', 'device']);
 
 /** `words`: the shell, and the words after the program up to the cursor. One completion a line. */
@@ -68,11 +75,30 @@ async function ofCommand(
   if (current.startsWith('-')) return beginning(optionCandidates(options), current);
   const place = positionalAt(entry.usage, positionals.length);
   if (place === null) return [];
-  if (place === 'ring') return beginning(await ringCandidates(rings, entry), current);
-  if (devicePlaces.has(place) && !isAdding(entry)) {
-    return beginning(await deviceCandidates(rings, ring), current);
+  const named = await namedCandidates(place, { entry, rings, ring, positionals });
+  return beginning(named ?? choiceCandidates(verb.positionals?.[place]?.choices), current);
+}
+
+/** What the folder has names for; null: nothing that is wanted there. */
+async function namedCandidates(
+  place: string,
+  typed: {
+    readonly entry: VerbEntry;
+    readonly rings: string;
+    readonly ring: string;
+    readonly positionals: readonly string[];
+  },
+): Promise<Candidate[] | null> {
+  const { entry, rings, ring, positionals } = typed;
+  if (place === 'ring') return ringCandidates(rings, entry);
+  if (place === 'components') {
+    const others = await ringCandidates(rings, entry);
+    return others.filter(({ word }) => !positionals.includes(word));
   }
-  return beginning(choiceCandidates(verb.positionals?.[place]?.choices), current);
+  if (versionPlaces.has(place)) return versionCandidates(rings, ring);
+  const tier = positionals[positionOf(entry.usage, 'tier')];
+  if (place === 'names' && tier !== undefined) return domainCandidates(rings, ring, tier);
+  return devicePlaces.has(place) && !isAdding(entry) ? deviceCandidates(rings, ring) : null;
 }
 
 function isAdding({ name }: VerbEntry): boolean {
@@ -98,6 +124,24 @@ async function deviceCandidates(rings: string, ring: string): Promise<Candidate[
   return state.devices.flatMap((device) =>
     device === null ? [] : [{ word: `d${device.id}`, about: formatDevice(device) }],
   );
+}
+
+async function versionCandidates(rings: string, ring: string): Promise<Candidate[]> {
+  const made = (await readLog(rings, ring)).filter(makesVersion).toReversed();
+  return made.slice(0, VERSIONS_MAX).map(({ version, message, user }) => {
+    return { word: `${version}`, about: printable(`${user}: ${message}`) };
+  });
+}
+
+/** Names of regions, zones or servers, as drill takes them. */
+async function domainCandidates(rings: string, ring: string, tier: string): Promise<Candidate[]> {
+  if (tier === 'device') return deviceCandidates(rings, ring);
+  const kind = tierKinds.find((one) => one === tier);
+  if (kind === undefined) return [];
+  const { state } = await openRing(rings, ring);
+  const names = new Set(tierNamesById(state.devices, kind));
+  // A colon ends a word in bash, and begins what zsh and fish show beside it.
+  return [...names].sort().flatMap((word) => (/^$|:/.test(word) ? [] : [{ word, about: tier }]));
 }
 
 function beginning(all: readonly Candidate[], typed: string): Candidate[] {
