@@ -4,6 +4,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { getHttp } from '@ringwright/node/link/get-http';
+import { otherProgram } from '@ringwright/node/link/not-reached';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
@@ -153,10 +154,10 @@ export async function serverStatus(
     noteInsecure(address, parsed.data.insecure === true);
     return parsed.data;
   }
-  const what = answer.status === 200 ? 'in a form unknown here' : `with HTTP ${answer.status}`;
-  throw new CodedError('PEER_FAILED', `${address} answered /v1/status ${what}`, {
+  if (answer.status !== 200) throw otherProgram(address, `HTTP ${answer.status}`);
+  throw new CodedError('PEER_FAILED', `${address} answered /v1/status in a form unknown here`, {
     hint: 'is a ring-server there, and none of another release?',
-    details: { address, status: answer.status },
+    details: { address },
   });
 }
 

@@ -1,7 +1,8 @@
 // One GET over HTTP, over TLS where the server has something to prove.
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
-import { notReached, proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
+import { notReached } from './not-reached.ts';
+import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
 
 // An import would look at all that it exports, and so load what programs that only ask do not need.
 const { request } = process.getBuiltinModule('node:http');
@@ -21,7 +22,7 @@ interface Asking {
   readonly timeoutMs: number;
 }
 
-/** Throws PEER_UNREACHABLE, and PEER_UNPROVEN before anything was asked. */
+/** Throws PEER_UNREACHABLE, PEER_FAILED for no HTTP, and PEER_UNPROVEN before anything was asked. */
 export async function getHttp(
   address: string,
   path: string,

@@ -1,7 +1,7 @@
 // One server that is called: greeted first, left alone for a while once it could not be reached,
 // and connected to again after its connection broke.
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { peerRetryMsMin } from '@ringwright/base/limits';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import { messageKind } from '@ringwright/wire/message';
@@ -111,6 +111,23 @@ test('a connection that breaks rejects what waits, says why, and is made anew', 
   });
   answers = true;
   await expect.poll(() => link.call(double, 4, 10_000).catch(() => null)).toBe(8);
+});
+
+test.each([
+  ['PEER_FAILED', 'HTTP/1.1 404 Not Found', /^something else than a ring-server .* \(HTTP 404\)$/],
+  ['PEER_FAILED', 'HTTP/1.1 200 OK', /^something else than a ring-server .* \(HTTP 200\)$/],
+  ['PEER_FAILED', 'SSH-2.0-OpenSSH', /^something else than a ring-server .* \(no HTTP\)$/],
+  ['PEER_UNREACHABLE', 'HTTP/1.1 503 Busy', /takes no more connections \(HTTP 503\)$/],
+])('%s where %s is answered', async (code, line, message) => {
+  const server = createServer((socket) => void socket.end(`${line}\r\ncontent-length: 0\r\n\r\n`));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const link = linkTo((server.address() as AddressInfo).port);
+  await expect(link.connect()).rejects.toMatchObject({
+    ...{ code, message: expect.stringMatching(message) as string },
+  });
+  await expect.poll(() => link.pausedMs).toBeGreaterThan(0);
 });
 
 test('once closed it rejects calls, also those under way', async () => {

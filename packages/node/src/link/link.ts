@@ -9,8 +9,8 @@ import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { bearer } from './bearer.ts';
 import { keepAlive } from './keep-alive.ts';
+import { notReached, notUpgraded } from './not-reached.ts';
 import {
-  notReached,
   type ProvenServer,
   proveServer,
   type ServerProof,
@@ -83,7 +83,8 @@ export class Link implements Caller {
 
   /**
    * The open channel. Rejects with PEER_UNREACHABLE, at once during the pause after a failed
-   * attempt, and with what `greet` throws: then nothing else has been sent.
+   * attempt, with PEER_FAILED where another program answers, and with what `greet` throws: then
+   * nothing else has been sent.
    */
   connect(): Promise<CallChannel> {
     if (this.#channel !== null) return this.#channel;
@@ -152,6 +153,10 @@ export class Link implements Caller {
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
         reject(notReached(this.address, cause, { isPlain: proven === null }));
+      });
+      socket.once('unexpected-response', (_request, { statusCode = 0 }) => {
+        reject(notUpgraded(this.address, statusCode));
+        socket.terminate();
       });
       socket.once('close', () => {
         if (this.#socket === socket) this.#forget();

@@ -145,22 +145,6 @@ function certificateText(certificate: X509Certificate): string {
   return `${words}, with the key ${keyIdOf(certificate)}`;
 }
 
-/** A server with --tls ends connections without it, and says nothing. */
-export function notReached(
-  address: string,
-  cause: Error & { readonly code?: string },
-  { isPlain }: { readonly isPlain: boolean },
-): CodedError {
-  const isCut = isPlain && cause.code === 'ECONNRESET';
-  const why = isCut ? 'it hung up, as servers with --tls do without TLS' : cause.message;
-  return new CodedError('PEER_UNREACHABLE', `${address} cannot be reached: ${why}`, {
-    ...(isCut && {
-      hint: 'give --ca FILE; or, for a ring that is here, ring-builder set-device RING all --ask-key',
-    }),
-    cause,
-  });
-}
-
 function unproven(address: string, wanted: ReadonlySet<string>, got: string): CodedError {
   const expected = [...wanted].join(' or ');
   const message = `${address} proves the key ${got}, expected ${expected}`;
