@@ -17,7 +17,7 @@ import type { OpenedRing } from '@ringwright/repository/open-ring';
 import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { type Ring, slotTotal } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
-import { lastPush } from '../versions/last-push.ts';
+import { exportCommand, isForSwift, lastPush } from '../versions/last-push.ts';
 import { rampEndFindings } from '../versions/ramp-notes.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
@@ -144,9 +144,14 @@ export async function commitPlan(
       ...endedRamps(wanted).map(({ message }) => message),
       ...signed.lines,
     ],
-    next:
-      signed.next ?? context.next(`${isRolledOut(wanted, inFlight) ? 'rollout' : 'push'} ${ring}`),
+    next: signed.next ?? context.next(nextOf(wanted, inFlight)),
   };
+}
+
+function nextOf(wanted: PlanToCommit, inFlight: number): string {
+  const { entries, ring } = wanted.opened;
+  if (isForSwift(entries)) return exportCommand(ring);
+  return `${isRolledOut(wanted, inFlight) ? 'rollout' : 'push'} ${ring}`;
 }
 
 /** Moves, and devices that leave a ring which servers have, take a rollout. */

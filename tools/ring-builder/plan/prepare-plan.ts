@@ -21,7 +21,7 @@ import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
 import type { Context } from '../cli/verb.ts';
 import { cancelledFindings } from '../versions/cancelled-since.ts';
-import { lastPush } from '../versions/last-push.ts';
+import { isForSwift, lastPush } from '../versions/last-push.ts';
 import { rampFindings, rampRows } from '../versions/ramps.ts';
 import { notNotedFindings } from '../versions/waves-left.ts';
 import type { PlanToCommit } from './commit-plan.ts';
@@ -103,7 +103,8 @@ export function planWanted(
   });
   const more = [
     ...rampFindings(rampRows(staged, context.nowMs()), applied),
-    ...laterFindings(head),
+    // Nothing but a commit goes on with a change of Swift's.
+    ...(isForSwift(opened.entries) ? [] : laterFindings(head)),
     ...(head !== null && wantedIntervals(head.ring, state) !== null ? reshapedFirst(opened) : []),
     ...notNotedFindings(planned),
     ...cancelledFindings(planned, opened.entries),

@@ -205,7 +205,10 @@ export function effectWarnings({ lacking }: PlanEffects): Finding[] {
 }
 
 /** The command that helps with a warning, or nothing. */
-export function remedyOf(code: string, details: unknown, ring: string): string | null {
+export function remedyOf(
+  { code, details }: Finding,
+  { ring, forSwift }: { readonly ring: string; readonly forSwift: boolean },
+): string | null {
   const known = details as Readonly<Record<string, unknown>> | undefined;
   const required = known?.['requiredOverload'];
   switch (code) {
@@ -216,7 +219,9 @@ export function remedyOf(code: string, details: unknown, ring: string): string |
     case 'RAMP_WAITS':
       return `plan ${ring} --step-ramps`;
     case 'MOVES_LEFT':
-      return `rollout ${ring} goes on with them by itself`;
+      return forSwift
+        ? 'commit again when Swift has replicated this version'
+        : `rollout ${ring} goes on with them by itself`;
     case 'PARTITIONS_FROZEN':
       return `set ${ring} --min-part-hours 0 lifts the rule`;
     case 'PARTITIONS_MOVE_TWICE':

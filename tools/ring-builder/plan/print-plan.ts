@@ -39,11 +39,21 @@ export function withWarnings(plan: Plan, more: readonly Finding[]): Plan {
   return { ...plan, warnings: [...plan.warnings, ...more] };
 }
 
-/** `effects`: further lines, between the devices and the warnings. `inPlace`: a split or merge. */
 export function printPlan(
   plan: Plan,
   state: BuilderState,
-  { inPlace, effects }: { readonly inPlace: boolean; readonly effects: readonly string[] },
+  {
+    inPlace,
+    forSwift,
+    effects,
+  }: {
+    /** A split or merge. */
+    readonly inPlace: boolean;
+    /** Its servers are Swift's. */
+    readonly forSwift: boolean;
+    /** Further lines, between the devices and the warnings. */
+    readonly effects: readonly string[];
+  },
 ): string[] {
   const { ring, version } = plan;
   const shown = plan.devices.slice(0, DEVICES_SHOWN_MAX);
@@ -64,9 +74,12 @@ export function printPlan(
     ...(hidden > 0 ? [`… and ${counted(hidden, 'device')} more: --json lists them`] : []),
     ...effects,
     '',
-    ...plan.warnings.flatMap(({ code, message, details }) => {
-      const remedy = remedyOf(code, details, ring);
-      return [`warning ${code}: ${message}`, ...(remedy === null ? [] : [`    helps: ${remedy}`])];
+    ...plan.warnings.flatMap((warning) => {
+      const remedy = remedyOf(warning, { ring, forSwift });
+      return [
+        `warning ${warning.code}: ${warning.message}`,
+        ...(remedy === null ? [] : [`    helps: ${remedy}`]),
+      ];
     }),
     `digest ${plan.digest}`,
   ];

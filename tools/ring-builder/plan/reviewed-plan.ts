@@ -2,6 +2,7 @@
 import type { Finding } from '@ringwright/base/finding';
 import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import type { Context } from '../cli/verb.ts';
+import { isForSwift } from '../versions/last-push.ts';
 import { endedRamps, type PlanToCommit, plannedGuard } from './commit-plan.ts';
 import { commitOptions } from './commit-rules.ts';
 import { roomFirst } from './lacking-room.ts';
@@ -10,7 +11,7 @@ import { effectWarnings, type PlanEffects, printEffects } from './print-plan-eff
 
 /** Throws TRUST_INVALID. */
 export async function reviewedPlan(context: Context, wanted: PlanToCommit, effects: PlanEffects) {
-  const { state, head } = wanted;
+  const { opened, state, head } = wanted;
   const { lacking, ...told } = effects;
   const guard = await plannedGuard(context, wanted);
   const plan = withWarnings(wanted.plan, [
@@ -23,7 +24,11 @@ export async function reviewedPlan(context: Context, wanted: PlanToCommit, effec
     json: { ...planDocument(plan), ...told, brake: guard },
     /** With further lines after the effects. */
     lines: (more: readonly string[]): string[] =>
-      printPlan(plan, state, { inPlace: effects.inPlace, effects: [...printed, ...more] }),
+      printPlan(plan, state, {
+        inPlace: effects.inPlace,
+        forSwift: isForSwift(opened.entries),
+        effects: [...printed, ...more],
+      }),
     /** What makes room first; else the command that carries it out, with what it has to be given. */
     next: (command: string, more = ''): string =>
       roomFirst(lacking) ?? `${command} ${commitOptions(plan, guard, lacking)}${more}`,

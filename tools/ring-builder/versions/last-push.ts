@@ -27,6 +27,17 @@ export function lastPush(entries: readonly LogEntry[]): LastPush | null {
   return { version, time, by, accepted, servers };
 }
 
+/** Imported, and never given to servers here: those of Swift take neither push nor rollout. */
+export function isForSwift(entries: readonly LogEntry[]): boolean {
+  const source = entries[0]?.details['source'];
+  return typeof source === 'string' && source.startsWith('swift ') && lastPush(entries) === null;
+}
+
+/** What gives such a ring to its servers. */
+export function exportCommand(ring: string): string {
+  return `export-swift ${ring} ${ring}.ring.gz`;
+}
+
 export function pushLine(push: LastPush | null): string {
   if (push === null) return 'never pushed to servers';
   const { version, by, accepted, servers } = push;

@@ -10,6 +10,7 @@ import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
+import { isForSwift } from './last-push.ts';
 
 const MINUTES_PER_HOUR = 60;
 
@@ -26,6 +27,8 @@ export interface WavesLeft {
   readonly restsUntil: string | null;
   /** What shows, or makes, the version that goes on with those that are not noted. */
   readonly change: string;
+  /** It is for Swift, which knows no rollout: the next commit plans all that is left. */
+  readonly forSwift: boolean;
 }
 
 /** Of the head and its log. */
@@ -39,7 +42,7 @@ export function wavesLeft(
   const movesNotNoted = notNoted(entries, noted);
   const movesLeft = noted + movesNotNoted;
   const change = changeCommand(head.state ?? { ring: head.ring.keyspace });
-  const left = { waves, movesLeft, movesNotNoted, change };
+  const left = { waves, movesLeft, movesNotNoted, change, forSwift: isForSwift(entries) };
   if (noted === 0) return { ...left, next: { moves: [], later: waves }, restsUntil: null };
   const readyAt = waveAt(head, entries, waves);
   const next = readyAt(nowMs / MS_PER_HOUR);
@@ -98,8 +101,9 @@ export function notNotedFindings({ ring, later, movesLeft }: Plan): Finding[] {
 /** For people; nothing when nothing is left. */
 export function wavesLeftLines(
   ring: string,
-  { movesLeft, movesNotNoted, restsUntil, change }: WavesLeft,
+  { movesLeft, movesNotNoted, restsUntil, change, forSwift }: WavesLeft,
 ): string[] {
+  if (forSwift) return swiftLines(ring, { movesLeft, restsUntil });
   const noted = movesLeft - movesNotNoted;
   const rest =
     restsUntil === null
@@ -115,4 +119,15 @@ export function wavesLeftLines(
         ]
       : []),
   ];
+}
+
+function swiftLines(
+  ring: string,
+  { movesLeft, restsUntil }: Pick<WavesLeft, 'movesLeft' | 'restsUntil'>,
+): string[] {
+  if (movesLeft === 0) return [];
+  const rest = restsUntil === null ? '' : `, after ${restsUntil.slice(0, 16)}Z (min_part_hours)`;
+  const left = `${counted(movesLeft, 'move is', 'moves are')} left`;
+  const when = `when Swift has replicated this version${rest}`;
+  return [`${left}: ${when}, ring-builder plan ${ring} and a commit go on with them`];
 }

@@ -2,6 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { filesOf } from '../../../../test/support/small-repository.ts';
 
@@ -85,6 +86,33 @@ test('an imported ring answers as Swift does, and goes back as it came', limit, 
     });
   }
 });
+
+test(
+  'servers of Swift take no rollout: commits and exports go on with a change',
+  limit,
+  async () => {
+    const tool = await ringBuilderHere();
+    await tool.json(`import-swift ${fixtures}/f02_holes_v1.builder objects --hash-suffix changeme`);
+    await tool.json('add objects r1z8-10.0.8.9:6200/sdz 100000 r1z9-10.0.9.9:6200/sdz 100000');
+    const again = 'commit again when Swift has replicated this version';
+    expect(await tool.text('plan objects')).toContain(`helps: ${again}`);
+    const ends = 'ring-builder export-swift objects objects.ring.gz';
+    expect((await tool.answer('commit objects -m two')).next).toBe(ends);
+    const status = await tool.answer('status objects');
+    const left = '16 moves are left: when Swift has replicated this version';
+    expect(status.lines.join('\n')).toContain(`${left}, ring-builder plan objects and a commit`);
+    expect(status.next).toBe(ends);
+
+    const rest = await tool.answer('commit objects -m rest');
+    expect([rest.lines.length, rest.next]).toEqual([1, ends]);
+    expect(await tool.json('status objects')).toMatchObject({ movesLeft: 0, next: ends });
+    await notePush(tool.folder, 'objects');
+    await tool.json('set-weight objects d0 1');
+    expect((await tool.answer('commit objects -m pushed')).next).toBe(
+      'ring-builder rollout objects',
+    );
+  },
+);
 
 test('what table prints can be imported under another name', limit, async () => {
   const tool = await ringBuilderHere();

@@ -31,7 +31,7 @@ import {
   drainedLines,
   standingText,
 } from '../../versions/device-standings.ts';
-import { lastPush, pushLine } from '../../versions/last-push.ts';
+import { exportCommand, isForSwift, lastPush, pushLine } from '../../versions/last-push.ts';
 import { newerComponents, newerLines } from '../../versions/newer-components.ts';
 import { pinLines } from '../../versions/pins.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
@@ -71,7 +71,7 @@ export const verb: Verb = {
     const devices = deviceStandings(state, opened.state, stored?.ring ?? null);
     const found = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
-      isOnPaper: pushed === null && inFlight === 0,
+      ...{ isOnPaper: pushed === null && inFlight === 0, forSwift: isForSwift(entries) },
       ...{ changes: changes.length, advice, instead: now?.instead ?? null, removed },
       ...{ follow: ahead.follow, cancelled: cancelled.length },
     };
@@ -196,6 +196,7 @@ function nextCommand(
     readonly inFlight: number;
     /** No server has the ring: what is left is moved by commits. */
     readonly isOnPaper: boolean;
+    readonly forSwift: boolean;
     readonly movesNotNoted: number;
     readonly pushed: number | null;
     readonly changes: number;
@@ -221,6 +222,7 @@ function nextCommand(
   if (found.follow !== null) return found.follow;
   // Its table is not that of its components then.
   if (state.components !== undefined && found.cancelled > 0) return changeCommand(state);
+  if (found.forSwift && head !== null) return exportCommand(ring);
   if (found.inFlight > 0) return `commit ${ring} -m "the moves that were left"`;
   if (head === null && state.components !== undefined) return changeCommand(state);
   if (head === null) {
