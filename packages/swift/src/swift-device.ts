@@ -2,9 +2,9 @@
 import type { Json } from '@ringwright/base/canonical-json';
 import { deviceCountMax } from '@ringwright/base/limits';
 import type { Device } from '@ringwright/ring/device';
-import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import { deviceSchema } from '@ringwright/ring/device-fields';
 import { asciiJson, asciiObject, floatJson } from './ascii-json.ts';
-import { swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
+import { fieldComplaint, swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
 import type { SwiftRing } from './swift-ring.ts';
 
 /** What a builder notes down beside the device itself; made anew on export. */
@@ -50,7 +50,7 @@ export function deviceOfSwift(value: unknown, index: number): Device | null {
   const extra = fields.size === 0 ? {} : { extra: Object.fromEntries(fields) };
   const parsed = deviceSchema.safeParse({ ...device, ...replication, ...extra });
   if (parsed.success) return parsed.data;
-  throw swiftUnfit(`device ${index}`, firstComplaint(parsed.error));
+  throw swiftUnfit(`device ${index}`, fieldComplaint(parsed.error));
 }
 
 /** Takes it out of `fields`, unless no server could have it: then it stays among what is kept. */

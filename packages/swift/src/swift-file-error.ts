@@ -1,24 +1,44 @@
 // The refusals of files that come from Swift: what was found, what was expected. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { firstComplaint } from '@ringwright/ring/device-fields';
+import type { z } from 'zod';
 
 const SHOWN_MAX = 200;
+const damaged =
+  'damaged, cut short or not from Swift: take the file from a server or a backup again';
 
 /** SWIFT_FILE_INVALID: `what` names the place, `found` and `wanted` both values. */
 export function swiftInvalid(what: string, found: unknown, wanted: unknown): CodedError {
   const [is, expected] = [briefly(String(found)), String(wanted)];
-  return new CodedError(
-    'SWIFT_FILE_INVALID',
-    `Swift file: ${what} is ${is}, expected ${expected}`,
-    {
-      hint: 'damaged, cut short or not from Swift: take the file from a server or a backup again',
-      details: { what, found: is, wanted: expected },
-    },
-  );
+  return new CodedError('SWIFT_FILE_INVALID', `${what} is ${is}, expected ${expected}`, {
+    hint: damaged,
+    details: { what, found: is, wanted: expected },
+  });
+}
+
+/** SWIFT_FILE_INVALID of a part that is something else altogether. */
+export function swiftBroken(what: string, complaint: string): CodedError {
+  return new CodedError('SWIFT_FILE_INVALID', `${what} ${briefly(complaint)}`, {
+    hint: damaged,
+    details: { what, complaint: briefly(complaint) },
+  });
+}
+
+/** SWIFT_FILE_INVALID of JSON that a schema refuses; parsed with reportInput it names the value. */
+export function swiftMisshapen(what: string, error: z.ZodError): CodedError {
+  return swiftBroken(what, `is wrong: ${fieldComplaint(error)}`);
+}
+
+/** As a sentence: `zone is missing`, `part_shift 33: wanted 32 at most`. */
+export function fieldComplaint(error: z.ZodError): string {
+  return firstComplaint(error)
+    .replace(/^value:? /, '')
+    .replace(': is missing', ' is missing');
 }
 
 /** SWIFT_FILE_INVALID of a whole file: it holds a value that Swift takes, but no ring here can. */
 export function swiftUnfit(what: string, complaint: string): CodedError {
-  return new CodedError('SWIFT_FILE_INVALID', `Swift file: ${what}: ${briefly(complaint)}`, {
+  return new CodedError('SWIFT_FILE_INVALID', `${what}: ${briefly(complaint)}`, {
     hint: 'the file is whole, but this cannot be taken over: change it in Swift, import again',
     details: { what, complaint: briefly(complaint) },
   });
@@ -30,7 +50,7 @@ function briefly(text: string): string {
 }
 
 export function swiftTooLarge(what: string, found: number, max: number): CodedError {
-  return new CodedError('SWIFT_FILE_TOO_LARGE', `Swift file: ${what} ${found}, at most ${max}`, {
+  return new CodedError('SWIFT_FILE_TOO_LARGE', `${what}: ${found}, at most ${max}`, {
     details: { what, found, max },
   });
 }

@@ -1,7 +1,7 @@
 // A file of Swift, whichever it is: a ring or a builder. Pure.
 import type { SwiftBuilder } from './swift-builder.ts';
 import { decodeSwiftBuilder } from './swift-builder-file.ts';
-import { swiftInvalid } from './swift-file-error.ts';
+import { swiftBroken, swiftInvalid } from './swift-file-error.ts';
 import { isGzip } from './swift-gzip.ts';
 import type { SwiftRing } from './swift-ring.ts';
 import { decodeSwiftRing } from './swift-ring-file.ts';
@@ -19,6 +19,7 @@ export function readSwiftFile(file: Uint8Array): SwiftFile {
   if (pickleStarts.includes(file[0] ?? -1)) {
     return { kind: 'builder', builder: decodeSwiftBuilder(file) };
   }
-  const found = file.length === 0 ? 'nothing' : Buffer.from(file.subarray(0, 8)).toString('hex');
-  throw swiftInvalid('start', found, 'that of a gzipped ring or of a builder pickle');
+  if (file.length === 0) throw swiftInvalid('the file', 'empty', 'a gzipped ring or a builder');
+  const found = Buffer.from(file.subarray(0, 8)).toString('hex');
+  throw swiftBroken('the file', `is no gzipped ring and no builder: it begins with ${found}`);
 }

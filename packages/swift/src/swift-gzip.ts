@@ -2,7 +2,7 @@
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
-import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
+import { swiftBroken, swiftTooLarge } from './swift-file-error.ts';
 
 /** Chunks of 64 KiB: a whole ring would be thousands of the default ones. */
 const CHUNK_BYTES = 2 ** 16;
@@ -25,8 +25,7 @@ export function inflateRing(bytes: Uint8Array): Buffer {
     if (code === 'ERR_BUFFER_TOO_LARGE') {
       throw swiftTooLarge('bytes inflated', swiftPayloadBytesMax + 1, swiftPayloadBytesMax);
     }
-    const what = messageOf(error);
-    throw swiftInvalid('gzip stream', `damaged (${what})`, 'whole');
+    throw swiftBroken('the gzip stream', `is damaged: ${messageOf(error)}`);
   }
 }
 

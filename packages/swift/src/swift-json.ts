@@ -2,14 +2,11 @@
 import { foreignDevicesBytesMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
 import { messageOf } from '@ringwright/base/thrown';
-import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
+import { swiftBroken, swiftTooLarge } from './swift-file-error.ts';
 
 export function parseSwiftJson(bytes: Uint8Array, what: string): unknown {
   if (bytes.length > foreignDevicesBytesMax) {
     throw swiftTooLarge(`bytes of the ${what}`, bytes.length, foreignDevicesBytesMax);
   }
-  return parseJson(bytes, (error) => {
-    const complaint = messageOf(error);
-    return swiftInvalid(what, `no JSON (${complaint.slice(0, 120)})`, 'JSON');
-  });
+  return parseJson(bytes, (error) => swiftBroken(`the ${what}`, `is no JSON: ${messageOf(error)}`));
 }

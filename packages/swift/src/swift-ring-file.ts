@@ -27,7 +27,7 @@ export function decodeSwiftRing(file: Uint8Array): SwiftRing {
   if (!isGzip(file)) throw swiftInvalid('start', shown(file), 'that of a gzip file');
   const payload = inflateRing(file);
   if (payload.toString('latin1', 0, MAGIC.length) !== MAGIC) return decodeRingV0(payload);
-  if (payload.length < 6) throw swiftInvalid('length', payload.length, 'a format number');
+  if (payload.length < 6) throw swiftInvalid('length', payload.length, '6 or more');
   const format = payload.readUInt16BE(4);
   if (format === 1) return decodeRingV1(payload);
   if (format === 2) return decodeRingV2(file, payload);

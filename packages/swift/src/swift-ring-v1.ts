@@ -1,12 +1,11 @@
 // Swift's ring format 1: a JSON header, then rows of two-byte ids. Inside gzip. Pure.
 //   0 'R1NG' | 4 u16 1 | 6 u32 length of the header, big-endian | 10 header | rows
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
-import { firstComplaint } from '@ringwright/ring/device-fields';
 import { bytesOfRows, rowsOfBytes } from '@ringwright/ring/file/row-bytes';
 import { z } from 'zod';
 import { asciiObject } from './ascii-json.ts';
 import { devicesJson, devicesOfSwift } from './swift-device.ts';
-import { swiftInvalid } from './swift-file-error.ts';
+import { swiftInvalid, swiftMisshapen } from './swift-file-error.ts';
 import { parseSwiftJson } from './swift-json.ts';
 import { requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts';
 
@@ -24,14 +23,16 @@ const headerSchema = z.object({
 
 /** The ring of an inflated file that begins with the magic. Throws SWIFT_FILE_INVALID. */
 export function decodeRingV1(payload: Buffer): SwiftRing {
-  if (payload.length < HEADER_AT) throw swiftInvalid('length', payload.length, 'a header');
+  if (payload.length < HEADER_AT)
+    throw swiftInvalid('length', payload.length, `${HEADER_AT} or more`);
   const rowsAt = HEADER_AT + payload.readUInt32BE(6);
   if (rowsAt > payload.length) {
-    throw swiftInvalid('length of the header', rowsAt - HEADER_AT, payload.length - HEADER_AT);
+    const most = payload.length - HEADER_AT;
+    throw swiftInvalid('length of the header', rowsAt - HEADER_AT, `${most} or less`);
   }
   const header = parseSwiftJson(payload.subarray(HEADER_AT, rowsAt), 'header');
-  const parsed = headerSchema.safeParse(header);
-  if (!parsed.success) throw swiftInvalid('header', firstComplaint(parsed.error), 'a header');
+  const parsed = headerSchema.safeParse(header, { reportInput: true });
+  if (!parsed.success) throw swiftMisshapen('the header', parsed.error);
   const { byteorder: order, devs, part_shift: shift, replica_count: rowCount } = parsed.data;
   const partPower = 32 - shift;
   requirePartPower(partPower);
@@ -40,8 +41,9 @@ export function decodeRingV1(payload: Buffer): SwiftRing {
   const least = Math.max(2, (rowCount - 1) * partitions * 2);
   const most = rowCount * partitions * 2;
   if (rows.length < least || rows.length > most || rows.length % 2 === 1) {
-    const wanted = `${least} to ${most}, even, for ${rowCount} rows of ${partitions} partitions`;
-    throw swiftInvalid('bytes after the header', rows.length, wanted);
+    const even = `an even number from ${least} to ${most}`;
+    const wanted = `${even} for ${rowCount} rows of ${partitions} partitions`;
+    throw swiftInvalid('number of bytes after the header', rows.length, wanted);
   }
   const devices = devicesOfSwift(devs);
   const table = rowsOfBytes(rows, { idBytes: 2, order }, partitions);

@@ -4,11 +4,10 @@
 import { createHash } from 'node:crypto';
 import { constants, inflateRawSync } from 'node:zlib';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
-import { firstComplaint } from '@ringwright/ring/device-fields';
 import { rowsOfBytes } from '@ringwright/ring/file/row-bytes';
 import { z } from 'zod';
 import { devicesOfSwift } from './swift-device.ts';
-import { swiftInvalid } from './swift-file-error.ts';
+import { swiftBroken, swiftInvalid, swiftMisshapen } from './swift-file-error.ts';
 import { parseSwiftJson } from './swift-json.ts';
 import { replicasOfTable, requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts';
 
@@ -42,19 +41,20 @@ export function decodeRingV2(file: Uint8Array, payload: Buffer): SwiftRing {
   const sections = sectionsOf(file, payload);
   const section = (name: string): Buffer => {
     const found = sections.get(name);
-    if (found === undefined) throw swiftInvalid(`section ${name}`, 'absent', 'present');
+    if (found === undefined) throw swiftBroken(`section ${name}`, 'is missing');
     return found;
   };
   const parsed = metadataSchema.safeParse(
     parseSwiftJson(section('swift/ring/metadata'), 'section swift/ring/metadata'),
+    { reportInput: true },
   );
-  if (!parsed.success) throw swiftInvalid('metadata', firstComplaint(parsed.error), 'metadata');
+  if (!parsed.success) throw swiftMisshapen('section swift/ring/metadata', parsed.error);
   const { dev_id_bytes: idBytes, part_shift: shift, replica_count: replicas } = parsed.data;
   const listed = z
     .array(z.unknown())
     .max(deviceCountMax)
     .safeParse(parseSwiftJson(section('swift/ring/devices'), 'section swift/ring/devices'));
-  if (!listed.success) throw swiftInvalid('devices', firstComplaint(listed.error), 'a list');
+  if (!listed.success) throw swiftMisshapen('section swift/ring/devices', listed.error);
   const devices = devicesOfSwift(listed.data);
   const assignments = section('swift/ring/assignments');
   const partPower = 32 - shift;
@@ -77,13 +77,14 @@ export function decodeRingV2(file: Uint8Array, payload: Buffer): SwiftRing {
 /** Contents by name: the sections fill the payload up to the index without gap or overlap. */
 function sectionsOf(file: Uint8Array, payload: Buffer): Map<string, Buffer> {
   const tailAt = payload.length - TAIL_BYTES;
-  if (tailAt < SECTIONS_AT + LENGTH_BYTES) throw swiftInvalid('length', payload.length, 'an index');
+  const least = SECTIONS_AT + LENGTH_BYTES + TAIL_BYTES;
+  if (payload.length < least) throw swiftInvalid('length', payload.length, `${least} or more`);
   const indexAt = lengthAt(payload, tailAt);
   const fileIndexAt = lengthAt(payload, tailAt + LENGTH_BYTES);
   const index = blobAt(payload, indexAt, tailAt);
   checkPlace(file, { at: fileIndexAt, what: 'index', content: payload.subarray(indexAt, tailAt) });
   const parsed = indexSchema.safeParse(parseSwiftJson(index, 'index'));
-  if (!parsed.success) throw swiftInvalid('index', firstComplaint(parsed.error), 'an index');
+  if (!parsed.success) throw swiftMisshapen('the index', parsed.error);
   const entries = Object.entries(parsed.data).sort(([, a], [, b]) => a[1] - b[1]);
   const sections = new Map<string, Buffer>();
   let expected = SECTIONS_AT;
@@ -115,7 +116,8 @@ function blobAt(payload: Buffer, start: number, end: number): Buffer {
 
 function lengthAt(payload: Buffer, at: number): number {
   const value = payload.readBigUInt64BE(at);
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw swiftInvalid('an offset', value, '< 2^53');
+  if (value > BigInt(Number.MAX_SAFE_INTEGER))
+    throw swiftInvalid('an offset', value, 'less than 2^53');
   return Number(value);
 }
 

@@ -1,8 +1,9 @@
 // ring-builder import-swift: a ring or builder file of OpenStack Swift as a ring here.
 import { existsSync } from 'node:fs';
+import { CodedError } from '@ringwright/base/coded-error';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { importSwift } from '@ringwright/swift/import-swift';
-import { readSwiftFile } from '@ringwright/swift/swift-file';
+import { readSwiftFile, type SwiftFile } from '@ringwright/swift/swift-file';
 import { type Arguments, optionalText, text, usage } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
@@ -35,7 +36,7 @@ export const verb: Verb = {
   },
   run: async (args, context) => {
     const file = text(args, 'file');
-    const swift = readSwiftFile(await readInput(file, { bytesMax: swiftPayloadBytesMax }));
+    const swift = await readSwift(file);
     const imported = importSwift(swift, {
       ring: text(args, 'ring'),
       cluster: text(args, 'cluster'),
@@ -45,6 +46,18 @@ export const verb: Verb = {
     return addImported(context, imported, { file, kind: `swift ${swift.kind}` });
   },
 };
+
+/** Throws what readSwiftFile throws, with the name of the file. */
+async function readSwift(file: string): Promise<SwiftFile> {
+  const bytes = await readInput(file, { bytesMax: swiftPayloadBytesMax });
+  try {
+    return readSwiftFile(bytes);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const { code, message, hint, details } = error;
+    throw new CodedError(code, `${file}: ${message}`, { hint, details: { ...details, file } });
+  }
+}
 
 function isPath(word: string): boolean {
   return word === '-' || /[./]/.test(word);

@@ -149,6 +149,11 @@ test('refusals leave nothing behind', limit, async () => {
     expect(await tool.refusal(command), command).toEqual({ exit, code });
   }
   expect((await readdir(tool.folder)).sort()).toEqual(['evil.builder', 'ring.json']);
+  const evil = join(tool.folder, 'evil.builder');
+  await expect(tool.json('import-swift evil.builder x')).rejects.toMatchObject({
+    message: expect.stringContaining(`${evil}: pickle: `),
+    details: { file: evil },
+  });
 
   await tool.json(`import-swift ${fixtures}/f02_holes_v1.builder x --hash-suffix s`);
   const before = await filesOf(tool.folder);
