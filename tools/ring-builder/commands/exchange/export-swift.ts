@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { printable } from '@ringwright/base/printable';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile, requireRegular } from '@ringwright/node/read-regular-file';
@@ -137,6 +138,19 @@ async function write(
 function saltLines({ ring: { partitioner } }: StoredVersion): string[] {
   if (partitioner.kind !== 'md5-shift') return [];
   const { prefix, suffix } = partitioner;
-  const shown = (hex: string): string => (hex === '' ? 'none' : `hex ${hex}`);
-  return [`swift.conf must have hash path prefix ${shown(prefix)} and suffix ${shown(suffix)}`];
+  const lines = [...saltLine('prefix', prefix), ...saltLine('suffix', suffix)];
+  const section = 'section [swift-hash] of swift.conf must have';
+  if (lines.length === 0) return [`${section} neither a prefix nor a suffix`];
+  return [`${section} exactly:`, ...lines];
+}
+
+/** As it stands there; in hex where an editor or a terminal would not show the bytes as they are. */
+function saltLine(which: 'prefix' | 'suffix', hex: string): string[] {
+  const bytes = Buffer.from(hex, 'hex');
+  const text = bytes.toString('utf8');
+  const isText =
+    Buffer.from(text).equals(bytes) && printable(text) === text && text.trim() === text;
+  const name = `    swift_hash_path_${which}`;
+  if (hex === '') return [];
+  return [isText ? `${name} = ${text}` : `${name} = the bytes ${hex} (hex), which are no text`];
 }

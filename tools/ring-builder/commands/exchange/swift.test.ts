@@ -114,6 +114,23 @@ test(
   },
 );
 
+test.each([
+  ['--hash-suffix changeme', ['    swift_hash_path_suffix = changeme']],
+  [
+    '--hash-prefix é --hash-suffix-hex 00ff',
+    [
+      '    swift_hash_path_prefix = é',
+      '    swift_hash_path_suffix = the bytes 00ff (hex), which are no text',
+    ],
+  ],
+  ['', []],
+])('export-swift shows %s as it stands in swift.conf', async (salts, wanted) => {
+  const tool = await ringBuilderHere();
+  await tool.json(`import-swift ${fixtures}/f01_smallest_v1.builder objects ${salts}`.trim());
+  const { lines: shown } = await tool.answer('export-swift objects o.ring.gz');
+  expect(shown.filter((line) => line.startsWith('    '))).toEqual(wanted);
+});
+
 test('what table prints can be imported under another name', limit, async () => {
   const tool = await ringBuilderHere();
   await tool.json(`import-swift ${fixtures}/f06_fractional_v2.builder objects --hash-suffix x`);
