@@ -12,9 +12,7 @@ export function checkKey(key: Uint8Array, place = ''): void {
   if (length > 0 && length <= keyBytesMax) return;
   const message = `${place}a key of ${length} bytes, allowed are 1 to ${keyBytesMax}`;
   const hint =
-    length === 0
-      ? 'name a key; over HTTP it is all that follows /v1/KEYSPACE/'
-      : 'use a shorter key, or a hash of it';
+    length === 0 ? 'name a key; one byte is enough' : 'use a shorter key, or a hash of it';
   throw new CodedError('KEY_INVALID', message, {
     hint,
     details: { bytes: length, max: keyBytesMax },

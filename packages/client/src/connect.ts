@@ -53,11 +53,11 @@ export interface ConnectOptions {
  *     const record = await client.get('shopping');
  *
  * `addresses` are servers to ask first, in this order: `localhost`, `10.0.0.1:6201`, `[::1]:6200`;
- * without a port it is 6200. Throws USAGE for what is no address, no token and no option,
- * CONSISTENCY_INVALID, VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID, PEER_UNREACHABLE when
- * none answers, PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those
- * that answer do not have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED,
- * PERMISSION_MISSING.
+ * without a port it is 6200. Throws USAGE for an empty list, and for what is no address, no token
+ * and no option, CONSISTENCY_INVALID, VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID,
+ * PEER_UNREACHABLE when none answers, PEER_FAILED when it is no ring-server that does,
+ * PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those that answer do
+ * not have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
  */
 export async function connect(
   addresses: readonly string[],
@@ -76,7 +76,7 @@ export async function connect(
   const { identity = null } = options;
   const near = options.near === undefined ? null : parsePlace(options.near);
   const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof, near });
-  let last: unknown = new CodedError('PEER_UNREACHABLE', 'connect() was given no address');
+  let last: unknown = null;
   for (const address of seeds) {
     try {
       await follower.learn(await follower.open(address));
@@ -90,8 +90,11 @@ export async function connect(
 }
 
 function seedsOf(addresses: readonly string[]): string[] {
-  if (isTexts(addresses)) return addresses.map(serverAddress);
   const hint = "write connect(['10.0.0.1:6200'], { keyspace: 'notes' })";
+  if (isTexts(addresses)) {
+    if (addresses.length > 0) return addresses.map(serverAddress);
+    throw new CodedError('USAGE', 'connect() was given no address, wanted 1 or more', { hint });
+  }
   throw wrongType('the list of addresses', addresses, { wanted: 'a list of strings', hint });
 }
 

@@ -115,6 +115,7 @@ export class RingFollower {
       connectTimeoutMs: timeoutMs,
       token: () => token,
       identity,
+      reader: 'programmer',
       proofOf: () => this.#proofOf(address),
       greet: (_, caller) => meetServer(caller, { address, timeoutMs }),
     });

@@ -1,5 +1,7 @@
 // Calls as programs in JavaScript make them: what is of another type is refused by name.
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { Client } from './client.ts';
 import { connect } from './connect.ts';
 import type { RingFollower } from './ring-follower.ts';
@@ -62,6 +64,34 @@ test('strings, byte arrays and buffers are keys and values', async () => {
   expect(asked).toHaveLength(3);
 });
 
+test('the hint of an empty key is for programs', async () => {
+  const refusal = { code: 'KEY_INVALID', hint: 'name a key; one byte is enough' };
+  await expect(clientThatStores().client.get('')).rejects.toMatchObject(refusal);
+});
+
+test.each([
+  { what: 'a port for Redis', message: /it hung up, .* and a port for Redis$/, hint: /\bca$/ },
+  { what: 'a web server', message: /something else than .* \(HTTP 404\)$/, hint: /--listen/ },
+])('connect() to $what speaks of its own options', async ({ what, message, hint }) => {
+  const notFound = 'HTTP/1.1 404 Not Found\r\n\r\n';
+  const server = createServer((socket) => {
+    socket.once('data', () =>
+      what === 'a web server' ? socket.end(notFound) : socket.resetAndDestroy(),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const error: unknown = await connect([`127.0.0.1:${port}`], { keyspace: 'notes' }).catch(
+    (one: unknown) => one,
+  );
+  expect(error).toMatchObject({
+    message: expect.stringMatching(message) as string,
+    hint: expect.stringMatching(hint) as string,
+  });
+  expect(JSON.stringify(error)).not.toContain('ring-builder');
+});
+
 test('half of a surrogate pair is no text', async () => {
   const { client } = clientThatStores();
   const refusal = { code: 'USAGE', hint: 'give bytes that are no text as a Uint8Array' };
@@ -113,12 +143,13 @@ test('connect() refuses what it cannot use before it asks anybody', async () => 
     ['USAGE', 'addresses is of type string', () => connect(wrong('localhost'), { keyspace })],
     ['USAGE', 'addresses is of type undefined', () => connect(wrong(undefined), { keyspace })],
     ['USAGE', 'addresses is of type Array', () => connect(wrong([6201]), { keyspace })],
+    ['USAGE', 'was given no address, wanted 1 or more', () => connect([], { keyspace })],
     ['USAGE', 'argument of connect() is of type undefined', () => connect([], wrong(undefined))],
     ['USAGE', 'no option timeout', () => connect([], wrong({ keyspace, timeout: 5 }))],
     ['USAGE', 'option token of connect()', () => connect([], wrong({ keyspace, token: 5 }))],
     ['USAGE', 'option session of connect()', () => connect([], wrong({ keyspace, session: 5 }))],
     ['USAGE', 'option deviceKeys of', () => connect([], wrong({ keyspace, deviceKeys: 'a' }))],
-    ['NAME_INVALID', 'keyspace name ""', () => connect([], wrong({}))],
+    ['NAME_INVALID', 'keyspace name ""', () => connect(['localhost'], wrong({}))],
   ];
   for (const [code, part, call] of calls) {
     const calling = (async () => call())();

@@ -154,7 +154,7 @@ export async function serverStatus(
     noteInsecure(address, parsed.data.insecure === true);
     return parsed.data;
   }
-  if (answer.status !== 200) throw otherProgram(address, `HTTP ${answer.status}`);
+  if (answer.status !== 200) throw otherProgram(address, { answer: `HTTP ${answer.status}` });
   throw new CodedError('PEER_FAILED', `${address} answered /v1/status in a form unknown here`, {
     hint: 'is a ring-server there, and none of another release?',
     details: { address },

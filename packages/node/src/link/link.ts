@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { bearer } from './bearer.ts';
 import { keepAlive } from './keep-alive.ts';
-import { notReached, notUpgraded } from './not-reached.ts';
+import { type HintReader, notReached, notUpgraded } from './not-reached.ts';
 import {
   type ProvenServer,
   proveServer,
@@ -34,6 +34,8 @@ export interface LinkPorts extends Answers {
   readonly onProven?: (channel: CallChannel, key: string) => void;
   /** What is shown to the server there; null or absent: nothing. */
   readonly token?: (address: string) => string | null;
+  /** Default: operator. */
+  readonly reader?: HintReader;
 }
 
 export class Link implements Caller {
@@ -135,6 +137,7 @@ export class Link implements Caller {
 
   async #open(): Promise<CallChannel> {
     const url = socketUrl(this.address);
+    const { reader = 'operator' } = this.#ports;
     const proven = await this.#prove();
     if (this.#closed) {
       proven?.socket.destroy();
@@ -152,10 +155,10 @@ export class Link implements Caller {
     if (proven !== null) this.#ports.onProven?.(channel, proven.key);
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
-        reject(notReached(this.address, cause, { isPlain: proven === null }));
+        reject(notReached(this.address, cause, { isPlain: proven === null, reader }));
       });
       socket.once('unexpected-response', (_request, { statusCode = 0 }) => {
-        reject(notUpgraded(this.address, statusCode));
+        reject(notUpgraded(this.address, statusCode, reader));
         socket.terminate();
       });
       socket.once('close', () => {

@@ -5,38 +5,62 @@ interface Cause extends Error {
   readonly code?: string;
 }
 
+/** Who reads the hints: somebody who types commands, or who writes a program with connect(). */
+export type HintReader = 'operator' | 'programmer';
+
+const hints: Readonly<Record<HintReader, { readonly cut: string; readonly other: string }>> = {
+  operator: {
+    cut: 'give --ca FILE; or, for a ring that is here, ring-builder set-device RING all --ask-key',
+    other:
+      'is the port right? ring-builder set-device RING dN --port PORT changes it; ' +
+      'or stop what listens there, and start the ring-server',
+  },
+  programmer: {
+    cut: 'is it the port of --listen? For a server with --tls give connect() its authority as ca',
+    other: 'give connect() addresses as ring-server --listen has them, IP:PORT',
+  },
+};
+
 /** A server with --tls ends connections without it, and says nothing. */
 export function notReached(
   address: string,
   cause: Cause,
-  { isPlain }: { readonly isPlain: boolean },
+  { isPlain, reader = 'operator' }: { readonly isPlain: boolean; readonly reader?: HintReader },
 ): CodedError {
-  if (cause.code?.startsWith('HPE_')) return otherProgram(address, 'no HTTP', cause);
+  if (cause.code?.startsWith('HPE_')) {
+    return otherProgram(address, { answer: 'no HTTP', reader, cause });
+  }
   const isCut = isPlain && cause.code === 'ECONNRESET';
-  const why = isCut ? 'it hung up, as servers with --tls do without TLS' : cause.message;
+  const why = isCut
+    ? 'it hung up, as servers with --tls do without TLS, and a port for Redis'
+    : cause.message;
   return new CodedError('PEER_UNREACHABLE', `${address} cannot be reached: ${why}`, {
-    ...(isCut && {
-      hint: 'give --ca FILE; or, for a ring that is here, ring-builder set-device RING all --ask-key',
-    }),
+    ...(isCut && { hint: hints[reader].cut }),
     cause,
   });
 }
 
 /** In the place of the WebSocket that was asked for. A ring-server that is full says 503. */
-export function notUpgraded(address: string, status: number): CodedError {
-  if (status !== 503) return otherProgram(address, `HTTP ${status}`);
+export function notUpgraded(address: string, status: number, reader?: HintReader): CodedError {
+  if (status !== 503) return otherProgram(address, { answer: `HTTP ${status}`, reader });
   const message = `${address} takes no more connections (HTTP 503)`;
   return new CodedError('PEER_UNREACHABLE', message, { details: { address, status } });
 }
 
-/** `answer`: what it gave that no ring-server gives, such as `HTTP 404`. */
-export function otherProgram(address: string, answer: string, cause?: Error): CodedError {
-  const message = `something else than a ring-server answers at ${address} (${answer})`;
-  return new CodedError('PEER_FAILED', message, {
-    hint:
-      'is the port right? ring-builder set-device RING dN --port PORT changes it; ' +
-      'or stop what listens there, and start the ring-server',
-    details: { address },
+export function otherProgram(
+  address: string,
+  {
+    answer,
+    reader = 'operator',
     cause,
-  });
+  }: {
+    /** What it gave that no ring-server gives, such as `HTTP 404`. */
+    readonly answer: string;
+    readonly reader?: HintReader | undefined;
+    readonly cause?: Error;
+  },
+): CodedError {
+  const message = `something else than a ring-server answers at ${address} (${answer})`;
+  const hint = hints[reader].other;
+  return new CodedError('PEER_FAILED', message, { hint, details: { address }, cause });
 }
