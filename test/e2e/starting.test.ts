@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkData } from '../../tools/ring-server/check-data.ts';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 import { type LogLine, ServerUnderTest } from '../support/server-under-test.ts';
@@ -81,6 +82,10 @@ test('a data folder in use: DATA_DIR_IN_USE, exit 3', async () => {
   expect(exit, await fs.readFile(copyOfLog, 'utf8')).toBe(3);
   expect(said).toContain('DATA_DIR_IN_USE');
   expect(said).toContain(data);
+  await expect(checkData([data])).rejects.toMatchObject({
+    code: 'DATA_DIR_IN_USE',
+    hint: expect.stringContaining(`stop the server and check again; ring-server inspect ${data} `),
+  });
   expect(await put('while another tried')).toBe(204);
 });
 

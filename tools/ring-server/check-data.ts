@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
+import { quoteWord } from '@ringwright/base/quote-command';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { checkAuditLog } from '@ringwright/server/audit/audit-files';
 import { requireData } from './require-data.ts';
@@ -11,7 +12,7 @@ export interface CheckedData {
   readonly findings: readonly Finding[];
 }
 
-/** Throws USAGE unless one directory is named. */
+/** Throws USAGE unless one directory is named, DATA_DIR_IN_USE while its server runs. */
 export async function checkData(args: readonly string[]): Promise<CheckedData> {
   const [directory, ...more] = args.filter((word) => word !== '--json');
   const hint = 'ring-server check DIR [--json], while no server runs on DIR';
@@ -23,8 +24,19 @@ export async function checkData(args: readonly string[]): Promise<CheckedData> {
     );
   }
   await requireData(directory, hint);
-  const findings = await checkStore(directory);
+  const findings = await checkStore(directory).catch((error: unknown) => {
+    throw error instanceof CodedError && error.code === 'DATA_DIR_IN_USE'
+      ? stopFirst(directory, error)
+      : error;
+  });
   return { directory, findings: [...findings, ...(await checkAuditLog(directory))] };
+}
+
+function stopFirst(directory: string, { code, message, details }: CodedError): CodedError {
+  const hint =
+    'check reads files that nobody writes: stop the server and check again; ' +
+    `ring-server inspect ${quoteWord(directory)} looks at it while it runs`;
+  return new CodedError(code, message, { hint, details });
 }
 
 export function printCheck({ directory, findings }: CheckedData): string {
