@@ -39,6 +39,14 @@ test.each([
   await expect(parsing).rejects.toMatchObject({ code: 'USAGE', message });
 });
 
+test('an unknown word is named, with what there is', async () => {
+  const known = 'check, inspect, or only options, which start a server';
+  for (const words of [['frob'], ['frob', '--data', '/x']]) {
+    const message = `unknown word frob; ring-server takes ${known}`;
+    await expect(parseOptions(words)).rejects.toMatchObject({ code: 'USAGE', message });
+  }
+});
+
 test('a level of the log that is none is told in one line', async () => {
   await expect(parseOptions(['--data', '/x', '--log-level', 'loud'])).rejects.toMatchObject({
     message: '--log-level "loud": wanted one of silent, error, warn, info, debug',

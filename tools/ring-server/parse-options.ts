@@ -1,4 +1,5 @@
 // Command line of ring-server, made from the table of server options.
+import { shortened } from '@ringwright/base/shortened';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { optionFlags, optionsOf, refusal } from '@ringwright/server/option-flags';
@@ -24,6 +25,7 @@ Serves the partitions that rings give to one device; check audits its data while
 
 /** Throws USAGE with what is wrong; prints help and ends the process for --help. */
 export async function parseOptions(argv: readonly string[]): Promise<ServerOptions> {
+  requireNoWord(argv);
   const parsed: Readonly<Record<string, unknown>> = await yargs([...argv])
     .scriptName('ring-server')
     .usage(usage)
@@ -47,4 +49,12 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     return value;
   };
   return optionsOf(parsed, { storeAccess: storeAccessOf(file, process.env) });
+}
+
+/** Before yargs, which would ask for --data. */
+function requireNoWord(argv: readonly string[]): void {
+  const [word = '-'] = argv;
+  if (word.startsWith('-') || argv.includes('--help')) return;
+  const known = 'check, inspect, or only options, which start a server';
+  throw refusal(`unknown word ${shortened(word)}; ring-server takes ${known}`);
 }
