@@ -1,6 +1,6 @@
 // The keys of devices, as their servers show them: nobody vouches for them but the operator, who
 // compares fingerprints.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import { askDeviceKey } from '@ringwright/node/link/prove-server';
 import type { Device } from '@ringwright/ring/device';
@@ -14,9 +14,17 @@ export function withAskedKeys<One extends Pick<Device, 'ip' | 'port'>>(
   devices: readonly One[],
 ): Promise<(One & { readonly key: string })[]> {
   return fanOut(devices, async (device) => {
-    const key = await askDeviceKey(formatAddress(device), connectTimeoutMs);
-    return { ...device, key };
+    const asking = await orCoded(askDeviceKey(formatAddress(device), connectTimeoutMs));
+    if (asking instanceof CodedError) throw notShown(asking);
+    return { ...device, key: asking };
   });
+}
+
+function notShown({ code, message, details }: CodedError): CodedError {
+  const hint =
+    '--ask-key asks a ring-server that runs: start it and type this again; or leave --ask-key ' +
+    'out, and give with --key what the server logs as its key when it starts';
+  return new CodedError(code, message, { hint, details });
 }
 
 /** What is staged, and the fingerprints to compare with what the servers say of themselves. */
