@@ -29,9 +29,15 @@ async function live({ builder }: Cluster): Promise<number[]> {
   return intervals.map(({ id }) => id);
 }
 
-async function rolledOut({ builder }: Cluster): Promise<void> {
-  const out = await builder.json(['rollout', keyspace]);
+interface RolledOut {
+  readonly copied: { readonly bytes: number };
+  readonly filled: { readonly slots: number; readonly bytes: number };
+}
+
+async function rolledOut({ builder }: Cluster): Promise<RolledOut> {
+  const out = await builder.json<RolledOut>(['rollout', keyspace]);
   expect(out).toMatchObject({ end: 'done', left: [] });
+  return out;
 }
 
 test('ranges are split, joined by a server, and merged again', { timeout: 60_000 }, async () => {
@@ -44,7 +50,9 @@ test('ranges are split, joined by a server, and merged again', { timeout: 60_000
   expect(command).toMatch(/^ring-builder split notes 0 --at key\/\d/);
   await traffic.within('split in three', async () => {
     await cluster.commit('split', '0', '--at', 'key/4/2', 'key/4/4');
-    await rolledOut(cluster);
+    const { copied, filled } = await rolledOut(cluster);
+    expect([copied.bytes, filled.slots], 'filled from what lay there').toEqual([0, 9]);
+    expect(filled.bytes).toBeGreaterThan(0);
     await traffic.goesOn();
   });
   expect(await live(cluster)).toEqual([1, 2, 3]);

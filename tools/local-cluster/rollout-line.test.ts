@@ -11,6 +11,14 @@ test('stages are counted in their order, with what was copied', () => {
   expect(line).toBe(`version 4: joiners copy; ${counts}; 0.3 MB copied`);
 });
 
+test('what a split fills is not copied', () => {
+  const doing = 'new files are filled from those of their parents';
+  const moves = [{ stage: 'copying', bytes: 400_000 }];
+  expect(rolloutLine(JSON.stringify({ ...progress, doing, moves }))).toBe(
+    `version 4: ${doing}; 1 copying; 0.4 MB filled`,
+  );
+});
+
 test('without moves in flight there are those that have ended', () => {
   const end = { ...progress, finished: 24, doing: 'old holders give up', moves: [] };
   expect(rolloutLine(JSON.stringify(end))).toBe('version 4: old holders give up; 24 finished');

@@ -31,13 +31,15 @@ export function rolloutLine(line: string): string | null {
     return { stage, count: moves.filter((move) => move.stage === stage).length };
   });
   const bytes = moves.reduce((sum, move) => sum + move.bytes, 0);
+  // Of a split the files are made where their parents lie.
+  const came = doing.includes('filled') ? 'filled' : 'copied';
   return [
     `version ${version}: ${doing}`,
     counts
       .filter(({ count }) => count > 0)
       .map(({ stage, count }) => `${count} ${stage}`)
       .join(', '),
-    bytes > 0 ? `${(bytes / 1e6).toFixed(1)} MB copied` : '',
+    bytes > 0 ? `${(bytes / 1e6).toFixed(1)} MB ${came}` : '',
     finished > 0 ? `${finished} finished` : '',
   ]
     .filter((part) => part !== '')

@@ -22,9 +22,9 @@ import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
 import { pushToAll } from './push-to-all.ts';
 import { requireNoFork } from './require-no-fork.ts';
 import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
-import { noTotals, type RolloutTotals } from './rollout-totals.ts';
+import { addLoaded, noTotals, type RolloutTotals } from './rollout-totals.ts';
 import { type Drains, waitForDrains } from './wait-drains.ts';
-import { waitForLoads } from './wait-loads.ts';
+import { isFill, waitForLoads } from './wait-loads.ts';
 
 /** Hours begin on the minute at the earliest: somebody who looks sees that it goes on. */
 const hoursPollMs = 1_000;
@@ -160,9 +160,10 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
     const which = new Set(step.moves.map(({ assignment }) => assignment));
     const { keyspace, version } = head.ring;
     const who = options.skipDown ? 'all servers that answer know' : 'every server knows';
-    context.tell(
-      `${keyspace} version ${version}: ${who} of ${counted(which.size, 'move')}; joiners may copy`,
-    );
+    const what = isFill(head.ring)
+      ? `of the split or merge; ${counted(which.size, 'slot')} may be filled`
+      : `of ${counted(which.size, 'move')}; joiners may copy`;
+    context.tell(`${keyspace} version ${version}: ${who} ${what}`);
     const next = initializeMoves(head.ring, head.id, which);
     const message = `${counted(which.size, 'move')} initializing`;
     await advanceHead(context, head, { next, message, moves: head.ring.moves.length });
@@ -260,10 +261,10 @@ async function finalize(
   });
   totals.moved += which.size;
   totals.waves += 1;
-  totals.bytes += loads.copied.bytes;
-  totals.verified += loads.copied.verified;
-  context.tell(
-    `${ring.keyspace} version ${ring.version + 1}: the table names ${counted(which.size, 'joiner')}; old holders give up`,
-  );
+  Object.assign(totals, addLoaded(totals, loads.loaded));
+  const named = isFill(ring)
+    ? 'the new partitions; the earlier ones are given up'
+    : `${counted(which.size, 'joiner')}; old holders give up`;
+  context.tell(`${ring.keyspace} version ${ring.version + 1}: the table names ${named}`);
   return 'advanced';
 }

@@ -14,7 +14,6 @@ import {
 } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
-import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { parseRate } from '../../moves/copy-rates.ts';
@@ -25,6 +24,7 @@ import { type WavesLeft, wavesLeft, wavesLeftLines } from '../../versions/waves-
 import { bytesAtOnce, maxBytesOption } from './ask-copy-limits.ts';
 import type { RolledOut } from './follow-rollout.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from './roll-out.ts';
+import { totalsText } from './rollout-totals.ts';
 
 /** A server that restarts and replays its log is back within this time. */
 const STALL_SECONDS = 60;
@@ -142,29 +142,25 @@ export function rolloutAnswer(
 ): Answer {
   const { movesLeft, movesNotNoted, restsUntil, change } = waits;
   const end = stopped === 'done' && restsUntil !== null ? 'resting' : stopped;
-  const { moved, bytes, verified, copyMs, versions } = totals;
+  const { moved, bytes, verified, filled, copyMs, versions } = totals;
   const { keyspace, version, moves } = head.ring;
   const seconds = copyMs / 1_000;
   const rate = copyMs === 0 ? 0 : bytes / 1e6 / seconds;
   const { left } = drains;
   const isHeld = left.some((one) => one.isHeld);
-  const copied = { partitions: moved, bytes, seconds, mbPerSecond: rate };
+  const copied = { partitions: moved - filled.slots, bytes, seconds, mbPerSecond: rate };
   const nothing = (end === 'done' || end === 'resting') && versions === 0;
-  // Splits, merges and ends of removals copy nothing.
-  const all =
-    moved + verified === 0
-      ? `${counted(versions, 'new version')}, no slot moved`
-      : `${counted(moved, 'slot')} moved, ${counted(verified, 'copy', 'copies')} verified`;
-  const done = `${keyspace} version ${version}: ${all}`;
+  const told = totalsText(totals);
+  const done = `${keyspace} version ${version}: ${told.all}`;
   return {
     json: {
-      ...{ ring: keyspace, version, id: head.id, moved, copied, verified, receipts: moved },
+      ...{ ring: keyspace, version, id: head.id, moved, copied, verified, filled, receipts: moved },
       ...{ left, end, paused, inFlight: moves.length, movesLeft, movesNotNoted, restsUntil },
       changed: versions > 0,
     },
     lines: [
       nothing ? `${keyspace} version ${version}: nothing is in flight` : done,
-      ...(moved > 0 ? [`${printBytes(bytes)} copied${copiedIn(copyMs)}`] : []),
+      ...told.lines,
       ...left.map(({ address, partitions, reason }) =>
         partitions === 0
           ? `${address} has not answered: ${reason}`
@@ -190,11 +186,6 @@ export function rolloutAnswer(
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
-}
-
-/** Nothing where most was there at the first look: a time would say little of the copies. */
-function copiedIn(copyMs: number): string {
-  return copyMs < 1_000 ? '' : ` in ${printSeconds(copyMs / 1_000)}`;
 }
 
 interface EndFigures {

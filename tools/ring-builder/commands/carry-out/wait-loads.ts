@@ -3,12 +3,14 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
+import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../../cli/verb.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
 import type { Look, MoveWatch } from '../../moves/watch-moves.ts';
 import { ifGoneForGood } from '../../servers/gone-for-good.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
+import { addLoaded, type Loaded, nothingLoaded } from './rollout-totals.ts';
 
 interface LoadsAnswer {
   /** The head is another one now: start over with that. */
@@ -17,13 +19,8 @@ interface LoadsAnswer {
   readonly paused: readonly Move[];
   /** What the others say, when they made no progress; null: there are none. */
   readonly stall: CodedError | null;
-  readonly copied: Copied;
-}
-
-/** What came for the available moves, as their joiners count it. */
-interface Copied {
-  readonly bytes: number;
-  readonly verified: number;
+  /** For the available moves. */
+  readonly loaded: Loaded;
 }
 
 interface Asked extends Look {
@@ -44,11 +41,14 @@ export async function waitForLoads(
   const headMoved = headWatch(context.rings, head);
   const open = new Set(moves.map(({ assignment }) => assignment));
   const progressOf = progressReader();
+  const doing = isFill(head.ring)
+    ? 'new files are filled from those of their parents'
+    : 'joiners copy';
   const ours = ({ rows }: Look) =>
     rows.filter(({ assignment }) => assignment !== null && open.has(assignment));
   const { answer, done } = await waitUntil({
     ask: async (): Promise<Asked> => {
-      const look = await watch.look(head, 'joiners copy');
+      const look = await watch.look(head, doing);
       return { ...look, headMoved: await headMoved() };
     },
     isDone: (look) =>
@@ -69,9 +69,9 @@ export async function waitForLoads(
     return moves.filter(({ assignment }) => found.has(assignment));
   };
   const available = inStage('available');
-  const copied = copiedOf(answer, available);
+  const loaded = loadedOf(head, answer, available);
   const stall = done ? null : stalled(head, answer, { rows: ours(answer), stallMs });
-  return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, copied };
+  return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, loaded };
 }
 
 /** Copies of one load that count as progress: another one would come and fail as these did. */
@@ -104,15 +104,22 @@ function progressReader(): (rows: readonly MoveRow[]) => string {
       .join();
 }
 
-function copiedOf({ said }: Look, moves: readonly Move[]): Copied {
+/** Whether its moves are those of a split or merge: devices have what their new files are made of. */
+export function isFill({ reshape }: Pick<Ring, 'reshape'>): boolean {
+  return reshape?.kind === 'to';
+}
+
+function loadedOf({ ring }: StoredVersion, { said }: Look, moves: readonly Move[]): Loaded {
   const named = new Set(moves.map(({ assignment }) => assignment));
   const loads = [...said.values()]
     .flatMap((status) => (status instanceof Error ? [] : status.loads))
     .filter(({ assignment }) => assignment !== null && named.has(assignment));
-  return {
-    bytes: loads.reduce((sum, { bytes }) => sum + bytes, 0),
-    verified: loads.reduce((sum, { copiesVerified }) => sum + copiesVerified, 0),
-  };
+  return loads.reduce<Loaded>((sum, { bytes, copiesVerified: verified }) => {
+    // A device that lost the file of a parent copies from another.
+    const isFilled = isFill(ring) && verified === 0;
+    const filled = isFilled ? { slots: 1, bytes } : nothingLoaded.filled;
+    return addLoaded(sum, { bytes: isFilled ? 0 : bytes, verified, filled });
+  }, nothingLoaded);
 }
 
 function stalled(
