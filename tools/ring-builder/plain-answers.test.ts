@@ -51,6 +51,18 @@ test('a file that is not there is called that, and a server is named with its po
   });
 });
 
+test.each([
+  ['compare', '{"nodes": 10, "replicas": 3}'],
+  ['simulate', 'tools/bench/scenarios/S1.json'],
+])('%s of a ring says that it takes a scenario, with an example', async (command, example) => {
+  const tool = await committed();
+  await expect(tool.answer(`${command} notes`)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `${command} takes a scenario, a JSON file, and no ring; notes: there is no such file`,
+    hint: expect.stringContaining(example),
+  });
+});
+
 test('health says what its exit codes mean where several things are wrong', async () => {
   const help = await parseCommandLine(['health', '--help'], 200);
   expect(help.kind === 'help' && help.text.replaceAll(/\s+/g, ' ')).toContain(

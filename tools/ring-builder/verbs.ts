@@ -88,6 +88,9 @@ const lookBefore: readonly VerbEntry[] = [
   folder('frontier <ring> [overloads..]', 'what each overload would buy, and cost').from(
     () => import('./commands/ask/frontier.ts'),
   ),
+];
+
+const onPaper: readonly VerbEntry[] = [
   folder('simulate <scenario>', 'a list of changes on paper, with figures for each step').from(
     () => import('./commands/ask/simulate.ts'),
   ),
@@ -261,6 +264,7 @@ interface VerbGroup {
 export const verbGroups: readonly VerbGroup[] = [
   { to: 'change', verbs: change },
   { to: 'look before', verbs: lookBefore },
+  { to: 'try on paper', verbs: onPaper },
   { to: 'carry out', verbs: carryOut },
   { to: 'watch', verbs: watch },
   { to: 'ask', verbs: ask },

@@ -1,6 +1,6 @@
 // ring-builder compare: schemes of placement side by side, as a table and as a picture.
 import fs from 'node:fs/promises';
-import { operatorFileBytesMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
 import { printTable } from '@ringwright/base/print-table';
 import {
@@ -14,9 +14,9 @@ import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import { optionalText, text, usage } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
-import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { comparisonPicture, percent } from './comparison-picture.ts';
+import { readScenarioFile } from './scenario-file.ts';
 
 const form = `The scenario: one JSON object, all members optional, such as
   {"nodes": 10, "replicas": 3, "partitions": 1024, "tokens": 64, "keys": 20000, "seed": 1}
@@ -55,7 +55,8 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const path = text(args, 'scenario');
-    const asked = scenarioOf(await readInput(path, { bytesMax: operatorFileBytesMax }), path);
+    const example = 'a file with {"nodes": 10, "replicas": 3}';
+    const asked = scenarioOf(await readScenarioFile(path, { command: 'compare', example }), path);
     const schemes = compareSchemes(asked);
     const hashes = hashesOf({ ...asked, keys: lookupsTimed });
     const timed = schemes.map((scheme) => ({
@@ -85,8 +86,8 @@ export const verb: Verb = {
   },
 };
 
-function scenarioOf(content: Buffer, path: string): Comparison {
-  const value = parseJson(content.toString('utf8'), (error) =>
+function scenarioOf(content: string, path: string): Comparison {
+  const value = parseJson(content, (error) =>
     usage(`${path} is not JSON: ${String(error instanceof Error ? error.message : error)}`),
   );
   const parsed = scenarioSchema.safeParse(value);

@@ -1,13 +1,12 @@
 // ring-builder simulate: a list of changes on paper, figures per step; nothing is written.
 import { counted } from '@ringwright/base/counted';
-import { operatorFileBytesMax } from '@ringwright/base/limits';
 import { printTable } from '@ringwright/base/print-table';
 import { type StepFigures, simulate } from '@ringwright/builder/ask/simulate';
 import { text, usage } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
-import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { readScenario } from './read-scenario.ts';
+import { readScenarioFile } from './scenario-file.ts';
 
 const form = `The scenario: one JSON object, such as
   {"part_power": 10, "replicas": 3, "min_part_hours": 0, "overload": 0,
@@ -31,8 +30,11 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const path = text(args, 'scenario');
-    const content = await readInput(path, { bytesMax: operatorFileBytesMax });
-    const scenario = readScenario(content.toString('utf8'), path);
+    const example = 'tools/bench/scenarios/S1.json';
+    const scenario = readScenario(
+      await readScenarioFile(path, { command: 'simulate', example }),
+      path,
+    );
     const wanted = args['step'];
     const runs = scenario.runs.filter(({ name }) => wanted === undefined || name === wanted);
     if (runs.length === 0) {
