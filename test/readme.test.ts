@@ -27,6 +27,14 @@ test('every npm script that is named exists', () => {
   expect(named.filter((name) => !scripts.includes(name ?? ''))).toEqual([]);
 });
 
+test('the README, package.json and bootstrap.mjs name one version of Node', () => {
+  const { engines } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const bootstrap = readFileSync(path.join(root, 'tools/house/bootstrap.mjs'), 'utf8');
+  const [, inReadme] = /Linux, Node (\d+) or newer/.exec(readme) ?? [];
+  const [, inBootstrap] = /own Node \((\d+) or newer\)/.exec(bootstrap) ?? [];
+  expect([`>=${inReadme}`, `>=${inBootstrap}`]).toEqual([engines.node, engines.node]);
+});
+
 test('the license that package.json names lies beside it', () => {
   const { license } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   expect(license).toBe('Apache-2.0');

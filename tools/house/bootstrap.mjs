@@ -1,6 +1,6 @@
 // Makes a checkout runnable: installs what the lock file says, brings Node 24 where it is missing,
 // bundles the programs.
-// Plain JavaScript: it runs on the machine's own Node (18 or newer) before every npm script.
+// Plain JavaScript: it runs on the machine's own Node (20 or newer) before every npm script.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
