@@ -4,7 +4,7 @@ import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import { quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { withoutForGood } from '../servers/advice.ts';
+import { withoutForGood } from '../servers/gone-for-good.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { type AwayHolders, awayHolders, awayNames, awayText } from './away-holders.ts';
 

@@ -35,6 +35,8 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['RING_FORMAT_UNKNOWN', still, 'rollout cities', 'older program'],
   ['ACCESS_PENDING', still, 'push cities', 'begin anew'],
   ['PEER_UNPROVEN', still, 'set-device cities d1 --ask-key', 'its key is new'],
+  ['PEER_FAILED', still, 'push cities', 'set-device cities d1 --port PORT, then commit'],
+  ['PEER_FAILED', moving, 'rollout cities', 'stop what listens there'],
   ['DISK_FULL', still, 'reconcile cities', 'room'],
   ['RING_UNKNOWN', still, 'push cities', 'not given'],
   ['RING_UNKNOWN', moving, 'rollout cities', 'not given'],

@@ -4,7 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import { quoteWord } from '@ringwright/base/quote-command';
 import type { Ring } from '@ringwright/ring/ring';
-import { ifGoneForGood, ifReplaced } from './gone-for-good.ts';
+import { withoutForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -42,7 +42,6 @@ type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) =>
 
 /** More names than these say less. */
 const ADDRESSES_NAMED_MAX = 3;
-const DEVICES_NAMED_MAX = 8;
 
 const absent: Advise = ({ ring, pushed, removed = [], change }, plights) => {
   const { keyspace } = ring;
@@ -83,20 +82,18 @@ const absent: Advise = ({ ring, pushed, removed = [], change }, plights) => {
   };
 };
 
-/** The end of a sentence: `; if it will not come back: …`. */
-export function withoutForGood(
-  ring: Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'replicas'>,
-  away: readonly number[],
-  removed: readonly number[] = [],
-): string {
-  const gone = away.filter((id) => !removed.includes(id));
-  const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
-  // Nobody wants to be told to remove every device there is.
-  if (gone.length === 0 || others.length === 0) return '';
-  if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
-  const left = others.filter((device) => device !== null && device.weight > 0).length;
-  return `; ${left < ring.replicas ? ifReplaced(ring, gone) : ifGoneForGood(ring, gone)}`;
-}
+/** Servers of Swift listen at the port that is usual here. */
+const stranger: Advise = ({ ring: { keyspace, moves } }, plights) => {
+  const [{ devices }] = plights;
+  const who = devices.length === 0 ? 'dN' : `d${devices[0]}`;
+  return {
+    command: `${moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`,
+    text:
+      `at ${named(plights)} answers no ring-server of this release: stop what listens there and ` +
+      'start the ring-server; or, where the port is wrong, ' +
+      `ring-builder set-device ${keyspace} ${who} --port PORT, then commit`,
+  };
+};
 
 /** What a folder is told whose history is not the one that counts. */
 const takeTheirs = (ring: string, address: string) => {
@@ -257,6 +254,7 @@ const table = new Map<ErrorCode, Advise>([
   ['PEER_UNPROVEN', otherKey],
   ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
   ['RING_UNKNOWN', unknown],
+  ['PEER_FAILED', stranger],
   ['PEER_UNREACHABLE', absent],
 ]);
 

@@ -3,6 +3,9 @@ import type { Ring } from '@ringwright/ring/ring';
 
 type MovingRing = Pick<Ring, 'keyspace' | 'moves'>;
 
+/** More names than these say less. */
+const DEVICES_NAMED_MAX = 8;
+
 /** Words that take devices out of a ring: moves on their way to them have to be cancelled first. */
 export function commandsWithout(
   { keyspace, moves }: MovingRing,
@@ -41,6 +44,21 @@ export function ifGoneForGood(ring: MovingRing, devices: readonly number[]): str
 export function ifReplaced({ keyspace }: MovingRing, [first, ...rest]: readonly number[]): string {
   const old = rest.length === 0 ? `d${first}` : 'OLD';
   return `if it will not come back, a new one takes its place: ${asCommands([`replace ${keyspace} ${old} NEW`])}`;
+}
+
+/** The end of a sentence: `; if it will not come back: …`. */
+export function withoutForGood(
+  ring: Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'replicas'>,
+  away: readonly number[],
+  removed: readonly number[] = [],
+): string {
+  const gone = away.filter((id) => !removed.includes(id));
+  const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
+  // Nobody wants to be told to remove every device there is.
+  if (gone.length === 0 || others.length === 0) return '';
+  if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
+  const left = others.filter((device) => device !== null && device.weight > 0).length;
+  return `; ${left < ring.replicas ? ifReplaced(ring, gone) : ifGoneForGood(ring, gone)}`;
 }
 
 export function asCommands(commands: readonly string[]): string {
