@@ -9,7 +9,7 @@ import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
-import { type CommitArgs, commitPlan, ringOf } from '../../plan/commit-plan.ts';
+import { commitPlan, ringOf } from '../../plan/commit-plan.ts';
 import {
   replicasAtOnceOption,
   requireDigest,
@@ -67,25 +67,18 @@ export const verb: Verb = {
     const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);
     const overfill = optionalText(args, 'overfill') ?? null;
     const lacking = requireRoom(prepared, sizes, overfill);
-    return commit(context, prepared, {
+    const wanted = { ...prepared, state: stateToCommit(prepared) };
+    const { json, lines, next } = await commitPlan(context, wanted, {
       ...{ message: text(args, 'message'), override },
       ...(lacking.length > 0 &&
         overfill !== null && { overfill: { devices: lacking, reason: overfill } }),
       ...(partitions.length > 0 && reason !== null && { unproved: { partitions, reason } }),
     });
+    const { warnings } = prepared.plan;
+    const told = warnings.map(({ code, message }) => `warning ${code}: ${message}`);
+    return { json, lines: [...told, ...lines], next };
   },
 };
-
-async function commit(
-  context: Context,
-  prepared: PreparedPlan,
-  options: CommitArgs,
-): Promise<Answer> {
-  const state = stateToCommit(prepared);
-  const { json, lines, next } = await commitPlan(context, { ...prepared, state }, options);
-  const warnings = prepared.plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`);
-  return { json, lines: [...warnings, ...lines], next };
-}
 
 /**
  * No server has the ring: a device that this very version empties becomes a hole in it. Otherwise

@@ -95,6 +95,10 @@ async function pushOnce(
   }
 }
 
+export function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
+  return servers.filter(({ outcome }) => outcome === 'accepted');
+}
+
 /** Of those that have to take it and did not; nobody knows why of those that were not asked. */
 export function plightsOf(
   servers: readonly (Pick<PushOutcome, 'address' | 'devices' | 'required'> & {

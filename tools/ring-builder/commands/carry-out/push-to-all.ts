@@ -9,7 +9,7 @@ import { headWatch } from '../../moves/head-watch.ts';
 import { adviceOn, isFinal, worstOf } from '../../servers/advice.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
-import { pushAndNote } from './push.ts';
+import { pushAndNote } from './push-and-note.ts';
 import { type PushOutcome, plightsOf } from './push-ring.ts';
 
 /**

@@ -2,8 +2,6 @@
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
-import { noteVersion } from '@ringwright/repository/append-log';
-import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { chosen, flag, optionalNumber, texts } from '../../cli/arguments.ts';
 import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
@@ -13,16 +11,13 @@ import { situationOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
-import { deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
-import { requireOwnLine } from '../../versions/other-line.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
-import { requirePushable } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
 import { askedVersion } from '../../versions/version-reference.ts';
-import { type PushOutcome, type PushWith, plightsOf, pushRing, skipped } from './push-ring.ts';
+import { pushAndNote } from './push-and-note.ts';
+import { accepted, type PushOutcome, plightsOf, skipped } from './push-ring.ts';
 import { isEnough, type WaitRule, waitRules } from './wait-rule.ts';
 
 /**
@@ -109,49 +104,6 @@ async function pushInSteps(
   const good = new Set(accepted(servers).map(({ address }) => address));
   const enough = isEnough(wait, version.ring, { good, targets });
   return { wait, servers, notReady, enough, canariesFailed: !areWell };
-}
-
-function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
-  return servers.filter(({ outcome }) => outcome === 'accepted');
-}
-
-interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
-  readonly targets: readonly Target[];
-  /** Servers of all steps, and those that accepted the version in steps before; default: of this. */
-  readonly all?: number;
-  readonly before?: number;
-}
-
-/** Pushes a version; the log says so when the first server has accepted it, and when all have. */
-export async function pushAndNote(
-  context: Context,
-  version: StoredVersion,
-  { targets, all = targets.length, before = 0, ...how }: PushStep,
-): Promise<PushOutcome[]> {
-  const { keyspace } = version.ring;
-  await requirePushable(context, version);
-  const documents = () => trustToGive(context, version);
-  const deltas = deltasTo(context.rings, version);
-  const entries = await readLog(context.rings, keyspace);
-  const deltaFrom: PushWith['deltaFrom'] = async (base, address) => {
-    await requireOwnLine(version, entries, { ...base, address });
-    return deltas(base);
-  };
-  const servers = await pushRing(version, targets, { ...how, deltaFrom, documents });
-  const count = before + accepted(servers).length;
-  const head = { version: version.ring.version, id: version.id };
-  const place = { rings: context.rings, ring: keyspace };
-  const notes = (await readLog(context.rings, keyspace)).filter(
-    (entry) => entry.kind === 'push' && entry.id === version.id,
-  );
-  const isFirst = count > 0 && notes.length === 0;
-  const isLast = count === all && !notes.some(({ details }) => details['accepted'] === all);
-  if (count > 0 && (isFirst || isLast)) {
-    const details = { accepted: count, servers: all };
-    const said = { message: '', details, commands: [] };
-    await noteVersion(place, head, { ...authorOf(context), ...said, kind: 'push' });
-  }
-  return servers;
 }
 
 /** What is not ready of what accepted the version, and why; empty: it is, or enough of it. */
