@@ -4,7 +4,7 @@ import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { ringOffer } from '@ringwright/wire/rings';
 import { trustOffer } from '@ringwright/wire/trust';
 import { expect, test } from 'vitest';
-import { pushRing } from '../../tools/ring-builder/commands/carry-out/push-ring.ts';
+import { pushToTargets } from '../../tools/ring-builder/servers/push-to-targets.ts';
 import { fakeServer } from '../support/fake-server.ts';
 import { servedRing } from '../support/served-ring.ts';
 
@@ -29,7 +29,7 @@ async function pushing(documents: () => number) {
   const nothing = { state: null, signing: null, signatures: [], extraSections: [] };
   const version = { ring, ...encodeRing(ring), ...nothing };
   const target = { address: `127.0.0.1:${port}`, devices: [0], required: true };
-  const [server] = await pushRing(version, [target], {
+  const [server] = await pushToTargets(version, [target], {
     documents: async () => ({ roots: documentOf(1), beacons: [], access: documentOf(documents()) }),
     deltaFrom: () => expect.unreachable(),
     keepGoing: true,

@@ -3,13 +3,18 @@ import { noteVersion } from '@ringwright/repository/append-log';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
+import {
+  accepted,
+  type PushOutcome,
+  type PushWith,
+  pushToTargets,
+} from '../../servers/push-to-targets.ts';
 import { deltasTo } from '../../servers/ring-deltas.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { requireOwnLine } from '../../versions/other-line.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
-import { accepted, type PushOutcome, type PushWith, pushRing } from './push-ring.ts';
 
 interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
   readonly targets: readonly Target[];
@@ -33,7 +38,7 @@ export async function pushAndNote(
     await requireOwnLine(version, entries, { ...base, address });
     return deltas(base);
   };
-  const servers = await pushRing(version, targets, { ...how, deltaFrom, documents });
+  const servers = await pushToTargets(version, targets, { ...how, deltaFrom, documents });
   const count = before + accepted(servers).length;
   const head = { version: version.ring.version, id: version.id };
   const place = { rings: context.rings, ring: keyspace };

@@ -11,13 +11,13 @@ import { situationOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
+import { accepted, type PushOutcome, plightsOf, skipped } from '../../servers/push-to-targets.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
 import { askedVersion } from '../../versions/version-reference.ts';
 import { pushAndNote } from './push-and-note.ts';
-import { accepted, type PushOutcome, plightsOf, skipped } from './push-ring.ts';
 import { isEnough, type WaitRule, waitRules } from './wait-rule.ts';
 
 /**

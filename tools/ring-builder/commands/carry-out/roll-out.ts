@@ -19,10 +19,10 @@ import { advanceHead } from '../../versions/advance-head.ts';
 import { askCopyLimits } from './ask-copy-limits.ts';
 import { dropGoneDevices } from './drop-gone-devices.ts';
 import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
-import { pushToAll } from './push-to-all.ts';
 import { requireNoFork } from './require-no-fork.ts';
 import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
 import { addLoaded, noTotals, type RolloutTotals } from './rollout-totals.ts';
+import { waitForConfirms } from './wait-confirms.ts';
 import { type Drains, waitForDrains } from './wait-drains.ts';
 import { isFill, waitForLoads } from './wait-loads.ts';
 
@@ -109,7 +109,7 @@ async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended
   const { context, options, watch } = rollout;
   watch.show(head, 'goes to the servers');
   await requireNoFork(context, head);
-  const away = await pushToAll(context, head, options);
+  const away = await waitForConfirms(context, head, options);
   tellAway(rollout, head, away);
   return takeStep(rollout, head);
 }

@@ -11,13 +11,13 @@ import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { adviceOn } from '../../servers/advice.ts';
 import { fanOut } from '../../servers/fan-out.ts';
+import { plightsOf } from '../../servers/push-to-targets.ts';
 import { deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
-import { plightsOf } from './push-ring.ts';
 import { type SettleOutcome, settleOn } from './settle-fork.ts';
 
 const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {

@@ -7,12 +7,12 @@ import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { RingHead } from '@ringwright/wire/hello';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
-import type { Plight } from '../../servers/advice.ts';
-import { fanOut } from '../../servers/fan-out.ts';
-import { failureOf, offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
-import type { DeltaFrom } from '../../servers/ring-deltas.ts';
-import type { Target } from '../../servers/ring-targets.ts';
-import { withServer } from '../../servers/server-connection.ts';
+import type { Plight } from './advice.ts';
+import { fanOut } from './fan-out.ts';
+import { failureOf, offerTrust, type TrustDocuments } from './give-trust.ts';
+import type { DeltaFrom } from './ring-deltas.ts';
+import type { Target } from './ring-targets.ts';
+import { withServer } from './server-connection.ts';
 
 export interface PushOutcome {
   readonly address: string;
@@ -47,7 +47,7 @@ export interface PushWith {
  * Every server is asked, in order, a bounded number at a time. All are asked again when somebody
  * has made a new document meanwhile, and one of them holds that already.
  */
-export async function pushRing(
+export async function pushToTargets(
   version: StoredVersion,
   targets: readonly Target[],
   settings: PushWith,

@@ -2,8 +2,8 @@
 import net, { type AddressInfo } from 'node:net';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { expect, test } from 'vitest';
-import { servedRing } from '../../../../test/support/served-ring.ts';
-import { pushRing } from './push-ring.ts';
+import { servedRing } from '../../../test/support/served-ring.ts';
+import { pushToTargets } from './push-to-targets.ts';
 
 test('a server that takes the connection and says nothing: told of, then not reached', async () => {
   const mute = net.createServer();
@@ -20,7 +20,7 @@ test('a server that takes the connection and says nothing: told of, then not rea
   };
   const lines: string[] = [];
   const target = { address, devices: [0], required: true };
-  const servers = await pushRing(version, [target], {
+  const servers = await pushToTargets(version, [target], {
     documents: async () => null,
     deltaFrom: () => expect.unreachable(),
     keepGoing: false,

@@ -7,10 +7,10 @@ import type { Context } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import { adviceOn, isFinal, worstOf } from '../../servers/advice.ts';
+import { type PushOutcome, plightsOf } from '../../servers/push-to-targets.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { pushAndNote } from './push-and-note.ts';
-import { type PushOutcome, plightsOf } from './push-ring.ts';
 
 /**
  * Pushes until all have confirmed; without those that cannot be reached and were removed, with
@@ -19,7 +19,7 @@ import { type PushOutcome, plightsOf } from './push-ring.ts';
  * refusal that waiting cannot change, such as RING_FORK, or HEAD_MOVED when that came of a newer
  * head here.
  */
-export async function pushToAll(
+export async function waitForConfirms(
   context: Context,
   version: StoredVersion,
   options: { readonly stallMs: number; readonly skipDown: boolean },
