@@ -17,14 +17,8 @@ interface Spent {
 
 /** Milliseconds for each file, of a fourth server that joins three: time of the processor only. */
 export async function costSection(settings: MoveSection): Promise<Comparison[]> {
-  const { folder, sizes, nodeArgs, tell } = settings;
-  await using cluster = await startCluster({
-    folder,
-    servers,
-    partitions,
-    replicas: servers,
-    nodeArgs,
-  });
+  const { sizes, tell } = settings;
+  await using cluster = await startCluster(settings, { servers, partitions });
   const mib = 2 * sizes.mib;
   tell(`${mib} MiB are written`);
   await fillRecords(cluster.addresses, { mib, valueBytes: sizes.value });

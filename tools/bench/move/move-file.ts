@@ -20,16 +20,10 @@ interface Rates {
 }
 
 export async function fileSection(settings: MoveSection): Promise<Comparison[]> {
-  const { folder, nodeArgs, tell } = settings;
+  const { folder, tell } = settings;
   const { mib, rounds } = settings.sizes;
   const hasRsync = (await versionOf('rsync')) !== null;
-  await using cluster = await startCluster({
-    folder,
-    servers: 1,
-    partitions: 1,
-    replicas: 1,
-    nodeArgs,
-  });
+  await using cluster = await startCluster(settings, { servers: 1, partitions: 1 });
   const rates: Rates = { ours: [], cp: [], rsync: [] };
   tell(`${mib} MiB are written`);
   await fillRecords(cluster.addresses, { mib, valueBytes });

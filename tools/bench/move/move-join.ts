@@ -7,16 +7,14 @@ import { rollOutUnderLoad, type UnderLoad } from './under-load.ts';
 
 const section = 'join';
 const partitions = 256;
-const replicas = 3;
 
 interface Joined extends UnderLoad {
   readonly receivedBytes: number;
 }
 
 export async function joinSection(settings: MoveSection): Promise<Comparison[]> {
-  const { folder, sizes, nodeArgs, tell } = settings;
-  const shape = { folder, servers: replicas, partitions, replicas, nodeArgs };
-  await using cluster = await startCluster(shape);
+  const { sizes, tell } = settings;
+  await using cluster = await startCluster(settings, { servers: 3, partitions });
   const mib = 2 * sizes.mib;
   tell(`${mib} MiB are written`);
   const keys = await fillRecords(cluster.addresses, { mib, valueBytes: sizes.value });

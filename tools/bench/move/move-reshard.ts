@@ -57,13 +57,10 @@ export async function growthSection(settings: MoveSection): Promise<Comparison[]
 }
 
 /** A second device joins one that has a quarter of the MiB asked for: it gets half of them. */
-async function moveHalf(
-  { folder, sizes, nodeArgs }: MoveSection,
-  partitions: number,
-): Promise<HalfMoved> {
-  const place = path.join(folder, `${partitions}`);
-  const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeArgs };
-  await using cluster = await startCluster(shape);
+async function moveHalf(settings: MoveSection, partitions: number): Promise<HalfMoved> {
+  const { sizes } = settings;
+  const shape = { name: `${partitions}`, servers: 1, partitions };
+  await using cluster = await startCluster(settings, shape);
   const size = { mib: sizes.mib / 4, valueBytes: sizes.value };
   const keys = await fillRecords(cluster.addresses, size);
   return { ...(await join(cluster)), keys };

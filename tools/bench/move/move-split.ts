@@ -1,6 +1,5 @@
 // bench:move, partitions split where they lie: one file of all MiB under a share of the load that
 // its device can take, and 256 partitions of as much at once without load.
-import path from 'node:path';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { keyspace, type RingCluster, startCluster } from '../peers/ring-cluster.ts';
 import type { MoveSection } from './move-section.ts';
@@ -19,10 +18,9 @@ async function withRecords<Result>(
   partitions: number,
   run: (cluster: RingCluster, keys: number) => Promise<Result>,
 ): Promise<Result> {
-  const { sizes, nodeArgs } = settings;
-  const folder = path.join(settings.folder, `split-${partitions}`);
-  const shape = { folder, servers: 1, partitions, replicas: 1, nodeArgs };
-  await using cluster = await startCluster({ ...shape, partitioner: 'hash-intervals' });
+  const { sizes } = settings;
+  const shape = { name: `split-${partitions}`, servers: 1, partitions };
+  await using cluster = await startCluster(settings, { ...shape, partitioner: 'hash-intervals' });
   settings.tell(`${sizes.mib} MiB are written in ${partitions} partitions`);
   const size = { mib: sizes.mib, valueBytes: sizes.value };
   return await run(cluster, await fillRecords(cluster.addresses, size));

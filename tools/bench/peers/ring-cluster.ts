@@ -1,7 +1,9 @@
 // Real ring-servers with one ring, started, given the ring and ready, by the programs people use.
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '@ringwright/node/free-ports';
+import type { Section } from '../measure/benchmark.ts';
 import { outputOf } from '../measure/finished-program.ts';
 import { type StartedProgram, startProgram } from '../measure/started-program.ts';
 
@@ -31,39 +33,39 @@ export interface RingCluster extends AsyncDisposable {
 }
 
 interface ClusterShape {
-  readonly folder: string;
+  /** Of its folder, in that of the section: where that has several. */
+  readonly name?: string;
+  /** Each has a replica of every partition, as long as no other one is added. */
   readonly servers: number;
   readonly partitions: number;
-  readonly replicas: number;
   /** The default takes any number of partitions. */
   readonly partitioner?: 'murmur3-mod' | 'hash-intervals';
-  /** Words for node itself, such as --cpu-prof. */
-  readonly nodeArgs?: readonly string[];
 }
 
-export async function startCluster(shape: ClusterShape): Promise<RingCluster> {
-  await fs.mkdir(shape.folder, { recursive: true });
+/** Of the section that starts it. */
+type Place = Pick<Section<string>, 'folder' | 'nodeArgs'>;
+
+export async function startCluster(section: Place, shape: ClusterShape): Promise<RingCluster> {
+  const place = { ...section, folder: path.join(section.folder, shape.name ?? 'cluster') };
+  await fs.mkdir(place.folder, { recursive: true });
   const servers: RingServer[] = [];
   const builder = async (...args: string[]): Promise<unknown> => {
-    const rings = path.join(shape.folder, 'rings');
+    const rings = path.join(place.folder, 'rings');
     const all = [builderMain, ...args, '--rings', rings, '--json', '--yes'];
     return JSON.parse(await outputOf(process.execPath, all));
   };
   const addServer = async (): Promise<RingServer> => {
-    const server = await startServer(shape, servers.length + 1);
+    const server = await startServer(place, servers.length + 1);
     servers.push(server);
     return server;
   };
-  const stop = async (): Promise<void> => {
+  await using started = new AsyncDisposableStack();
+  started.defer(async () => {
     await Promise.all(servers.map(({ program }) => program.stop()));
-  };
-  try {
-    for (let count = 0; count < shape.servers; count += 1) await addServer();
-    await createRing(builder, shape, servers);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
+  for (let count = 0; count < shape.servers; count += 1) await addServer();
+  await createRing(builder, shape, servers);
+  const all = started.move();
   return {
     servers,
     get addresses() {
@@ -71,20 +73,20 @@ export async function startCluster(shape: ClusterShape): Promise<RingCluster> {
     },
     addServer,
     restart: async (server) => {
-      server.program = await startProgram(programOf(shape, server));
+      server.program = await startProgram(programOf(place, server));
       await ready(server);
     },
     builder,
-    [Symbol.asyncDispose]: stop,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 
 async function createRing(
   builder: RingCluster['builder'],
-  { partitions, replicas, partitioner = 'murmur3-mod' }: ClusterShape,
+  { partitions, partitioner = 'murmur3-mod' }: ClusterShape,
   servers: readonly RingServer[],
 ): Promise<void> {
-  const counts = ['--partitions', `${partitions}`, '--replicas', `${replicas}`];
+  const counts = ['--partitions', `${partitions}`, '--replicas', `${servers.length}`];
   const rules = ['--partitioner', partitioner, '--min-part-hours', '0', '--unsigned'];
   await builder('create', keyspace, ...counts, ...rules);
   await builder('add', keyspace, ...servers.flatMap(({ deviceText }) => [deviceText, '1']));
@@ -93,17 +95,17 @@ async function createRing(
   await Promise.all(servers.map(ready));
 }
 
-async function startServer(shape: ClusterShape, number: number): Promise<RingServer> {
+async function startServer(place: Place, number: number): Promise<RingServer> {
   const [port = 0, redisPort = 0] = await freePorts(2);
   const address = `127.0.0.1:${port}`;
-  const data = path.join(shape.folder, `sd${number}`);
+  const data = path.join(place.folder, `sd${number}`);
   const deviceText = `r1z${number}-${address}/sd${number}`;
-  const place = { address, redisPort, data, deviceText };
-  return { ...place, program: await startProgram(programOf(shape, place)) };
+  const server = { address, redisPort, data, deviceText };
+  return { ...server, program: await startProgram(programOf(place, server)) };
 }
 
-function programOf({ nodeArgs = [] }: ClusterShape, place: Omit<RingServer, 'program'>) {
-  const { address, redisPort, data } = place;
+function programOf({ nodeArgs }: Place, server: Omit<RingServer, 'program'>) {
+  const { address, redisPort, data } = server;
   const args = ['--data', data, '--listen', address, '--device', path.basename(data)];
   return {
     file: process.execPath,
@@ -121,6 +123,6 @@ async function ready({ address }: RingServer): Promise<void> {
       rings: unknown[];
     };
     if (status.ready && status.rings.length > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await delay(10);
   }
 }

@@ -1,5 +1,4 @@
 // The same load on a cluster of ours and on another one of ours; both take turns.
-import path from 'node:path';
 import { runLoad } from '../load/load-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { inTurn } from '../measure/in-turn.ts';
@@ -42,11 +41,8 @@ async function besideCluster(
 const [many, few] = [1_024, 64];
 
 export async function partitionsSection(settings: StoreSection): Promise<Comparison[]> {
-  const { folder, nodeArgs } = settings;
-  const start = (partitions: number): Promise<RingCluster> => {
-    const place = path.join(folder, `${partitions}`);
-    return startCluster({ folder: place, servers: 1, partitions, replicas: 1, nodeArgs });
-  };
+  const start = (partitions: number): Promise<RingCluster> =>
+    startCluster(settings, { name: `${partitions}`, servers: 1, partitions });
   await using measured = await start(many);
   await using beside = await start(few);
   return await besideCluster(settings, {
@@ -58,10 +54,9 @@ export async function partitionsSection(settings: StoreSection): Promise<Compari
 }
 
 export async function tlsSection(settings: StoreSection): Promise<Comparison[]> {
-  const { folder, nodeArgs } = settings;
-  const shape = { servers: 3, partitions: 64, replicas: 3, nodeArgs };
-  await using plain = await startCluster({ ...shape, folder: path.join(folder, 'plain') });
-  await using secure = await startCluster({ ...shape, folder: path.join(folder, 'tls') });
+  const shape = { servers: 3, partitions: 64 };
+  await using plain = await startCluster(settings, { ...shape, name: 'plain' });
+  await using secure = await startCluster(settings, { ...shape, name: 'tls' });
   await secure.builder('set-device', keyspace, 'all', '--ask-key');
   await secure.builder('commit', keyspace, '-m', 'keys');
   await secure.builder('push', keyspace);

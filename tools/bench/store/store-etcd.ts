@@ -70,17 +70,11 @@ export function etcdValues(settings: StoreSection): Promise<Comparison[]> {
 }
 
 async function besideEtcd(
-  { folder, sizes, tell, nodeArgs }: StoreSection,
+  settings: StoreSection,
   { section, cases }: { readonly section: string; readonly cases: readonly Case[] },
 ): Promise<Comparison[]> {
-  const place = path.join(folder, 'three');
-  await using cluster = await startCluster({
-    folder: place,
-    servers: 3,
-    partitions,
-    replicas: 3,
-    nodeArgs,
-  });
+  const { folder, sizes, tell } = settings;
+  await using cluster = await startCluster(settings, { name: 'three', servers: 3, partitions });
   await using etcd = await startEtcd(path.join(folder, 'etcd'));
   const rows: Comparison[] = [];
   for (const one of cases) {

@@ -19,23 +19,16 @@ interface Stage {
 }
 
 export async function recordsSection(settings: StoreSection): Promise<Comparison[]> {
-  const { folder, nodeArgs, tell } = settings;
   const { seconds, records } = settings.sizes;
   const tenth = Math.ceil(records / 10);
-  await using cluster = await startCluster({
-    folder,
-    servers: 1,
-    partitions,
-    replicas: 1,
-    nodeArgs,
-  });
+  await using cluster = await startCluster(settings, { servers: 1, partitions });
   const server = must(cluster.servers[0], 'one server was started');
   const load: Load = {
     ...{ kind: 'client', addresses: cluster.addresses, op: 'fill', seconds, inFlight },
     ...{ keys: tenth, valueBytes, seed: 1 },
   };
   const stage = async (from: number, keys: number): Promise<Stage> => {
-    tell(`records ${from} to ${keys}`);
+    settings.tell(`records ${from} to ${keys}`);
     const puts = await runLoad({ ...load, from, keys });
     const gets = await runLoad({ ...load, op: 'get', keys });
     const memory = await residentMb(server.program.pid);

@@ -29,11 +29,10 @@ export async function recoverySection(settings: StoreSection): Promise<Compariso
   return [...(await cleanStart(settings)), ...(await replays(settings))];
 }
 
-async function cleanStart({ folder, sizes, nodeArgs, tell }: StoreSection): Promise<Comparison[]> {
-  tell(`${partitions} partitions`);
-  const place = path.join(folder, 'many');
-  const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeArgs };
-  await using cluster = await startCluster(shape);
+async function cleanStart(settings: StoreSection): Promise<Comparison[]> {
+  const { sizes } = settings;
+  settings.tell(`${partitions} partitions`);
+  await using cluster = await startCluster(settings, { servers: 1, partitions });
   const server = must(cluster.servers[0], 'one server was started');
   await runLoad({
     ...{ kind: 'client', addresses: cluster.addresses, op: 'fill', seconds: 0, inFlight: 64 },

@@ -82,13 +82,12 @@ function acksPerSync({ section, what, figure }: Comparison, syncs: number): Comp
 }
 
 async function besideRedis(
-  { folder, sizes, tell, nodeArgs }: StoreSection,
+  settings: StoreSection,
   { section, cases }: { readonly section: string; readonly cases: readonly Case[] },
 ): Promise<Comparison[]> {
-  const [clusterFolder, redisFolder] = [path.join(folder, section), path.join(folder, 'redis-aof')];
-  const shape = { folder: clusterFolder, servers: 1, partitions, replicas: 1, nodeArgs };
-  await using cluster = await startCluster(shape);
-  await using redis = await startRedis(redisFolder);
+  const { folder, sizes, tell } = settings;
+  await using cluster = await startCluster(settings, { name: 'one', servers: 1, partitions });
+  await using redis = await startRedis(path.join(folder, 'redis-aof'));
   const server = must(cluster.servers[0], 'one server was started');
   const ours = { port: server.redisPort, pid: server.program.pid };
   const rows: Comparison[] = [];

@@ -10,19 +10,9 @@ const valueBytes = 100;
 const putAtOnce = 20_000;
 const wanted = 200_000;
 
-export async function scanSection({
-  folder,
-  sizes: { rounds, records },
-  tell,
-  nodeArgs,
-}: StoreSection): Promise<Comparison[]> {
-  await using cluster = await startCluster({
-    folder,
-    servers: 3,
-    partitions,
-    replicas: 3,
-    nodeArgs,
-  });
+export async function scanSection(settings: StoreSection): Promise<Comparison[]> {
+  const { rounds, records } = settings.sizes;
+  await using cluster = await startCluster(settings, { servers: 3, partitions });
   await using client = await connect(cluster.addresses, { keyspace });
   const value = Buffer.alloc(valueBytes, 'v');
   for (let from = 0; from < records; from += putAtOnce) {
@@ -33,7 +23,7 @@ export async function scanSection({
   }
   const rows: Comparison[] = [];
   for (const consistency of ['quorum', 'one'] as const) {
-    tell(`scan at ${consistency}`);
+    settings.tell(`scan at ${consistency}`);
     const rates: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const started = performance.now();

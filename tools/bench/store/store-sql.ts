@@ -23,11 +23,11 @@ const peers = [
 ] as const;
 
 export async function sqlSection(settings: StoreSection): Promise<Comparison[]> {
-  const { folder, sizes, nodeArgs, tell } = settings;
+  const { folder, sizes, tell } = settings;
   const table = { keys: sizes.keys, valueBytes };
   await using started = new AsyncDisposableStack();
-  const shape = { folder: path.join(folder, 'three'), servers: 3, partitions: 64, replicas: 3 };
-  const cluster = started.use(await startCluster({ ...shape, nodeArgs }));
+  const shape = { name: 'three', servers: 3, partitions: 64 };
+  const cluster = started.use(await startCluster(settings, shape));
   const sides = [await ringSide(cluster, sizes.keys)];
   const rows: Comparison[] = [];
   for (const peer of peers) {
