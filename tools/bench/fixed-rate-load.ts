@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
-import type { LoadFigures, LoadSpec } from './load/fixed-rate-run.ts';
+import type { FixedRateFigures, LoadSpec } from './load/fixed-rate-run.ts';
 import { keyOf } from './load/key-of.ts';
 import { type Lane, openTarget } from './load/load-target.ts';
 import { median, quantile } from './measure/median.ts';
@@ -69,7 +69,7 @@ async function run(lane: Lane, index: number): Promise<void> {
   }
 }
 
-function figures(): LoadFigures {
+function figures(): FixedRateFigures {
   const { fromMs, seconds, errors, lastError, longestPutMs, longestGetMs } = current;
   const answered = seconds.filter((times) => times !== undefined);
   const times = answered.flat();

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import type { LoadFigures } from '../peers/redis-benchmark.ts';
 
 export interface LoadSpec {
   readonly addresses: readonly string[];
@@ -14,10 +15,7 @@ export interface LoadSpec {
 }
 
 /** Since the last time they were asked for. */
-export interface LoadFigures {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+export interface FixedRateFigures extends LoadFigures {
   /** The 99th percentile of each second. */
   readonly secondsP99Ms: readonly number[];
   /** That of the median second: what a few bad ones do not show in. */
@@ -31,7 +29,7 @@ export interface LoadFigures {
 }
 
 interface FixedRateLoad extends Disposable {
-  readonly figures: () => Promise<LoadFigures>;
+  readonly figures: () => Promise<FixedRateFigures>;
 }
 
 export async function startFixedRateLoad(spec: LoadSpec): Promise<FixedRateLoad> {
@@ -50,7 +48,7 @@ export async function startFixedRateLoad(spec: LoadSpec): Promise<FixedRateLoad>
     figures: () => {
       const answered = answer();
       child.send('mark');
-      return answered as Promise<LoadFigures>; // sent by fixed-rate-load.ts
+      return answered as Promise<FixedRateFigures>; // sent by fixed-rate-load.ts
     },
     [Symbol.dispose]: () => child.disconnect(),
   };

@@ -1,6 +1,10 @@
 // A rollout under a share of the load that a cluster can take, beside the time before it.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LoadFigures, type LoadSpec, startFixedRateLoad } from '../load/fixed-rate-run.ts';
+import {
+  type FixedRateFigures,
+  type LoadSpec,
+  startFixedRateLoad,
+} from '../load/fixed-rate-run.ts';
 import type { RingCluster } from '../peers/ring-cluster.ts';
 import type { MoveSection } from './move-section.ts';
 import { type Moved, rollOut } from './moved-cluster.ts';
@@ -10,8 +14,8 @@ const bars = '▁▂▃▄▅▆▇█';
 
 export interface UnderLoad {
   readonly moved: Moved;
-  readonly before: LoadFigures;
-  readonly during: LoadFigures;
+  readonly before: FixedRateFigures;
+  readonly during: FixedRateFigures;
 }
 
 interface Change {

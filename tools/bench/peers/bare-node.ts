@@ -4,10 +4,7 @@ import { freePorts } from '@ringwright/node/free-ports';
 import { startProgram } from '../measure/started-program.ts';
 import { answersOn, type RedisPeer } from './redis-peer.ts';
 
-export async function startBareNode(
-  folder: string,
-  valueBytes: number,
-): Promise<Omit<RedisPeer, 'version'>> {
+export async function startBareNode(folder: string, valueBytes: number): Promise<RedisPeer> {
   const [port = 0] = await freePorts(1);
   const program = await startProgram({
     file: process.execPath,

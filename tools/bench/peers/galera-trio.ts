@@ -22,24 +22,20 @@ export async function startGalera(folder: string, table: SqlTable): Promise<SqlP
   const words = await runningAs('mysql', folder);
   const ports = await freePorts(PORTS * names.length);
   const group = names.map((_, index) => `127.0.0.1:${ports[PORTS * index + 1]}`).join();
-  const programs: StartedProgram[] = [];
-  const stop = async (): Promise<void> => {
-    for (const program of programs.toReversed()) await program.stop();
-  };
-  try {
-    // One after the other: each is sent the files of those before it.
-    for (const [index, name] of names.entries()) {
-      const place = { folder, name, group, ports: ports.slice(PORTS * index, PORTS * (index + 1)) };
-      programs.push(await startNode(words, place));
-    }
-    await fill(path.join(folder, 'one.sock'), table);
-  } catch (error) {
-    await stop();
-    throw error;
+  const pids: number[] = [];
+  await using started = new AsyncDisposableStack();
+  // One after the other: each is sent the files of those before it.
+  for (const [index, name] of names.entries()) {
+    const place = { folder, name, group, ports: ports.slice(PORTS * index, PORTS * (index + 1)) };
+    const program = await startNode(words, place);
+    started.defer(() => program.stop());
+    pids.push(program.pid);
   }
+  await fill(path.join(folder, 'one.sock'), table);
   const load = (work: SqlLoad): Promise<SqlFigures> => slap(path.join(folder, 'one.sock'), work);
-  const pids = programs.map(({ pid }) => pid);
   const client = 'mariadb-slap to one node, CALL';
+  const all = started.move();
+  const stop = (): Promise<void> => all.disposeAsync();
   return { name: 'MariaDB Galera', client, pids, load, [Symbol.asyncDispose]: stop };
 }
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
 import { outputOf, versionOf } from '../measure/finished-program.ts';
-import { type StartedProgram, startProgram } from '../measure/started-program.ts';
+import { startProgram } from '../measure/started-program.ts';
 import {
   runningAs,
   type SqlFigures,
@@ -31,40 +31,35 @@ export async function startPostgres(folder: string, table: SqlTable): Promise<Sq
   };
   const [first = 0, second = 0] = await freePorts(2);
   const reach = (port: number): string[] => ['-h', '127.0.0.1', '-p', `${port}`, '-U', user];
-  const start = (name: string, port: number): Promise<StartedProgram> => {
+  await using started = new AsyncDisposableStack();
+  const start = async (name: string, port: number): Promise<number> => {
     const own = ['-D', path.join(folder, name), '-h', '127.0.0.1', '-p', `${port}`, '-k', ''];
     const [file = '', ...rest] = [...words, path.join(bin, 'postgres'), ...own];
-    return startProgram({
+    const { pid, stop } = await startProgram({
       file,
       args: rest,
       logFile: path.join(folder, `${name}.log`),
       isUp: async () => (await run('pg_isready', ...reach(port))) !== '',
     });
+    started.defer(() => stop('SIGINT')); // which does not wait for sessions
+    return pid;
   };
   await run('initdb', '-D', path.join(folder, 'primary'), '--auth=trust', '-U', user);
-  const programs = [await start('primary', first)];
-  const stop = async (): Promise<void> => {
-    // SIGINT does not wait for sessions.
-    for (const program of programs.toReversed()) await program.stop('SIGINT');
-  };
+  const primary = await start('primary', first);
   const query: Query = (text) => run('psql', ...reach(first), '-At', '-c', text, 'postgres');
-  try {
-    const copy = path.join(folder, 'standby');
-    await run('pg_basebackup', ...reach(first), '-D', copy, '-R', '-c', 'fast');
-    programs.push(await start('standby', second));
-    await makeSynchronous(query);
-    await fill(query, table);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const copy = path.join(folder, 'standby');
+  await run('pg_basebackup', ...reach(first), '-D', copy, '-R', '-c', 'fast');
+  const pids = [primary, await start('standby', second)];
+  await makeSynchronous(query);
+  await fill(query, table);
   const load = (work: SqlLoad): Promise<SqlFigures> =>
     pgbench((...args) => run('pgbench', ...reach(first), ...args, 'postgres'), {
       ...work,
       ...table,
       folder,
     });
-  const pids = programs.map(({ pid }) => pid);
+  const all = started.move();
+  const stop = (): Promise<void> => all.disposeAsync();
   const name = 'PostgreSQL, synchronous standby';
   return { name, client: 'pgbench, prepared', pids, load, [Symbol.asyncDispose]: stop };
 }

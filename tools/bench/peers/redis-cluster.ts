@@ -1,11 +1,10 @@
 // Two masters of a Redis Cluster: one has all slots, a share of them is resharded to the other.
-import fs from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { outputOf, versionOf } from '../measure/finished-program.ts';
-import { type StartedProgram, startProgram } from '../measure/started-program.ts';
-import { answersOn } from './redis-peer.ts';
+import type { StartedProgram } from '../measure/started-program.ts';
+import { startRedisServer } from './redis-peer.ts';
 
 const slots = 16_384;
 
@@ -37,7 +36,7 @@ export async function reshardHalf(
       (await Promise.all([0, 1].map((master) => ask(master, 'cluster', 'info')))).every((info) =>
         /cluster_state:ok[^]*cluster_known_nodes:2/.test(info),
       );
-    while (!(await isMet())) await delay(50);
+    await waitFor('a cluster of two', { ask: isMet, until: Boolean });
     const seconds = await reshard(`127.0.0.1:${masters[0]?.[0]}`, ids);
     const moved = Number(await ask(1, 'dbsize'));
     return { seconds, bytes: moved * (valueBytes + 'key:'.length + `${keys}`.length) };
@@ -46,18 +45,12 @@ export async function reshardHalf(
   }
 }
 
-async function startMaster(folder: string, [port, busPort]: readonly number[]) {
-  await fs.mkdir(folder, { recursive: true });
-  return startProgram({
-    file: 'redis-server',
-    args: [
-      ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-      ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`],
-      ['--appendonly', 'yes', '--enable-debug-command', 'yes'],
-    ].flat(),
-    logFile: `${folder}.log`,
-    isUp: () => answersOn(port ?? 0),
-  });
+function startMaster(
+  folder: string,
+  [port = 0, busPort]: readonly number[],
+): Promise<StartedProgram> {
+  const clustered = ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`];
+  return startRedisServer(folder, port, [...clustered, '--enable-debug-command', 'yes']);
 }
 
 async function reshard(address: string, [from, to]: readonly string[]): Promise<number> {

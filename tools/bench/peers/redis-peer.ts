@@ -3,29 +3,34 @@ import fs from 'node:fs/promises';
 import net from 'node:net';
 import { freePorts } from '@ringwright/node/free-ports';
 import { versionOf } from '../measure/finished-program.ts';
-import { startProgram } from '../measure/started-program.ts';
+import { type StartedProgram, startProgram } from '../measure/started-program.ts';
 
 export interface RedisPeer extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
-  readonly version: string;
 }
 
 export async function startRedis(folder: string): Promise<RedisPeer | null> {
-  const version = await versionOf('redis-server');
-  if (version === null) return null;
-  await fs.mkdir(folder, { recursive: true });
+  if ((await versionOf('redis-server')) === null) return null;
   const [port = 0] = await freePorts(1);
-  const program = await startProgram({
+  const program = await startRedisServer(folder, port, ['--appendfsync', 'always']);
+  return { port, pid: program.pid, [Symbol.asyncDispose]: () => program.stop() };
+}
+
+/** One that appends all it is told to a file. */
+export async function startRedisServer(
+  folder: string,
+  port: number,
+  options: readonly string[],
+): Promise<StartedProgram> {
+  await fs.mkdir(folder, { recursive: true });
+  const place = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder];
+  return startProgram({
     file: 'redis-server',
-    args: [
-      ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-      ['--appendonly', 'yes', '--appendfsync', 'always'],
-    ].flat(),
+    args: [...place, '--save', '', '--appendonly', 'yes', ...options],
     logFile: `${folder}.log`,
     isUp: () => answersOn(port),
   });
-  return { port, pid: program.pid, version, [Symbol.asyncDispose]: () => program.stop() };
 }
 
 export function answersOn(port: number): Promise<boolean> {
