@@ -6,36 +6,16 @@ import { link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '@ringwright/base/thrown';
 import { makeDirectories } from './make-directories.ts';
+import { SharedRuns } from './shared-runs.ts';
 
 /** Names of files that a crash leaves behind begin so; nobody reads them. */
 export const temporaryPrefix = '.tmp-';
 
-/** A sync that runs, and the one after it, for all who came meanwhile. */
-interface DirectorySyncs {
-  readonly running: Promise<void>;
-  next: Promise<void> | null;
-}
-
-const directorySyncs = new Map<string, DirectorySyncs>();
+const directorySyncs = new SharedRuns(syncEntries);
 
 /** Makes the entries of a directory durable. Who comes while a sync runs shares the next one. */
 export function syncDirectory(directory: string): Promise<void> {
-  const syncs = directorySyncs.get(directory);
-  if (syncs === undefined) return beginSync(directory);
-  const begin = (): Promise<void> => beginSync(directory);
-  syncs.next ??= syncs.running.then(begin, begin);
-  return syncs.next;
-}
-
-function beginSync(directory: string): Promise<void> {
-  const running = syncEntries(directory);
-  const syncs: DirectorySyncs = { running, next: null };
-  directorySyncs.set(directory, syncs);
-  const end = (): void => {
-    if (syncs.next === null) directorySyncs.delete(directory);
-  };
-  running.then(end, end);
-  return running;
+  return directorySyncs.run(directory);
 }
 
 async function syncEntries(directory: string): Promise<void> {

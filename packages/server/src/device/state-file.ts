@@ -6,6 +6,7 @@ import { stateFileBytesMax } from '@ringwright/base/limits-store';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
+import { SharedRuns } from '@ringwright/node/shared-runs';
 import { z } from 'zod';
 
 /** Null when there is no such file. Throws DISK_FAILED for one that cannot be read. */
@@ -18,23 +19,17 @@ export function readState<Schema extends z.ZodType>(
 
 /** A state in memory, and its file: one write for all that changes while another is under way. */
 export class LatestState<Schema extends z.ZodType> {
-  readonly #write: () => Promise<void>;
-  #saved: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
+  readonly #file: string;
+  readonly #writes: SharedRuns;
 
   constructor(file: string, schema: Schema, state: () => z.input<Schema>) {
-    this.#write = () => writeState(file, schema, state());
+    this.#file = file;
+    this.#writes = new SharedRuns(() => writeState(file, schema, state()));
   }
 
   /** Durable, as it was when this was called or later, when it resolves. */
   save(): Promise<void> {
-    this.#next ??= this.#saved.then(() => {
-      this.#next = null;
-      const saved = this.#write();
-      this.#saved = saved.catch(() => undefined);
-      return saved;
-    });
-    return this.#next;
+    return this.#writes.run(this.#file);
   }
 }
 

@@ -4,9 +4,9 @@ import net from 'node:net';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { askBackMs } from '@ringwright/base/limits-rings';
 import { Link } from '@ringwright/node/link/link';
+import { SharedRuns } from '@ringwright/node/shared-runs';
 import { expect, onTestFinished, test } from 'vitest';
 import { greetAgain, type IntroducePorts } from '../introduce.ts';
-import { AskBack } from './ask-back.ts';
 
 type Pause = (ms: number) => Promise<void>;
 
@@ -45,8 +45,8 @@ test('whoever says hello in its name all the time causes no attempt more', async
   const own = await attemptsInAMinute(() => () => undefined);
   const withHellos = await attemptsInAMinute((peer, pause) => {
     const greet = (): Promise<void> => greetAgain({ pause } as IntroducePorts, peer);
-    const askBack = new AskBack({ greet, cooldown: () => pause(askBackMs) });
-    return () => void askBack.ask(peer.address).catch(() => undefined);
+    const greetings = new SharedRuns(greet, () => pause(askBackMs));
+    return () => void greetings.run(peer.address).catch(() => undefined);
   });
   expect(own).toBeGreaterThan(20);
   expect(withHellos).toBe(own);

@@ -8,11 +8,11 @@ import {
   unknownPeersMax,
 } from '@ringwright/base/limits-rings';
 import { formatAddress, isWholeAddress } from '@ringwright/base/server-address';
+import { SharedRuns } from '@ringwright/node/shared-runs';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 import { addressesIn } from '../rings/ring-addresses.ts';
-import { AskBack } from './ask-back.ts';
 
 interface KnownPeersPorts {
   readonly rings: { list(): readonly { readonly ring: Ring }[] };
@@ -31,7 +31,11 @@ export class KnownPeers {
   readonly #believed = new Set<string>();
   readonly #self: string;
   readonly #ports: KnownPeersPorts;
-  readonly #askBack: AskBack;
+  /**
+   * Greetings by address. Hellos that come meanwhile share the one after it, and a cooldown follows
+   * each: nobody can make this server call another one all the time.
+   */
+  readonly #greetings: SharedRuns;
   /** What callers said in their hellos, where that address is believed. */
   readonly #said = new WeakMap<Caller, string>();
   readonly #unknown = new Set<string>();
@@ -42,7 +46,7 @@ export class KnownPeers {
     this.#self = formatAddress(identity.address);
     this.#ports = ports;
     const cooldown = ports.cooldown ?? (() => delay(askBackMs, undefined, { ref: false }));
-    this.#askBack = new AskBack({ greet: ports.greet, cooldown });
+    this.#greetings = new SharedRuns(ports.greet, cooldown);
   }
 
   /** Notes whom a caller says to be. False: nothing that it says is looked at. */
@@ -107,7 +111,7 @@ export class KnownPeers {
 
   /** Resolves when the server there was greeted after this call. Rejects with PEER_UNREACHABLE. */
   ask(address: string): Promise<void> {
-    return this.#askBack.ask(address);
+    return this.#greetings.run(address);
   }
 
   /**
