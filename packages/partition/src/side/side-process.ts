@@ -125,9 +125,7 @@ export class SideProcess {
    * then the owner's: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
    */
   async audit(file: string, owner: FileOwner | null = null): Promise<FileAudit> {
-    const answer = await this.#do({ kind: 'audit', file, owner });
-    if (answer.kind === 'audited') return answer.audit;
-    throw unexpected(answer);
+    return (await this.#do('audited', { kind: 'audit', file, owner })).audit;
   }
 
   /**
@@ -135,15 +133,12 @@ export class SideProcess {
    * what is at `to` then is worth nothing.
    */
   async copy(from: string, to: string): Promise<CopiedFile> {
-    const answer = await this.#do({ kind: 'copy', from, to });
-    if (answer.kind === 'copied') return answer.copy;
-    throw unexpected(answer);
+    return (await this.#do('copied', { kind: 'copy', from, to })).copy;
   }
 
   /** A file that may be written to meanwhile, or pages of one that was copied before. Not synced. */
   async copyPages(work: PagesToCopy): Promise<void> {
-    const answer = await this.#do({ kind: 'copy-pages', ...work });
-    if (answer.kind !== 'done') throw unexpected(answer);
+    await this.#do('done', { kind: 'copy-pages', ...work });
   }
 
   /**
@@ -166,22 +161,25 @@ export class SideProcess {
 
   /** See buildChildren. Rejects also when one of the parents is not whole. */
   async build(work: ChildrenToBuild): Promise<readonly BuiltChild[]> {
-    const answer = await this.#do({ kind: 'build', ...work });
-    if (answer.kind === 'built') return answer.children;
-    throw unexpected(answer);
+    return (await this.#do('built', { kind: 'build', ...work })).children;
   }
 
   /** See mergeFile. */
   async merge(work: FilesToMerge): Promise<void> {
-    const answer = await this.#do({ kind: 'merge', ...work });
-    if (answer.kind !== 'done') throw unexpected(answer);
+    await this.#do('done', { kind: 'merge', ...work });
   }
 
-  async #do(work: SideWork): Promise<SideAnswer> {
+  /** Rejects when it is answered in another way than by `kind`. */
+  async #do<Kind extends SideAnswer['kind']>(
+    kind: Kind,
+    work: SideWork,
+  ): Promise<Extract<SideAnswer, { kind: Kind }>> {
     this.#requirePlace();
-    const answer = this.#wait(work);
+    const answered = this.#wait(work);
     this.#startNext();
-    return answer;
+    const answer = await answered;
+    if (answer.kind !== kind) throw unexpected(answer);
+    return answer as Extract<SideAnswer, { kind: Kind }>; // of that kind
   }
 
   /** Throws STORE_CLOSED, STORE_BUSY. */
