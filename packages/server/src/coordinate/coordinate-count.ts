@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { holderIn } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import { holdingsAt } from '../peers/ask-digests.ts';
 import { Turn } from '../replica/turn.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
@@ -65,30 +65,18 @@ interface Counted {
 }
 
 async function countOn(
-  ports: CoordinatorPorts,
+  { devices, clock }: CoordinatorPorts,
   active: ActiveRing,
   { device, partitions }: { readonly device: number; readonly partitions: readonly number[] },
 ): Promise<Counted> {
-  const about = { keyspace: active.ring.keyspace, ringVersion: active.ring.version };
-  const nowMs = ports.clock.nowMs();
+  const asked = { partitions, nowMs: clock.nowMs() };
+  const holdings = await holdingsAt(devices, { active, device }, asked);
   let sum = 0;
   const missing: number[] = [];
-  for (let start = 0; start < partitions.length; start += digestPartitionsMax) {
-    const asked = partitions.slice(start, start + digestPartitionsMax);
-    const request = { ...about, partitions: asked, nowMs };
-    const asking = Promise.resolve(ports.devices.call({ active, device }, digests, request));
-    const holdings = await asking.then(
-      (answer) => answer.holdings,
-      (error: unknown) => {
-        if (!(error instanceof CodedError)) throw error;
-        return [];
-      },
-    );
-    for (const [index, partition] of asked.entries()) {
-      const holding = holdings[index];
-      if (holding?.state === 'ready') sum += holding.rows - (holding.expired ?? 0);
-      else missing.push(partition);
-    }
+  for (const partition of partitions) {
+    const holding = holdings.get(partition);
+    if (holding?.state === 'ready') sum += holding.rows - (holding.expired ?? 0);
+    else missing.push(partition);
   }
   return { sum, missing };
 }

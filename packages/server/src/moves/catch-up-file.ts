@@ -5,7 +5,7 @@ import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limi
 import { compareStamps } from '@ringwright/base/stamp';
 import { keysAfter } from '@ringwright/wire/listing';
 import { recordRead } from '@ringwright/wire/records';
-import { digests } from '@ringwright/wire/replication';
+import { holdingAt } from '../peers/ask-digests.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
 import { takeRows } from './take-rows.ts';
 
@@ -14,8 +14,6 @@ interface CaughtUpFile {
   readonly incarnation: string;
   readonly seq: number;
   readonly rows: number;
-  /** Records that had to travel. */
-  readonly taken: number;
 }
 
 /**
@@ -29,21 +27,18 @@ export async function catchUpFile(
   device: number,
 ): Promise<CaughtUpFile | null> {
   const { active, partition } = task;
-  const { keyspace, version: ringVersion } = active.ring;
-  const here = ports.store.info(keyspace, partition);
+  const here = ports.store.info(active.ring.keyspace, partition);
   if (task.isReturning !== true || here === null || here.rows === 0) return null;
-  const request = { keyspace, ringVersion, partitions: [partition] };
-  const { holdings } = await ports.devices.call({ active, device }, digests, request);
-  const there = holdings[0] ?? null;
+  const there = await holdingAt(ports.devices, task, device);
   if (there?.state !== 'ready' || there.floorMs > here.floorMs) return null;
   const most = Math.floor(there.rows * catchUpMissedShareMax);
   if (there.rows - here.rows > most) return null;
   const { incarnation, seq, rows } = there;
-  if (there.digest === here.digest) return { incarnation, seq, rows, taken: 0 };
+  if (there.digest === here.digest) return { incarnation, seq, rows };
   const missed = await listMissed(ports, task, { device, most });
   if (missed === null) return null;
   await takeRecords(ports, task, { device, keys: missed });
-  return { incarnation, seq, rows, taken: missed.length };
+  return { incarnation, seq, rows };
 }
 
 /** Keys that are newer there; null when they are more than `most`. */

@@ -7,13 +7,14 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import type { FinishProposal } from '../coordinate/propose.ts';
 import { copyPartition } from '../copies/copy-partition.ts';
 import type { CopyPorts, CopyResult } from '../copies/copy-task.ts';
+import { holdingAt } from '../peers/ask-digests.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { catchUpFile } from './catch-up-file.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-notes.ts';
 import { pullRows } from './pull-rows.ts';
-import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
+import { sourcesOf, suffices, tooFew } from './refill-sources.ts';
 import { takePromises } from './take-promises.ts';
 
 export interface LoadPorts extends CopyPorts {
@@ -122,7 +123,7 @@ async function loadFromOthers(
   for (const device of others) {
     if (sources() >= needed) break;
     await attempt(device, async () => {
-      const state = await stateAt(ports, task, device);
+      const state = (await holdingAt(ports.devices, task, device))?.state;
       if (state === 'filling' || state === 'lost') throw filling(task.partition);
       if (sources() > 0) return merge(device);
       copy = await takeFile(ports, task, device);

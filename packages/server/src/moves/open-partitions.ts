@@ -1,14 +1,13 @@
 // Begins each partition that the table gives this device and that has no file here: empty and ready
 // in a new cluster, otherwise empty and to be refilled.
 
-import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import { holdingsAt } from '../peers/ask-digests.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { type Repair, repaired } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -104,24 +103,14 @@ async function surveyDevice(
     readonly surveys: ReadonlyMap<number, Survey>;
   },
 ): Promise<void> {
-  const { keyspace, version } = active.ring;
-  try {
-    for (let start = 0; start < list.length; start += digestPartitionsMax) {
-      const asked = list.slice(start, start + digestPartitionsMax);
-      const request = { keyspace, ringVersion: version, partitions: asked };
-      const { holdings } = await ports.devices.call({ active, device }, digests, request);
-      const isUnknown = ports.isUnknownPeer(active, device);
-      for (const [index, partition] of asked.entries()) {
-        const survey = surveys.get(partition);
-        const holding = holdings[index];
-        if (survey === undefined) continue;
-        survey.answered += 1;
-        const hasRecords = holding !== undefined && holding !== null && holding.seq > 0;
-        if (isUnknown) survey.state = 'lost';
-        else if (hasRecords && survey.state === 'ready') survey.state = 'filling';
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error; // not answered: counted as such
+  const holdings = await holdingsAt(ports.devices, { active, device }, { partitions: list });
+  const isUnknown = ports.isUnknownPeer(active, device);
+  for (const [partition, holding] of holdings) {
+    const survey = surveys.get(partition);
+    if (survey === undefined) continue;
+    survey.answered += 1;
+    const hasRecords = holding !== null && holding.seq > 0;
+    if (isUnknown) survey.state = 'lost';
+    else if (hasRecords && survey.state === 'ready') survey.state = 'filling';
   }
 }

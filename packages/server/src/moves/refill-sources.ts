@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
-import { digests } from '@ringwright/wire/replication';
+import { holdingAt } from '../peers/ask-digests.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
@@ -39,9 +39,9 @@ export async function sourcesOf(
   const found: Record<PartitionState, number[]> = { ready: [], filling: [], lost: [] };
   const ask = async (device: number): Promise<void> => {
     try {
-      const state = await stateAt(ports, refilled, device);
-      if (state === null) failures.push(`d${device} has no file yet`);
-      else found[state].push(device);
+      const holding = await holdingAt(ports.devices, refilled, device);
+      if (holding === null) failures.push(`d${device} has no file yet`);
+      else found[holding.state].push(device);
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       failures.push(`d${device}: ${error.message}`);
@@ -50,18 +50,6 @@ export async function sourcesOf(
   await Promise.all(others.map(ask));
   const isLostHere = ports.store.marks(active.ring.keyspace, partition)?.state === 'lost';
   return { ...found, failures, isLostHere };
-}
-
-/** Null when it has no file. Rejects with the device's CodedError or a PEER_ one. */
-export async function stateAt(
-  { devices }: Pick<Ports, 'devices'>,
-  { active, partition }: Refilled,
-  device: number,
-): Promise<PartitionState | null> {
-  const { keyspace, version: ringVersion } = active.ring;
-  const request = { keyspace, ringVersion, partitions: [partition] };
-  const { holdings } = await devices.call({ active, device }, digests, request);
-  return holdings[0]?.state ?? null;
 }
 
 /**

@@ -7,8 +7,7 @@ import type { Store } from '@ringwright/partition/store';
 import { retiringIn } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
-import type { AnswerOf } from '@ringwright/wire/message';
-import { digests } from '@ringwright/wire/replication';
+import { holdingAt } from '../peers/ask-digests.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { usableInfo } from '../peers/usable-info.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -60,9 +59,7 @@ export async function raiseFloor(
   const { keyspace, version } = active.ring;
   const about = { keyspace, ringVersion: version, partition };
   const holders = [...new Set(slotsOf(active.ring, partition).map(({ device }) => device))];
-  const asked = { keyspace, ringVersion: version, partitions: [partition] };
-  const held = () =>
-    Promise.all(holders.map(async (device) => devices.call({ active, device }, digests, asked)));
+  const held = () => Promise.all(holders.map((device) => holdingAt(devices, task, device)));
   // A promise that leads to nothing would keep reads from repairing old records that differ.
   if (!isEqual(await held())) return false;
   const promised = await Promise.all(
@@ -74,7 +71,7 @@ export async function raiseFloor(
   // failpoint: floors.promised
   const after = await held();
   const same = after.every(
-    ({ holdings: [holding] }, index) => holding?.incarnation === promised[index]?.incarnation,
+    (holding, index) => holding?.incarnation === promised[index]?.incarnation,
   );
   if (!same || !isEqual(after)) return false;
   const raising = promised.map(async ({ incarnation }, index) => {
@@ -86,6 +83,6 @@ export async function raiseFloor(
   return true;
 }
 
-function isEqual(held: readonly AnswerOf<typeof digests>[]): boolean {
-  return new Set(held.map(({ holdings: [holding] }) => holding?.digest)).size === 1;
+function isEqual(held: readonly ({ readonly digest: string } | null)[]): boolean {
+  return new Set(held.map((holding) => holding?.digest)).size === 1;
 }

@@ -1,0 +1,46 @@
+// What other devices hold of partitions, as they tell when they are asked for digests.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { AnswerOf } from '@ringwright/wire/message';
+import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { DeviceCaller, DeviceTarget } from './device-caller.ts';
+
+/** Null when it has no file of the partition. */
+type Holding = AnswerOf<typeof digests>['holdings'][number];
+
+/** Rejects with the device's CodedError or a PEER_ one. */
+export async function holdingAt(
+  devices: DeviceCaller,
+  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+  device: number,
+): Promise<Holding> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const request = { keyspace, ringVersion, partitions: [partition] };
+  const { holdings } = await devices.call({ active, device }, digests, request);
+  return holdings[0] ?? null;
+}
+
+/**
+ * Any number of partitions, in as many messages as they need. Lacks those about which the device
+ * did not answer: it is asked no more once it has failed. `nowMs` is passed on.
+ */
+export async function holdingsAt(
+  devices: DeviceCaller,
+  to: DeviceTarget,
+  { partitions, ...rest }: { readonly partitions: readonly number[]; readonly nowMs?: number },
+): Promise<ReadonlyMap<number, Holding>> {
+  const { keyspace, version: ringVersion } = to.active.ring;
+  const told = new Map<number, Holding>();
+  try {
+    for (let start = 0; start < partitions.length; start += digestPartitionsMax) {
+      const asked = partitions.slice(start, start + digestPartitionsMax);
+      const request = { keyspace, ringVersion, partitions: asked, ...rest };
+      const { holdings } = await devices.call(to, digests, request);
+      for (const [index, partition] of asked.entries())
+        told.set(partition, holdings[index] ?? null);
+    }
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+  }
+  return told;
+}
