@@ -50,6 +50,12 @@ export class Network implements AsyncDisposable {
     this.#rules.set(`${from}>${to}`, { ...this.#ruleOf(from, to), ...rule });
   }
 
+  /** All that goes between the two waits, in both directions. */
+  separate(one: number, other: number): void {
+    this.rule(one, other, { held: true });
+    this.rule(other, one, { held: true });
+  }
+
   /** What goes wrong with copies that this server asks for; null: nothing. */
   harmCopies(joiner: number, fault: CopyFault | null): void {
     if (fault === null) this.#copyFaults.delete(joiner);
@@ -80,9 +86,8 @@ export class Network implements AsyncDisposable {
 
   /** Breaks every connection between the two: what was on its way is lost. */
   reset(one: number, other: number): void {
-    for (const [socket, link] of this.#sockets) {
-      if (link === `${one}>${other}` || link === `${other}>${one}`) socket.destroy();
-    }
+    this.cutCalls(one, other);
+    this.cutCalls(other, one);
   }
 
   #ruleOf(from: number, to: number): LinkRule {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { calm, environment, writeControl } from '../control.ts';
 import { Broken, lasts } from '../nemesis.ts';
-import { AGAIN_EXIT, startCommand } from '../rings/operator.ts';
+import { AGAIN_EXIT, endedWith, startCommand } from '../rings/operator.ts';
 import type { Stage } from '../stage.ts';
 import { archiveTuning } from '../tuning.ts';
 
@@ -29,10 +29,7 @@ export async function typeUntilDone(
   const node = { options, environment: { ...patched, [environment.control]: control } };
   while (!signal.aborted) {
     const command = startCommand(stage, [...words, '--json'], node);
-    // With the end of the run it ends in any case.
-    signal.addEventListener('abort', command.kill);
-    const { exit, stderr } = await command.ended;
-    signal.removeEventListener('abort', command.kill);
+    const { exit, stderr } = await endedWith(signal, command);
     if (exit === 0) return true;
     // A server was asked whose clock is wrong, or whose disk was wiped with all that it had heard.
     const isRefused = /CLOCK_AHEAD|RING_UNKNOWN|TOKEN_REFUSED|ACCESS_PENDING/.test(stderr);

@@ -55,13 +55,12 @@ export const splitTakeover = ringScenario(
       const rest = stage.victims.filter((victim) => !side.includes(victim));
       for (const { place } of rest) stage.network.rule(outside, place.number, { held: true });
       separate(stage, side, rest);
-      const rollout = startRollout(stage, ['--skip-down', '--step']);
+      await using _ = startRollout(stage, ['--skip-down', '--step']);
       await until(signal, async () => {
         const versions = await Promise.all(side.map(versionOn));
         return versions.every((version) => version > ring.version);
       });
-      await probeSides(stage, side, TAKEOVER_ROUNDS).finally(rollout.kill);
-      await rollout.ended;
+      await probeSides(stage, side, TAKEOVER_ROUNDS);
     });
   },
 );
@@ -136,10 +135,7 @@ export async function leave(stage: Stage, joiner: Victim): Promise<void> {
 
 function separate(stage: Stage, some: readonly Victim[], others: readonly Victim[]): void {
   for (const { place: one } of some) {
-    for (const { place: other } of others) {
-      stage.network.rule(one.number, other.number, { held: true });
-      stage.network.rule(other.number, one.number, { held: true });
-    }
+    for (const { place: other } of others) stage.network.separate(one.number, other.number);
   }
 }
 

@@ -4,7 +4,7 @@ import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { plannedCopyTroubles, troubleCopies } from '../rings/copy-troubles.ts';
 import { buryOne, DEAD } from '../rings/dead-device.ts';
 import { leastOf } from '../rings/least-of.ts';
-import { type Command, isRolledOut, startRollout } from '../rings/operator.ts';
+import { type Command, endedWith, isRolledOut, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
 import { readReceipts, receiptFaults } from '../rings/receipts.ts';
 import { commitChange, type RingChange, ringChanges, standingOf } from '../rings/ring-changes.ts';
@@ -80,13 +80,10 @@ async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
     // A second one may meet the same server: then it comes after the first.
     const another = isQuiet ? null : dieInMove(stage, nextDeath(stage, ring, random), around);
     const rollout = startRollout(stage);
-    // With the end of the run it ends in any case.
-    signal.addEventListener('abort', rollout.kill);
     const isKilled = !isQuiet && random.below(KILLED_EVERY) === 0;
     const killed = isKilled ? killInTime(scenario, rollout, until) : null;
     const copies = isQuiet ? null : troubleCopies(stage, { random, ring, over: until });
-    const ended = await rollout.ended.finally(() => over.abort());
-    signal.removeEventListener('abort', rollout.kill);
+    const ended = await endedWith(signal, rollout).finally(() => over.abort());
     await Promise.all([death, another, killed, copies]);
     if (isRolledOut(ended)) return;
   }

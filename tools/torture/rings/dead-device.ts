@@ -2,7 +2,7 @@
 
 import { pick } from '@ringwright/base/random';
 import { losses } from '../stage.ts';
-import { isRolledOut, rollOut, startRollout } from './operator.ts';
+import { endedWith, isRolledOut, rollOut, startRollout } from './operator.ts';
 import { commitChange, standingOf } from './ring-changes.ts';
 import type { RingScenario } from './ring-faults.ts';
 
@@ -16,9 +16,7 @@ export async function buryOne({ stage, random, signal }: RingScenario): Promise<
   const dead = stage.victimOf(await stage.head(), id);
   const roll = async (...options: readonly string[]): Promise<void> => {
     while (!signal.aborted) {
-      const rollout = startRollout(stage, options);
-      signal.addEventListener('abort', rollout.kill, { once: true });
-      if (isRolledOut(await rollout.ended)) return;
+      if (isRolledOut(await endedWith(signal, startRollout(stage, options)))) return;
     }
   };
   await stage.turns.run(losses, async () => {

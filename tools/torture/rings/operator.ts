@@ -21,11 +21,17 @@ const AGAIN_MS = 250;
 /** Whatever the machine does besides; a rollout without faults takes a few seconds. */
 const ROLLOUT_MS_MAX = 180_000;
 
-/** A command of ring-builder that runs. */
-export interface Command {
+/** A command of ring-builder that runs; disposed of, it is killed and has ended. */
+export interface Command extends AsyncDisposable {
   readonly ended: Promise<Ended>;
   /** The way a machine dies. Safe to repeat. */
   readonly kill: () => void;
+}
+
+/** When it has ended, by itself or with the run. */
+export async function endedWith(signal: AbortSignal, { ended, kill }: Command): Promise<Ended> {
+  signal.addEventListener('abort', kill);
+  return await ended.finally(() => signal.removeEventListener('abort', kill));
 }
 
 /** A command for the ring under torture that must end well. Throws with what it said otherwise. */
@@ -81,7 +87,11 @@ export function startCommand(
       return { exit, stdout, stderr };
     },
   );
-  return { ended, kill };
+  const dispose = async (): Promise<void> => {
+    kill();
+    await ended;
+  };
+  return { ended, kill, [Symbol.asyncDispose]: dispose };
 }
 
 /** True when all is moved and given up. Throws when it ended as none may, killed or not. */

@@ -5,7 +5,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { Broken, until } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import { leastOf } from './least-of.ts';
-import { isRolledOut, startRollout, type } from './operator.ts';
+import { endedWith, isRolledOut, startRollout, type } from './operator.ts';
 import { changeOf, commitChange, revertTo, standingOf } from './ring-changes.ts';
 
 export interface RingScenario {
@@ -124,9 +124,7 @@ async function pauseAll({ stage, random, signal }: RingScenario): Promise<void> 
     await stage.builder.run(['moves', keyspace, action, 'all', '--json']);
   };
   await tell('pause');
-  const rollout = startRollout(stage);
-  signal.addEventListener('abort', rollout.kill, { once: true });
-  isRolledOut(await rollout.ended);
+  isRolledOut(await endedWith(signal, startRollout(stage)));
   await tell('resume');
   if (random.below(2) === 0) await tell('retry');
 }

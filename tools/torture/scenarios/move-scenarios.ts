@@ -39,14 +39,11 @@ interface MoveScenario {
 
 /** Nothing goes wrong: the receipt says where the records came from, and the old file goes. */
 export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, move }) => {
-  const { stage } = scenario;
+  const { stage, signal } = scenario;
   await startRollout(stage).ended;
   const faults = receiptFaults(readReceipts(stage));
   if (faults.length > 0) throw new Broken(faults.join('; '));
-  const isKept = (): boolean => source.partitions().includes(move.partition);
-  await until(scenario.signal, () => !isKept(), DROP_MS_MAX);
-  if (!isKept() || scenario.signal.aborted) return;
-  throw new Broken(`orphan: ${source.name} keeps partition ${move.partition}, which it gave up`);
+  await requireGone(signal, source, { partition: move.partition, told: ', which it gave up' });
 });
 
 /** Who holds no slot itself asks all that do: they store it, and none of their answers arrives. */
@@ -74,14 +71,12 @@ export const staleCoordinator = scenarioOfMove('an old ring after a takeover', a
   await scenario.askAll(near, { text: 'before', level: 'all' });
   scenario.hold([near, source], [far, source], [joiner, source]);
   stage.network.rule(outside, source.place.number, { held: true });
-  const rollout = startRollout(stage, ['--skip-down', '--step']);
+  await using _ = startRollout(stage, ['--skip-down', '--step']);
   await until(scenario.signal, () => serves(joiner, move.partition), STEP_MS_MAX);
   scenario.hold([near, far], [joiner, far]);
   await scenario.askAll(near, { text: 'after' });
   scenario.hold([source, near]);
   await scenario.askAll(source, {});
-  rollout.kill();
-  await rollout.ended;
 });
 
 /** Records that come to the joiner while the copy is on its way. */
@@ -98,12 +93,10 @@ export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (pa
   scenario.hold([near, joiner], [source, joiner]);
   network.harmCopies(joiner.place.number, null);
   await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
-  const rollout = startRollout(scenario.stage, ['--step']);
+  await using _ = startRollout(scenario.stage, ['--step']);
   await until(scenario.signal, () => serves(joiner, move.partition), STEP_MS_MAX);
   scenario.hold([joiner, near]);
   await scenario.askAll(joiner, {});
-  rollout.kill();
-  await rollout.ended;
 });
 
 /**
@@ -120,15 +113,13 @@ export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', a
   const fresh = new Scenario(stage, keys, signal);
   scenario.hold([near, far], [source, far], [joiner, far]);
   await fresh.askAll(near, { text: 'after' });
-  const rollout = startRollout(stage, ['--skip-down', '--step']);
+  await using _ = startRollout(stage, ['--skip-down', '--step']);
   await until(signal, () => serves(joiner, partition), STEP_MS_MAX);
   scenario.lose([source, far]);
   scenario.release([source, far]);
   const isKept = (): boolean => source.partitions().includes(partition);
   await until(signal, () => !isKept(), STEP_MS_MAX);
   const held = await fresh.askAll(far, { level: 'one' });
-  rollout.kill();
-  await rollout.ended;
   if (isKept() || signal.aborted) return;
   const lacking = held.filter((read) => !isText('after')(read)).map(({ key }) => key);
   if (lacking.length === 0) return;
@@ -165,12 +156,10 @@ export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (
   const { scenario, joiner } = parts;
   const before = joiner.fired().length;
   joiner.set({ walShare: 0, failpoint: { name: 'copy-in.switched', action: 'cut', passes: 0 } });
-  const rollout = startRollout(scenario.stage, ['--step']);
+  await using _ = startRollout(scenario.stage, ['--step']);
   await until(scenario.signal, () => joiner.fired().length > before, STEP_MS_MAX);
   joiner.set({ failpoint: null });
   await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
-  rollout.kill();
-  await rollout.ended;
   const damage = /damaged file replaced.*/.exec(joiner.server.logText());
   if (damage !== null) throw new Broken(`damaged copy: ${joiner.name} says ${damage[0]}`);
 });
@@ -178,15 +167,11 @@ export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (
 /** A joiner whose move is cancelled gives up what it had copied. */
 export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (parts) => {
   const { scenario, joiner } = parts;
-  const { stage } = scenario;
+  const { stage, signal } = scenario;
   await initialized(parts);
   await type(stage, 'moves', 'cancel', 'all');
   await type(stage, 'push');
-  await until(scenario.signal, () => joiner.partitions().length === 0, DROP_MS_MAX);
-  if (joiner.partitions().length === 0 || scenario.signal.aborted) return;
-  throw new Broken(
-    `orphan: ${joiner.name} keeps partition ${joiner.partitions().join()} of a cancelled move`,
-  );
+  await requireGone(signal, joiner, { told: ' of a cancelled move' });
 });
 
 /**
@@ -207,11 +192,7 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
   await lasts(AWAY_MS, signal);
   await joiner.start();
   await rollout.ended;
-  await until(signal, () => joiner.partitions().length === 0, DROP_MS_MAX);
-  if (joiner.partitions().length === 0 || signal.aborted) return;
-  throw new Broken(
-    `orphan: ${joiner.name} keeps partition ${joiner.partitions().join()} and is in no ring`,
-  );
+  await requireGone(signal, joiner, { told: ' and is in no ring' });
 });
 
 /** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
@@ -249,6 +230,19 @@ function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<voi
 async function initialized({ scenario }: MoveScenario): Promise<void> {
   await startRollout(scenario.stage, ['--step']).ended;
   await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
+}
+
+/** Throws when the server keeps the partition, or any at all, although it was to give it up. */
+async function requireGone(
+  signal: AbortSignal,
+  victim: Victim,
+  { partition, told }: { readonly partition?: number; readonly told: string },
+): Promise<void> {
+  const kept = (): number[] =>
+    victim.partitions().filter((one) => partition === undefined || one === partition);
+  await until(signal, () => kept().length === 0, DROP_MS_MAX);
+  if (kept().length === 0 || signal.aborted) return;
+  throw new Broken(`orphan: ${victim.name} keeps partition ${kept().join()}${told}`);
 }
 
 async function checkTaken({ joiner }: MoveScenario): Promise<void> {

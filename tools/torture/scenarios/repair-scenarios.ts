@@ -5,6 +5,7 @@ import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { isAcked } from '../../../test/support/history.ts';
 import { Broken, lasts, until } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
+import type { Victim } from '../victim.ts';
 import { isText, keysOf, Scenario, scenarioOf } from './scenario.ts';
 
 /** Several rounds of replication. */
@@ -33,10 +34,7 @@ export const missedUpdates = scenarioOf('a device that missed updates', async (s
   await scenario.askAll(a, { text: 'last' });
   await lasts(ROUNDS_MS, signal);
   await scenario.suffer({ diskFull: false }, c);
-  const repaired = { isSo: isText('last'), withinMs: REPAIR_MS_MAX };
-  const open = await scenario.askUntil(c, { level: 'one' }, repaired);
-  if (open.length === 0 || signal.aborted) return;
-  throw new Broken(`no convergence: ${c.name} lacks ${open.join(', ')} after all that time`);
+  await requireLast(scenario, c);
 });
 
 /** What one coordinator writes does not reach a device; another holder repairs it, under writes. */
@@ -49,12 +47,16 @@ export const missedWrites = scenarioOf('a device that missed writes', async (sce
     await lasts(MISSED_PAUSE_MS, signal);
   }
   await scenario.askAll(a, { text: 'last' });
-  const repaired = { isSo: isText('last'), withinMs: REPAIR_MS_MAX };
-  const open = await scenario.askUntil(c, { level: 'one' }, repaired);
-  scenario.release([a, c]);
-  if (open.length === 0 || signal.aborted) return;
-  throw new Broken(`no convergence: ${c.name} lacks ${open.join(', ')} after all that time`);
+  await requireLast(scenario, c);
 });
+
+/** Throws when the server has not got all that was written last after a while. */
+async function requireLast(scenario: Scenario, victim: Victim): Promise<void> {
+  const repaired = { isSo: isText('last'), withinMs: REPAIR_MS_MAX };
+  const open = await scenario.askUntil(victim, { level: 'one' }, repaired);
+  if (open.length === 0 || scenario.signal.aborted) return;
+  throw new Broken(`no convergence: ${victim.name} lacks ${open.join(', ')} after all that time`);
+}
 
 export const wipedDevice = scenarioOf('a wiped device', (scenario) =>
   loseOneOfTwo(scenario, (data) => fs.rmSync(data, { recursive: true })),
@@ -104,10 +106,7 @@ async function loseOneOfTwo(scenario: Scenario, lose: (data: string) => void): P
   const [a, b, c] = scenario.cast;
   scenario.hold([a, b], [c, b]);
   await scenario.askAll(c, { text: 'after' });
-  for (const { place } of [b, c]) {
-    network.rule(a.place.number, place.number, { held: true });
-    network.rule(place.number, a.place.number, { held: true });
-  }
+  for (const { place } of [b, c]) network.separate(a.place.number, place.number);
   await c.end('kill');
   lose(c.server.place.data);
   scenario.release([c, b]);
