@@ -16,9 +16,7 @@ export function coverageGaps(
 ): string[] {
   const acked = operations.filter(isAcked);
   const changes = acked.filter(({ kind }) => kind !== 'read');
-  const suffered = changes.filter(({ invokedMs, returnedMs }) =>
-    faults.some(({ fromMs, toMs }) => invokedMs < toMs && returnedMs > fromMs),
-  );
+  const suffered = changes.filter(meetsAny(faults));
   const share = acked.length / operations.length;
   return [
     ...(faults.length === 0 ? ['not covered: no fault happened'] : []),
@@ -27,6 +25,12 @@ export function coverageGaps(
       ? []
       : [`not covered: ${suffered.length} writes were acknowledged during faults`]),
   ];
+}
+
+/** Whether an operation was under way while one of the faults was. */
+export function meetsAny(faults: readonly FaultWindow[]): (operation: Operation) => boolean {
+  return ({ invokedMs, returnedMs }) =>
+    faults.some(({ fromMs, toMs }) => invokedMs < toMs && returnedMs > fromMs);
 }
 
 function percent(share: number): string {

@@ -1,6 +1,7 @@
 // What a run prints in the end: figures, then what was violated and how to see it again. Pure.
 import { counted } from '@ringwright/base/counted';
 import { isAcked, type Operation } from '../../test/support/history.ts';
+import { meetsAny } from './coverage-gaps.ts';
 import type { FaultWindow } from './stage.ts';
 import type { RunResult } from './torture-run.ts';
 
@@ -45,14 +46,14 @@ function verdict({ violations }: RunResult): string {
   return 'every promise was kept, but the run covered too little';
 }
 
-function figuresOf({ operations, faults, failpoints, seconds }: RunResult) {
+function figuresOf({ operations, faults, fired, seconds }: RunResult) {
   const acked = operations.filter(isAcked);
   const [suffered, calm] = split(acked, faults);
   return {
     seconds: Math.round(seconds),
     outcomes: countBy(operations, ({ outcome }) => outcome),
     faults: countBy(faults, ({ name }) => name.split(' at ')[0] ?? name),
-    failpoints: Object.fromEntries(failpoints),
+    failpoints: countBy(fired, (name) => name),
     p50Ms: quantile(calm, 0.5),
     p99Ms: quantile(calm, 0.99),
     p99MsInFaults: quantile(suffered, 0.99),
@@ -60,9 +61,7 @@ function figuresOf({ operations, faults, failpoints, seconds }: RunResult) {
 }
 
 function split(operations: readonly Operation[], faults: readonly FaultWindow[]) {
-  const groups = Map.groupBy(operations, ({ invokedMs, returnedMs }) =>
-    faults.some(({ fromMs, toMs }) => invokedMs < toMs && returnedMs > fromMs),
-  );
+  const groups = Map.groupBy(operations, meetsAny(faults));
   return [groups.get(true) ?? [], groups.get(false) ?? []] as const;
 }
 

@@ -34,8 +34,8 @@ export interface RunResult {
   readonly gaps: readonly string[];
   readonly operations: readonly Operation[];
   readonly faults: readonly FaultWindow[];
-  /** How often each failpoint ended a server. */
-  readonly failpoints: ReadonlyMap<string, number>;
+  /** Names of the failpoints that ended servers. */
+  readonly fired: readonly string[];
   /** What nemeses tell of their doings. */
   readonly notes: readonly string[];
   readonly seconds: number;
@@ -91,7 +91,7 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
     gaps,
     operations,
     faults: stage.faults,
-    failpoints: counts(fired),
+    fired,
     notes,
     seconds: (performance.now() - begunMs) / 1_000,
     folder,
@@ -184,11 +184,6 @@ async function aftermath(
   }
   await workload.readBack();
   return [...troubles, ...(await stage.stopAndCheckFiles())];
-}
-
-function counts(names: readonly string[]): ReadonlyMap<string, number> {
-  const grouped = Map.groupBy(names, (name) => name);
-  return new Map([...grouped].map(([name, all]) => [name, all.length]));
 }
 
 /** Processes beside a server that was killed may have files left to write for a moment. */

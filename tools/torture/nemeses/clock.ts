@@ -61,22 +61,17 @@ interface Skew {
 const skews: readonly ((random: Random) => Skew)[] = [
   jumps,
   jumps,
-  () => ({
-    name: 'stands still',
-    wrong: { clockOffsetMs: 0, clockStandsAtMs: Date.now() },
-  }),
-  () => ({
-    name: 'an hour behind',
-    wrong: { clockOffsetMs: -HOUR_MS, clockStandsAtMs: null },
-  }),
-  () => ({
-    name: 'an hour ahead',
-    wrong: { clockOffsetMs: HOUR_MS, clockStandsAtMs: null },
-  }),
+  () => ({ name: 'stands still', wrong: { clockOffsetMs: 0, clockStandsAtMs: Date.now() } }),
+  () => skewed('an hour behind', -HOUR_MS),
+  () => skewed('an hour ahead', HOUR_MS),
 ];
 
 function jumps(random: Random): Skew {
-  return { name: 'jumps', wrong: { clockOffsetMs: offset(random), clockStandsAtMs: null } };
+  return skewed('jumps', offset(random));
+}
+
+function skewed(name: string, clockOffsetMs: number): Skew {
+  return { name, wrong: { clockOffsetMs, clockStandsAtMs: null } };
 }
 
 function offset(random: Random): number {

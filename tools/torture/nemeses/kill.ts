@@ -59,17 +59,20 @@ async function endAll({ stage, random, signal, how }: Strike): Promise<void> {
 /** So that the cut meets writes that nobody has synced. */
 async function slowSyncs(victims: readonly Victim[], random: Random, signal: AbortSignal) {
   const syncDelayMs = random.below(SLOW_SYNC_MS_MAX);
-  for (const victim of victims) {
-    victim.set({ syncDelayMs, walShare: random.below(WAL_SHARES) / WAL_SHARES });
-  }
+  for (const victim of victims) victim.set({ syncDelayMs, walShare: anyShare(random) });
   await lasts(SLOW_SYNCS_MS, signal);
+}
+
+/** Of the part of a WAL that nobody has synced: what a power cut leaves. */
+export function anyShare(random: Random): number {
+  return random.below(WAL_SHARES) / WAL_SHARES;
 }
 
 async function endAtFailpoint({ stage, random, signal, how }: Strike): Promise<void> {
   const victim = pick(random, stage.victims);
   const name = pick(random, failpointNames());
   await stage.fault(`${how} at ${name}`, [victim], async () => {
-    victim.set({ walShare: random.below(WAL_SHARES) / WAL_SHARES });
+    victim.set({ walShare: anyShare(random) });
     const over = AbortSignal.any([signal, AbortSignal.timeout(ARMED_MS)]);
     await dieAt(victim, { name, action: how, passes: random.below(PASSES_MAX) }, over);
   });

@@ -3,7 +3,7 @@ import { pick, type Random } from '@ringwright/base/random';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { holdersOf } from '@ringwright/ring/slots-of';
-import { dieAt } from '../nemeses/kill.ts';
+import { anyShare, dieAt } from '../nemeses/kill.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
@@ -20,7 +20,6 @@ const FIRST_TRIES = 16;
 const PASSES_MAX = 2;
 /** One death in so many is a power cut. */
 const CUT_EVERY = 4;
-const WAL_SHARES = 1_000;
 
 /** Every change passes these, whatever else happens. */
 const placesOf: Readonly<Record<Role, readonly string[]>> = {
@@ -121,7 +120,7 @@ export async function dieInMove(
     if (over.aborted) return 'spared';
     const isFirst = !firedOf(stage).includes(place);
     const passes = isFirst ? 0 : random.below(PASSES_MAX);
-    victim.set({ walShare: random.below(WAL_SHARES) / WAL_SHARES });
+    victim.set({ walShare: anyShare(random) });
     const died = dieAt(victim, { name: place, action, passes }, over);
     onArmed();
     await died;
