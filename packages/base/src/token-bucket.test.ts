@@ -1,13 +1,22 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { debtMs, newBucket, refill, take } from './token-bucket.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 test('a debt is paid at the rate, and no more than a burst is saved', () => {
-  const empty = take(refill(newBucket(0), 1_000, 0), 500);
-  expect(debtMs(empty, 1_000)).toBe(500);
-  expect(debtMs(refill(empty, 1_000, 300), 1_000)).toBe(200);
-  expect(refill(empty, 1_000, 60_000).level).toBe(100);
-  expect(refill(empty, 1_000, -5), 'a clock that steps back').toMatchObject({ level: -500 });
+  let nowMs = 0;
+  const bucket = new TokenBucket(() => nowMs);
+  bucket.take(500);
+  expect(bucket.debtMs(), 'without a rate').toBe(0);
+  bucket.setRate(1_000);
+  bucket.take(500);
+  expect(bucket.debtMs()).toBe(500);
+  nowMs = 300;
+  expect(bucket.debtMs()).toBe(200);
+  expect(bucket.debtMs(50)).toBe(250);
+  nowMs = 60_000;
+  expect(bucket.debtMs(101), 'a burst of 100').toBe(1);
+  nowMs = 59_000;
+  expect(bucket.debtMs(101), 'a clock that steps back').toBe(1);
 });
 
 test('any amounts at any times: never more than the rate and a burst', () => {
@@ -16,15 +25,14 @@ test('any amounts at any times: never more than the rate and a burst', () => {
   );
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 5_000 }), (all, rate) => {
-      let [bucket, nowMs, taken] = [newBucket(0), 0, 0];
+      let [nowMs, taken] = [0, 0];
+      const bucket = new TokenBucket(() => nowMs);
+      bucket.setRate(rate);
       for (const { pauseMs, tokens } of all) {
         nowMs += pauseMs;
-        bucket = refill(bucket, rate, nowMs);
-        const waitMs = debtMs(bucket, rate);
-        nowMs += waitMs;
-        bucket = refill(bucket, rate, nowMs);
+        nowMs += bucket.debtMs();
         expect(taken, `taken by ${nowMs}`).toBeLessThanOrEqual((nowMs * rate) / 1_000 + 1e-6);
-        bucket = take(bucket, tokens);
+        bucket.take(tokens);
         taken += tokens;
       }
     }),

@@ -14,7 +14,7 @@ async function follow(order: CopyOrder): Promise<void> {
       flushCompileCache(); // it is killed when it is not needed
       return given.listen(order);
     case 'rate':
-      for (const { rate } of [given, taken]) rate.setRate(order.rate);
+      for (const { bucket } of [given, taken]) bucket.setRate(order.rate);
       return;
     case 'give':
       return given.give(order);

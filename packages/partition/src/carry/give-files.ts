@@ -15,12 +15,12 @@ import {
   copyWriteBytes,
 } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
+import { TokenBucket } from '@ringwright/base/token-bucket';
 import { afterOrders } from '@ringwright/node/background-program';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { greetingBytes, packHead, ticketOf } from './copy-greeting.ts';
 import { type CopyOrder, type FilePart, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
-import { RateGate } from './rate-gate.ts';
 import { streamCipher } from './stream-cipher.ts';
 
 interface Given {
@@ -44,7 +44,7 @@ type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
 
 export class GiveFiles {
   /** Of all that are given together. */
-  readonly rate = new RateGate();
+  readonly bucket = new TokenBucket(() => performance.now());
   readonly #given = new Map<number, Given>();
   readonly #admitted = new Map<string, Admission>();
   /** Have brought no ticket yet; the oldest first. */
@@ -174,13 +174,16 @@ export class GiveFiles {
     for (let at = offset; at < bytes; ) {
       const [piece = Buffer.alloc(0)] = pieces;
       pieces.reverse();
-      const length = await given.files.read(piece.subarray(0, this.rate.pieceBytes), at);
+      // With a rate few at once, or some copy would wait for long behind others.
+      const most = this.bucket.rate === null ? copyPieceBytes : copyWriteBytes;
+      const length = await given.files.read(piece.subarray(0, most), at);
       const read = piece.subarray(0, length);
       addNew(given, read, at);
       at += length;
       await leaving;
       if (socket.destroyed) return;
-      const waitMs = this.rate.passed(length);
+      this.bucket.take(length);
+      const waitMs = this.bucket.debtMs();
       if (waitMs > 0) await delay(waitMs);
       leaving = hide === null ? written(socket, read) : writtenOnce(socket, hide(read));
       if (performance.now() - toldMs < copyReportMs) continue;

@@ -9,11 +9,11 @@ import {
   copyWriteBytes,
 } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
+import { TokenBucket } from '@ringwright/base/token-bucket';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { headBytes, lengthOf, packGreeting } from './copy-greeting.ts';
 import { type CopyOrder, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
-import { RateGate } from './rate-gate.ts';
 import { type StreamCipher, streamCipher } from './stream-cipher.ts';
 
 interface Taken {
@@ -43,7 +43,7 @@ interface Arrival {
 
 export class TakeFiles {
   /** Of all that are taken together. */
-  readonly rate = new RateGate();
+  readonly bucket = new TokenBucket(() => performance.now());
   readonly #taken = new Map<number, Taken>();
 
   take({ id, parts, key }: Order<'take'>): void {
@@ -106,7 +106,8 @@ export class TakeFiles {
       arrival.socket.destroy();
       return false;
     }
-    const waitMs = this.rate.passed(length);
+    this.bucket.take(length);
+    const waitMs = this.bucket.debtMs();
     if (waitMs > 0) setTimeout(() => arrival.socket.resume(), waitMs);
     return waitMs === 0;
   }

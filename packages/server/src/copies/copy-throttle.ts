@@ -1,24 +1,21 @@
 // Lets bytes of copies pass at a rate, first come first served. One for each direction of a device.
 import { throttleTurnMs } from '@ringwright/base/limits-copies';
-import { debtMs, newBucket, refill, take } from '@ringwright/base/token-bucket';
+import { TokenBucket } from '@ringwright/base/token-bucket';
 
 export class CopyThrottle {
-  readonly #monotonicMs: () => number;
-  #rate: number | null = null;
-  #bucket = newBucket(0);
+  readonly #bucket: TokenBucket;
   #turn: Promise<void> = Promise.resolve();
   #waitingBytes = 0;
   #passedBytes = 0;
   #closed = false;
 
   constructor(monotonicMs: () => number) {
-    this.#monotonicMs = monotonicMs;
+    this.#bucket = new TokenBucket(monotonicMs);
   }
 
   /** Bytes per second; null: everything passes at once. For those that wait already, too. */
   setRate(rate: number | null): void {
-    this.#refill();
-    this.#rate = rate;
+    this.#bucket.setRate(rate);
   }
 
   /** Resolves when the bytes may pass. */
@@ -30,9 +27,7 @@ export class CopyThrottle {
 
   /** How long bytes that came now would wait. */
   backlogMs(): number {
-    if (this.#rate === null) return 0;
-    this.#refill();
-    return debtMs(take(this.#bucket, this.#waitingBytes), this.#rate);
+    return this.#bucket.debtMs(this.#waitingBytes);
   }
 
   /** These have passed elsewhere, at the same rate. */
@@ -54,18 +49,12 @@ export class CopyThrottle {
 
   async #passNow(bytes: number): Promise<void> {
     for (;;) {
-      this.#refill();
-      const waitMs = this.#rate === null ? 0 : debtMs(this.#bucket, this.#rate);
+      const waitMs = this.#bucket.debtMs();
       if (waitMs === 0 || this.#closed) break;
       await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, throttleTurnMs)));
     }
-    this.#bucket = take(this.#bucket, bytes);
+    this.#bucket.take(bytes);
     this.#waitingBytes -= bytes;
     this.#passedBytes += bytes;
-  }
-
-  #refill(): void {
-    const nowMs = this.#monotonicMs();
-    this.#bucket = this.#rate === null ? newBucket(nowMs) : refill(this.#bucket, this.#rate, nowMs);
   }
 }
