@@ -4,20 +4,12 @@ import { placeBehind } from '@ringwright/base/key-bounds';
 import { listTurnBytesMax } from '@ringwright/base/limits';
 import type { KeyPageBounds } from '@ringwright/partition/file/key-page';
 import { type HashedRow, isGone } from '@ringwright/partition/file/record';
-import type { Caller } from '@ringwright/wire/call-channel';
 import { type keysAfter, type PageRow, packPage, type pageRead } from '@ringwright/wire/listing';
-import type { RequestOf } from '@ringwright/wire/message';
-import {
-  filling,
-  notResponsible,
-  passFence,
-  type ReplicaAnswer,
-  type ReplicaPorts,
-} from './replica.ts';
+import { passFence, type ReplicaAnswer, requireServing } from './replica.ts';
 import { wireContent } from './wire-record.ts';
 
 export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request, caller) => {
-  await checkServes(ports, request, caller);
+  requireServing(ports, request, await passFence(ports, request, caller));
   const { after, nowMs } = request;
   const from = after.length === 0 ? after : placeBehind(after, false);
   const bounds = pageBounds({ ...request, from, to: null, reverse: false });
@@ -30,7 +22,7 @@ export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request
 
 /** Where the digest alone is asked for, no values are read. */
 export const answerPage: ReplicaAnswer<typeof pageRead> = async (ports, request, caller) => {
-  await checkServes(ports, request, caller);
+  requireServing(ports, request, await passFence(ports, request, caller));
   const { partition, give } = request;
   const bounds = pageBounds(request);
   if (give === 'digest') {
@@ -67,16 +59,4 @@ function pageRow(
   const content = wireContent(row);
   const value = values || content.value === null ? content.value : noBytes;
   return { partition, key: row.key, ...content, value };
-}
-
-/** Only a device that serves reads may answer. Throws NOT_RESPONSIBLE, PARTITION_FILLING. */
-async function checkServes(
-  ports: ReplicaPorts,
-  request: Pick<RequestOf<typeof pageRead>, 'keyspace' | 'partition' | 'ringVersion'>,
-  caller: Caller,
-): Promise<void> {
-  const { active, duty } = await passFence(ports, request, caller);
-  const { keyspace, partition } = request;
-  if (duty.kind !== 'SERVE') throw notResponsible(active, partition);
-  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
 }

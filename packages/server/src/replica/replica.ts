@@ -195,7 +195,7 @@ function storedAnswer(
   return STORED;
 }
 
-/** Reads a record; only a device that the table names and that has all records may answer. */
+/** Reads a record, as requireServing allows. */
 export function answerRead(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordRead>,
@@ -204,14 +204,23 @@ export function answerRead(
   return andThen(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
 }
 
+/** Only a device that the table names and that has all records may answer a read. */
+export function requireServing(
+  ports: ReplicaPorts,
+  { keyspace, partition }: { readonly keyspace: string; readonly partition: number },
+  { active, duty }: Fenced,
+): void {
+  if (duty.kind !== 'SERVE') throw notResponsible(active, partition);
+  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
+}
+
 function readPassed(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordRead>,
-  { active, duty }: Fenced,
+  passed: Fenced,
 ): AnswerOf<typeof recordRead> {
-  if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
+  requireServing(ports, request, passed);
   const { keyspace, partition, key } = request;
-  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const record = ports.store.read(keyspace, partition, key);
   if (record === null) return { record: impliedRecord(ports.store, keyspace, partition) };
   return { record: wireContent(record) };
