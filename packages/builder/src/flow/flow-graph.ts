@@ -2,7 +2,7 @@
 // An arc e -> d lets one partition give up e for d. It costs 1 when d is new to the partition, and
 // gives 1 back when e was new. Rounding arcs of cost 0 move a unit of quota between leaves.
 import type { RebalanceWork } from '../place/rebalance-work.ts';
-import { replicasOf } from '../place/rebalance-work.ts';
+import { replicasOf, slotOf } from '../place/rebalance-work.ts';
 import type { Targets } from '../place/targets.ts';
 
 /** A label is cost * COST + hops: shortest paths by cost, then by number of arcs. */
@@ -28,18 +28,6 @@ export function createFlowGraph(
   return { work, targets, ...scope, labels: new Int32Array(work.tree.nodes) };
 }
 
-/** The slot of the partition that has the leaf, or -1. */
-export function slotOf(
-  { placement }: Pick<RebalanceWork, 'placement'>,
-  partition: number,
-  leaf: number,
-): number {
-  const start = partition * placement.width;
-  const end = start + replicasOf(placement, partition);
-  for (let slot = start; slot < end; slot += 1) if (placement.leaf[slot] === leaf) return slot;
-  return -1;
-}
-
 /** Leaves the partition had and has no more: arcs to them cost nothing. */
 export function droppedLeaves(
   work: Pick<RebalanceWork, 'before' | 'placement'>,
@@ -52,7 +40,7 @@ export function droppedLeaves(
   for (let slot = start; slot < end; slot += 1) {
     const leaf = before.leaf[slot]!;
     if (leaf === before.none || leaf === placement.leaf[slot]) continue;
-    if (slotOf(work, partition, leaf) >= 0) continue;
+    if (slotOf(placement, partition, leaf) >= 0) continue;
     dropped ??= [];
     dropped.push(leaf);
   }

@@ -8,9 +8,10 @@ import {
   leavePartition,
   mayGive,
   replicasOf,
+  slotOf,
 } from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
-import { COST, droppedLeaves, type FlowGraph, slotOf } from './flow-graph.ts';
+import { COST, droppedLeaves, type FlowGraph } from './flow-graph.ts';
 import { findRoundable, shiftQuota } from './rounding-arcs.ts';
 
 /** One arc of a path; a rounding arc has no partition. */
@@ -97,7 +98,7 @@ function nextLeaf(search: Search, partition: number, from: number): number {
   const { graph, dead, live } = search;
   const { work, labels } = graph;
   const { rules, tree } = work;
-  if (slotOf(work, partition, from) < 0 || !mayGive(work, partition, from)) return -1;
+  if (slotOf(work.placement, partition, from) < 0 || !mayGive(work, partition, from)) return -1;
   if (!enterPartition(work, partition)) return -1;
   // The arc's tail gives 1 back when the partition got the leaf only now.
   const tail = hadLeaf(work, partition, from) ? 0 : -COST;
@@ -172,7 +173,7 @@ function applyArc({ work }: FlowGraph, arc: Arc): boolean {
     return true;
   }
   const { rules, tree } = work;
-  const slot = slotOf(work, partition, from);
+  const slot = slotOf(work.placement, partition, from);
   if (slot < 0 || !enterPartition(work, partition)) return false;
   removeLeaf(rules, from);
   const legal = hasRoom(rules, tree.firstLeaf + to);

@@ -27,16 +27,21 @@ export function replicasOf(
   return partition < cut ? most : most - 1;
 }
 
+/** The slot of the partition that has the leaf, or -1. */
+export function slotOf(placement: Placement, partition: number, leaf: number): number {
+  const start = partition * placement.width;
+  const end = start + replicasOf(placement, partition);
+  for (let slot = start; slot < end; slot += 1) if (placement.leaf[slot] === leaf) return slot;
+  return -1;
+}
+
 /** Whether the partition had the leaf before: not so one that takes over from a replaced device. */
 export function hadLeaf(
   { before }: Pick<RebalanceWork, 'before'>,
   partition: number,
   leaf: number,
 ): boolean {
-  const start = partition * before.width;
-  const end = start + replicasOf(before, partition);
-  for (let slot = start; slot < end; slot += 1) if (before.leaf[slot] === leaf) return true;
-  return false;
+  return slotOf(before, partition, leaf) >= 0;
 }
 
 /** Whether the partition may give up the leaf. One that may not change gives what it just got. */
