@@ -90,20 +90,10 @@ export async function openDevice(
     const onceComplete = await OnceComplete.load(data);
     const held = await HeldFiles.load(data);
     const key = await loadDeviceKey(data);
-    const files = {
-      generation,
-      clockFile,
-      memory,
-      trust,
-      access,
-      audit,
-      controls,
-      onceComplete,
-      held,
-      key,
+    return {
+      ...{ directory: data, identity, generation, store, clockFile, memory, trust, access, audit },
+      ...{ controls, onceComplete, held, key, tls: deviceIdentity(key) },
     };
-    const tls = deviceIdentity(key);
-    return { directory: data, identity, store, tls, ...files };
   } catch (error) {
     await store.close();
     throw error;

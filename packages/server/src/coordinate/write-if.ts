@@ -2,15 +2,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, formatStamp } from '@ringwright/base/stamp';
 import type { Condition } from '@ringwright/wire/coordination';
-import { identityOf, type WireContent } from '../replica/wire-record.ts';
+import { identityOf, valued, type WireContent } from '../replica/wire-record.ts';
 import { changeKey } from './change-key.ts';
 import type { KeyRequest, Written } from './coordinate.ts';
 import type { NewContent } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
-
-function valued(record: WireContent | null): WireContent | null {
-  return record === null || record.value === null ? null : record;
-}
 
 /** `present` is null where there is no value: nothing, a deletion, or an expired record. */
 export type MayWrite = (present: WireContent | null) => boolean;

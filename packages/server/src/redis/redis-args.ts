@@ -16,9 +16,7 @@ export function lowerOf(word: Uint8Array | undefined): string {
 export function integerOf(word: Uint8Array | undefined): number {
   const text = textOf(word);
   const value = Number(text);
-  if (!/^-?\d{1,16}$/.test(text) || !Number.isSafeInteger(value)) {
-    throw new RedisRefusal('ERR value is not an integer or out of range');
-  }
+  if (!/^-?\d{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw notAnInteger();
   return value;
 }
 
@@ -34,6 +32,10 @@ export function requireWordsFit(words: readonly Uint8Array[]): void {
     if (length <= valueBytesMax) continue;
     throw new RedisRefusal(`ERR a word of ${length} bytes, ${valueBytesMax} is the most`);
   }
+}
+
+export function notAnInteger(): RedisRefusal {
+  return new RedisRefusal('ERR value is not an integer or out of range');
 }
 
 export function syntaxError(): RedisRefusal {

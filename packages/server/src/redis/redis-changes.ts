@@ -1,9 +1,10 @@
 // Commands that make the new value out of the old one: INCR and its relatives, APPEND.
 import { valueBytesMax } from '@ringwright/base/limits';
 import type { NewContent } from '../coordinate/propose.ts';
-import { textOf } from './redis-args.ts';
+import type { Valued } from '../replica/wire-record.ts';
+import { notAnInteger, textOf } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
-import { swapContent, type Valued } from './redis-values.ts';
+import { swapContent } from './redis-values.ts';
 import { integerReply, type RespReply } from './resp-reply.ts';
 
 /** Integers of Redis have 64 bits and a sign, and one spelling each. */
@@ -54,10 +55,6 @@ async function append(call: RedisCall): Promise<RespReply> {
 
 function kept(present: Valued, value: Uint8Array): NewContent {
   return { value, expiresMs: present?.expiresMs };
-}
-
-function notAnInteger(): RedisRefusal {
-  return new RedisRefusal('ERR value is not an integer or out of range');
 }
 
 function overflow(what: string): RedisRefusal {

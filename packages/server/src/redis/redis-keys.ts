@@ -5,9 +5,10 @@ import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { mayBeStored } from '../coordinate/quorum-write.ts';
+import type { Valued } from '../replica/wire-record.ts';
 import { keyOf, wrongArguments } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
-import { readValue, swapContent, type Valued, writeContent } from './redis-values.ts';
+import { readValue, swapContent, writeContent } from './redis-values.ts';
 import { arrayReply, integerReply, okReply, type RespReply, valueReply } from './resp-reply.ts';
 
 /**

@@ -4,13 +4,10 @@ import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { changeKey } from '../coordinate/change-key.ts';
 import { coordinateRead, coordinateWrite, type Written } from '../coordinate/coordinate.ts';
 import type { NewContent } from '../coordinate/propose.ts';
-import type { WireContent } from '../replica/wire-record.ts';
+import { type Valued, valued } from '../replica/wire-record.ts';
 import { keyOf } from './redis-args.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
-
-/** A record with a value; null where there is none, or it has expired. */
-export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
 
 export function readRecord(call: RedisCall, key: Uint8Array | undefined): MaybePromise<Valued> {
   const { consistency, ports } = call;
@@ -60,12 +57,4 @@ export async function swapContent(
     return change(before);
   });
   return { before, after: valued(record), isChanged };
-}
-
-function valued(record: WireContent | null): Valued {
-  return record !== null && hasValue(record) ? record : null;
-}
-
-function hasValue(record: WireContent): record is NonNullable<Valued> {
-  return record.value !== null;
 }

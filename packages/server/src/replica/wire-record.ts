@@ -13,6 +13,18 @@ export function wireContent(record: Omit<RecordContent, 'key'>): WireContent {
   return { value, ms, tie, ...(expiresMs > 0 && { expiresMs }), ...(origin && { origin }) };
 }
 
+/** A record with a value; null where there is none, or it has expired. */
+export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
+
+/** Of a record as a client sees it. */
+export function valued(record: WireContent | null): Valued {
+  return record !== null && hasValue(record) ? record : null;
+}
+
+function hasValue(record: WireContent): record is NonNullable<Valued> {
+  return record.value !== null;
+}
+
 /** What clients know a record by: its first stamp, also when it was stored again since. */
 export function identityOf({ ms, tie, origin }: Pick<WireContent, 'ms' | 'tie' | 'origin'>): Stamp {
   return origin ?? { ms, tie };
