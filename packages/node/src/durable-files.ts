@@ -30,12 +30,9 @@ export async function syncFile(file: string): Promise<void> {
 }
 
 function syncDirectoryNow(directory: string): void {
-  const fd = openSync(directory, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  using ends = new DisposableStack();
+  const fd = ends.adopt(openSync(directory, 'r'), closeSync);
+  fsyncSync(fd);
 }
 
 /** Creates a directory if it is not there; its entry in the parent is durable either way. */

@@ -45,17 +45,14 @@ function withOpened(
   mappedBytes: number,
   audit: (db: Database.Database) => FileAudit,
 ): FileAudit {
+  using ends = new DisposableStack();
   let db: Database.Database;
   try {
-    db = openUntrusted(file, mappedBytes);
+    db = ends.adopt(openUntrusted(file, mappedBytes), (one) => one.close());
   } catch (error) {
     return { findings: [findingOf(error)], meta: null, owned: null };
   }
-  try {
-    return audit(db);
-  } finally {
-    db.close();
-  }
+  return audit(db);
 }
 
 /** An error as a finding: FILE_CORRUPT unless it has a code of its own. */

@@ -145,12 +145,9 @@ async function backUp(
 
 /** What the copy really holds. */
 function metaOf(file: string): Described {
-  const db = openUntrusted(file);
-  try {
-    return readMeta(db);
-  } finally {
-    db.close();
-  }
+  using ends = new DisposableStack();
+  const db = ends.adopt(openUntrusted(file), (one) => one.close());
+  return readMeta(db);
 }
 
 async function checksumFile(file: string): Promise<CopiedFile> {

@@ -29,17 +29,14 @@ export class ChangedPages {
   }
 
   #read(wal: string, frames: number): void {
-    const handle = openSync(wal, 'r');
-    try {
-      const piece = Buffer.allocUnsafe(FRAMES_AT_ONCE * walFrameBytes);
-      for (let frame = 0; frame < frames; frame += FRAMES_AT_ONCE) {
-        const length = Math.min(frames - frame, FRAMES_AT_ONCE) * walFrameBytes;
-        const read = readSync(handle, piece, 0, length, walHeaderBytes + frame * walFrameBytes);
-        if (read !== length) throw new Error(`${wal} ends before its frame ${frames}`);
-        for (let at = 0; at < length; at += walFrameBytes) this.#pages.add(piece.readUInt32BE(at));
-      }
-    } finally {
-      closeSync(handle);
+    using ends = new DisposableStack();
+    const handle = ends.adopt(openSync(wal, 'r'), closeSync);
+    const piece = Buffer.allocUnsafe(FRAMES_AT_ONCE * walFrameBytes);
+    for (let frame = 0; frame < frames; frame += FRAMES_AT_ONCE) {
+      const length = Math.min(frames - frame, FRAMES_AT_ONCE) * walFrameBytes;
+      const read = readSync(handle, piece, 0, length, walHeaderBytes + frame * walFrameBytes);
+      if (read !== length) throw new Error(`${wal} ends before its frame ${frames}`);
+      for (let at = 0; at < length; at += walFrameBytes) this.#pages.add(piece.readUInt32BE(at));
     }
   }
 

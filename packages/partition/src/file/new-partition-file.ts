@@ -34,16 +34,13 @@ export function newPartitionInfo(options: NewPartition): PartitionInfo {
 
 /** A file without its meta row: to make the tables takes four times as long as to copy them. */
 const emptyTables = once((): Buffer => {
-  const db = new Database(':memory:');
-  try {
-    db.pragma(`page_size = ${pageBytes}`);
-    db.pragma(`application_id = ${applicationId}`);
-    db.pragma(`user_version = ${schemaVersion}`);
-    for (const statement of schemaStatements) db.exec(statement);
-    return db.serialize();
-  } finally {
-    db.close();
-  }
+  using ends = new DisposableStack();
+  const db = ends.adopt(new Database(':memory:'), (one) => one.close());
+  db.pragma(`page_size = ${pageBytes}`);
+  db.pragma(`application_id = ${applicationId}`);
+  db.pragma(`user_version = ${schemaVersion}`);
+  for (const statement of schemaStatements) db.exec(statement);
+  return db.serialize();
 });
 
 /** What is known of the tables of a new partition before they are made. */
@@ -76,12 +73,9 @@ function tablesOf(meta: MetaRow): Database.Database {
 }
 
 export function newPartitionBytes(options: NewPartition): Buffer {
-  const db = newPartitionTables(options);
-  try {
-    return fileBytes(db);
-  } finally {
-    db.close();
-  }
+  using ends = new DisposableStack();
+  const db = ends.adopt(newPartitionTables(options), (one) => one.close());
+  return fileBytes(db);
 }
 
 /** What such a database in memory is as a file. */

@@ -48,22 +48,19 @@ export interface BuiltChild {
  * not have the rows that it counts; no hash of a row is compared here.
  */
 export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
-  const db = new Database(work.scratch);
-  try {
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF');
-    forBuilding(db, 'main');
-    db.exec(`CREATE TABLE routes (child INTEGER, seq INTEGER, PRIMARY KEY (child, seq))
-      STRICT, WITHOUT ROWID`);
-    const tallies = new Map(work.children.map(({ partition }) => [partition, newTally()]));
-    const routeRows = rowRouter(db, partitionerOf(work.partitioner), tallies);
-    for (const child of work.children) makeFile(work.keyspace, child);
-    for (const parent of work.parents) giveRows(db, { parent, children: work.children, routeRows });
-    return work.children.map((child) =>
-      finishFile(child, must(tallies.get(child.partition), 'each child has a tally')),
-    );
-  } finally {
-    db.close();
-  }
+  using ends = new DisposableStack();
+  const db = ends.adopt(new Database(work.scratch), (one) => one.close());
+  db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF');
+  forBuilding(db, 'main');
+  db.exec(`CREATE TABLE routes (child INTEGER, seq INTEGER, PRIMARY KEY (child, seq))
+    STRICT, WITHOUT ROWID`);
+  const tallies = new Map(work.children.map(({ partition }) => [partition, newTally()]));
+  const routeRows = rowRouter(db, partitionerOf(work.partitioner), tallies);
+  for (const child of work.children) makeFile(work.keyspace, child);
+  for (const parent of work.parents) giveRows(db, { parent, children: work.children, routeRows });
+  return work.children.map((child) =>
+    finishFile(child, must(tallies.get(child.partition), 'each child has a tally')),
+  );
 }
 
 /** What is built is worth nothing before it is complete. */
@@ -111,12 +108,11 @@ function rowRouter(
 /** The file of a partition without records. */
 function makeFile(keyspace: string, { partition, incarnation, file }: ChildToBuild): void {
   const identity = { keyspace, partition, incarnation, life: incarnation };
-  const empty = newPartitionTables({ ...identity, state: 'filling' });
-  try {
-    writeFileSync(file, empty.serialize(), { flag: 'wx', mode: 0o600 });
-  } finally {
-    empty.close();
-  }
+  using ends = new DisposableStack();
+  const empty = ends.adopt(newPartitionTables({ ...identity, state: 'filling' }), (one) =>
+    one.close(),
+  );
+  writeFileSync(file, empty.serialize(), { flag: 'wx', mode: 0o600 });
 }
 
 interface Giving {
@@ -148,26 +144,23 @@ function bytesOfRow({ bytes, rows, tombstones }: MetaRow): number {
 /** What is written is synced in pieces: others who wait for the disk do not wait for all of it. */
 function moveRows(db: Database.Database, child: ChildToBuild, rowsAtOnce: number): void {
   const { partition, file } = child;
-  const handle = openSync(file, 'r+');
-  try {
-    db.prepare('ATTACH ? AS child').run(file);
-    forBuilding(db, 'child');
-    const numberOf = (sql: string) => db.prepare<unknown[], number>(sql).pluck();
-    const before = numberOf('SELECT coalesce(max(seq), 0) FROM child.records').get() ?? 0;
-    const lastOfPiece = numberOf(LAST_OF_PIECE);
-    const move = db.prepare(MOVE_ROWS);
-    for (let since = 0; ; ) {
-      const last = lastOfPiece.get(partition, since, rowsAtOnce) ?? null;
-      if (last === null) break;
-      // The last piece is synced when the file is complete.
-      if (since > 0) fdatasyncSync(handle);
-      move.run(before, partition, since, last);
-      since = last;
-    }
-    db.exec('DETACH child');
-  } finally {
-    closeSync(handle);
+  using ends = new DisposableStack();
+  const handle = ends.adopt(openSync(file, 'r+'), closeSync);
+  db.prepare('ATTACH ? AS child').run(file);
+  forBuilding(db, 'child');
+  const numberOf = (sql: string) => db.prepare<unknown[], number>(sql).pluck();
+  const before = numberOf('SELECT coalesce(max(seq), 0) FROM child.records').get() ?? 0;
+  const lastOfPiece = numberOf(LAST_OF_PIECE);
+  const move = db.prepare(MOVE_ROWS);
+  for (let since = 0; ; ) {
+    const last = lastOfPiece.get(partition, since, rowsAtOnce) ?? null;
+    if (last === null) break;
+    // The last piece is synced when the file is complete.
+    if (since > 0) fdatasyncSync(handle);
+    move.run(before, partition, since, last);
+    since = last;
   }
+  db.exec('DETACH child');
 }
 
 const LAST_OF_PIECE = `SELECT max(seq)
@@ -183,13 +176,10 @@ const MOVE_ROWS = `INSERT INTO child.records
 
 /** Its WAL goes into it by that. */
 function metaOf(file: string): ReturnType<typeof readMeta> {
-  const db = openUntrusted(file);
-  try {
-    db.pragma('synchronous = OFF');
-    return readMeta(db);
-  } finally {
-    db.close();
-  }
+  using ends = new DisposableStack();
+  const db = ends.adopt(openUntrusted(file), (one) => one.close());
+  db.pragma('synchronous = OFF');
+  return readMeta(db);
 }
 
 function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild {
@@ -200,20 +190,17 @@ function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild
 }
 
 function storeCounters(file: string, tally: Tally): void {
-  const db = new Database(file);
-  try {
-    db.exec('PRAGMA locking_mode = EXCLUSIVE');
-    forBuilding(db, 'main');
-    const lastSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM records').pluck().get();
-    const counters = tallyColumns({ ...tally, seq: Number(lastSeq) });
-    const { seq, rows, tombstones, bytes, digest, highest_ms } = counters;
-    const { checksum } = withChecksum({ ...readMeta(db), ...counters });
-    new PreparedStatements(db)
-      .of(statements.setCounters)
-      .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
-  } finally {
-    db.close();
-  }
+  using ends = new DisposableStack();
+  const db = ends.adopt(new Database(file), (one) => one.close());
+  db.exec('PRAGMA locking_mode = EXCLUSIVE');
+  forBuilding(db, 'main');
+  const lastSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM records').pluck().get();
+  const counters = tallyColumns({ ...tally, seq: Number(lastSeq) });
+  const { seq, rows, tombstones, bytes, digest, highest_ms } = counters;
+  const { checksum } = withChecksum({ ...readMeta(db), ...counters });
+  new PreparedStatements(db)
+    .of(statements.setCounters)
+    .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
 }
 
 /**
@@ -221,11 +208,8 @@ function storeCounters(file: string, tally: Tally): void {
  * come that it has to merge then: little must be left to be synced.
  */
 function markAndSync(file: string): void {
-  const handle = openSync(file, 'r+');
-  try {
-    writeSync(handle, walVersion.bytes, 0, walVersion.bytes.length, walVersion.offset);
-    fdatasyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  using ends = new DisposableStack();
+  const handle = ends.adopt(openSync(file, 'r+'), closeSync);
+  writeSync(handle, walVersion.bytes, 0, walVersion.bytes.length, walVersion.offset);
+  fdatasyncSync(handle);
 }

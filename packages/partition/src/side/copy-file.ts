@@ -5,31 +5,20 @@ import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { pageBytes } from '../file/schema.ts';
 import type { CopiedFile, PagesToCopy } from './side-process.ts';
 
-export function copyFile(from: string, to: string): CopiedFile {
-  const source = openSync(from, 'r');
-  try {
-    return copyOpened(source, to);
-  } finally {
-    closeSync(source);
-  }
-}
-
 /** Summed between reading and writing, which costs no more than having the kernel copy. */
-function copyOpened(source: number, to: string): CopiedFile {
-  const target = openSync(to, 'wx', 0o600);
-  try {
-    const checksum = KeyedChecksum.begin();
-    const piece = Buffer.allocUnsafe(copyWriteBytes);
-    for (let bytes = 0; ; ) {
-      const length = readSync(source, piece, 0, copyWriteBytes, bytes);
-      if (length === 0) return { bytes, seal: checksum.text() };
-      checksum.take(piece.subarray(0, length));
-      const written = writeSync(target, piece, 0, length, bytes);
-      if (written !== length) throw new Error(`${written} of ${length} bytes were written`);
-      bytes += length;
-    }
-  } finally {
-    closeSync(target);
+export function copyFile(from: string, to: string): CopiedFile {
+  using ends = new DisposableStack();
+  const source = ends.adopt(openSync(from, 'r'), closeSync);
+  const target = ends.adopt(openSync(to, 'wx', 0o600), closeSync);
+  const checksum = KeyedChecksum.begin();
+  const piece = Buffer.allocUnsafe(copyWriteBytes);
+  for (let bytes = 0; ; ) {
+    const length = readSync(source, piece, 0, copyWriteBytes, bytes);
+    if (length === 0) return { bytes, seal: checksum.text() };
+    checksum.take(piece.subarray(0, length));
+    const written = writeSync(target, piece, 0, length, bytes);
+    if (written !== length) throw new Error(`${written} of ${length} bytes were written`);
+    bytes += length;
   }
 }
 
@@ -53,25 +42,18 @@ function cloneFile(from: string, to: string): boolean {
 }
 
 function copyEach(from: string, to: string, pages: Uint32Array): void {
-  const source = openSync(from, 'r');
-  try {
-    const target = openSync(to, 'r+');
-    try {
-      const piece = Buffer.allocUnsafe(copyWriteBytes);
-      for (const { first, count } of runsOf(pages)) {
-        const bytes = piece.subarray(0, count * pageBytes);
-        const at = (first - 1) * pageBytes;
-        if (readSync(source, bytes, 0, bytes.length, at) !== bytes.length) {
-          throw new Error(`${from} ends before its page ${first + count - 1}`);
-        }
-        const written = writeSync(target, bytes, 0, bytes.length, at);
-        if (written !== bytes.length) throw new Error(`${written} bytes were written`);
-      }
-    } finally {
-      closeSync(target);
+  using ends = new DisposableStack();
+  const source = ends.adopt(openSync(from, 'r'), closeSync);
+  const target = ends.adopt(openSync(to, 'r+'), closeSync);
+  const piece = Buffer.allocUnsafe(copyWriteBytes);
+  for (const { first, count } of runsOf(pages)) {
+    const bytes = piece.subarray(0, count * pageBytes);
+    const at = (first - 1) * pageBytes;
+    if (readSync(source, bytes, 0, bytes.length, at) !== bytes.length) {
+      throw new Error(`${from} ends before its page ${first + count - 1}`);
     }
-  } finally {
-    closeSync(source);
+    const written = writeSync(target, bytes, 0, bytes.length, at);
+    if (written !== bytes.length) throw new Error(`${written} bytes were written`);
   }
 }
 

@@ -62,15 +62,13 @@ function failed(error: unknown): MadeFile {
 function bytesOfFile({ keyspace, partition, owner, barrierMs, floorMs, ...work }: FileToMake) {
   const records = unpackRecords(work.records);
   if (records === null) return null;
-  const file = new PartitionFile(newTables({ keyspace, partition, ...(owner ?? nobody) }));
-  try {
-    file.apply(records);
-    // Behind the records: a floor keeps out those that are older.
-    if (barrierMs > 0) file.change({ state: null, barrierMs, floorMs });
-    file.flush();
-    const owned: OwnedFile = { info: file.info(), highestMs: file.highestMs };
-    return { owned, bytes: fileBytes(file.db) };
-  } finally {
-    file.wal.discard();
-  }
+  using ends = new DisposableStack();
+  const tables = newTables({ keyspace, partition, ...(owner ?? nobody) });
+  const file = ends.adopt(new PartitionFile(tables), ({ wal }) => wal.discard());
+  file.apply(records);
+  // Behind the records: a floor keeps out those that are older.
+  if (barrierMs > 0) file.change({ state: null, barrierMs, floorMs });
+  file.flush();
+  const owned: OwnedFile = { info: file.info(), highestMs: file.highestMs };
+  return { owned, bytes: fileBytes(file.db) };
 }

@@ -17,33 +17,25 @@ export interface FilesToMerge {
 
 /** The newer row of each key stays, as in a live file. `into` is synced. Throws RECORD_DAMAGED. */
 export function mergeFile({ from, since: first, into }: FilesToMerge): void {
-  const source = openDataFile(from);
+  using ends = new DisposableStack();
+  const source = ends.adopt(openDataFile(from), ({ wal }) => wal.discard());
+  // Closed after the database: to close it would drop the locks of that.
+  const handle = ends.adopt(openSync(into, 'r'), closeSync);
+  const target = openDataFile(into);
   try {
-    const target = openDataFile(into);
-    const handle = openSync(into, 'r');
-    try {
-      target.pageCache.limit(childCacheBytes);
-      for (let [since, more] = [first, true]; more; ) {
-        const page = storedSince(source, since, {
-          rowsMax: ROWS_AT_ONCE,
-          bytesMax: childSyncBytes,
-        });
-        target.apply(page.rows.map((row) => ({ ...row, isPromise: false })));
-        target.flush();
-        // Synced here, in pieces: others who wait for the disk do not wait for all of it.
-        target.db.pragma('synchronous = OFF');
-        if (!target.checkpoint('PASSIVE')) throw new Error(`${into} could not be checkpointed`);
-        fdatasyncSync(handle);
-        [since, more] = [page.lastSeq, page.more];
-      }
-    } finally {
-      try {
-        target.close();
-      } finally {
-        closeSync(handle);
-      }
+    target.pageCache.limit(childCacheBytes);
+    for (let [since, more] = [first, true]; more; ) {
+      const bounds = { rowsMax: ROWS_AT_ONCE, bytesMax: childSyncBytes };
+      const page = storedSince(source, since, bounds);
+      target.apply(page.rows.map((row) => ({ ...row, isPromise: false })));
+      target.flush();
+      // Synced here, in pieces: others who wait for the disk do not wait for all of it.
+      target.db.pragma('synchronous = OFF');
+      if (!target.checkpoint('PASSIVE')) throw new Error(`${into} could not be checkpointed`);
+      fdatasyncSync(handle);
+      [since, more] = [page.lastSeq, page.more];
     }
   } finally {
-    source.wal.discard();
+    target.close();
   }
 }
