@@ -15,7 +15,7 @@ import { dataPaths, placeName } from './file/data-paths.ts';
 import { identityOf } from './file/file-identity.ts';
 import { whyPartitionLost } from './file/lost-file.ts';
 import { openDataFile } from './file/open-files.ts';
-import { clean, type Partition } from './file/partition.ts';
+import { clean, type Partition, pinned } from './file/partition.ts';
 import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { currentTurn } from './parts/finish-file.ts';
@@ -37,7 +37,7 @@ export function rewriteLost(parts: StoreParts, partition: Partition): Promise<bo
     if (found !== null && found.ino !== seen?.data?.ino) return false;
     const room = await roomFor(parts, file.info().bytes);
     const staged = parts.stagingPath('rewrite');
-    partition.pins += 1;
+    using _ = pinned(partition);
     try {
       if (!(await copyWhole(parts, file, staged))) return false;
       await parts.mutex.run(currentTurn(partition), () =>
@@ -45,7 +45,6 @@ export function rewriteLost(parts: StoreParts, partition: Partition): Promise<bo
       );
       return true;
     } finally {
-      partition.pins -= 1;
       room.release();
       await removeFiles(staged);
     }

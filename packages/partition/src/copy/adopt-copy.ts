@@ -9,7 +9,7 @@ import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import { openDataFile } from '../file/open-files.ts';
-import { clean, isEmpty, type Partition } from '../file/partition.ts';
+import { clean, isEmpty, type Partition, pinned } from '../file/partition.ts';
 import { currentFile, currentText } from '../file/partition-directory.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
@@ -43,7 +43,7 @@ export async function adoptCopy(
   await moveBeside(partition, { staged, directory });
   const old = partition.incarnation;
   let copy: PartitionFile | null = null;
-  partition.pins += 1;
+  using _ = pinned(partition);
   try {
     copy = openDataFile(join(directory, 'data.db'));
     const { state, barrierMs } = marksOf(parts, partition);
@@ -66,7 +66,6 @@ export async function adoptCopy(
     }
     throw error;
   } finally {
-    partition.pins -= 1;
     partition.keptSince = clean;
   }
 }

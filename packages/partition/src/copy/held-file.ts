@@ -5,7 +5,7 @@ import { copyRoundsMax } from '@ringwright/base/limits-copies';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { ChangedPages } from '../file/changed-pages.ts';
-import { noteDamage, type Partition } from '../file/partition.ts';
+import { noteDamage, type Partition, pinned } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { dropped, withFile } from '../parts/use-partition.ts';
@@ -63,7 +63,7 @@ export async function copyAside(
 ): Promise<number> {
   const file = withFile(parts, partition, (used) => used);
   const { seq } = file;
-  partition.pins += 1;
+  using _ = pinned(partition);
   try {
     const copied = await copyInRounds(parts, partition, { file, to });
     if (copied !== null) return copied;
@@ -73,8 +73,6 @@ export async function copyAside(
   } catch (error) {
     if (partition.gone || partition.file !== file) throw dropped(partition, error);
     throw error;
-  } finally {
-    partition.pins -= 1;
   }
 }
 
@@ -149,15 +147,13 @@ export async function mirrorAside(
   to: string,
 ): Promise<void> {
   const { db } = withFile(parts, partition, (used) => used);
-  partition.pins += 1;
+  using _ = pinned(partition);
   try {
     await db.backup(to, { progress: () => snapshotPagesPerTurn });
   } catch (error) {
     checkOpen(parts);
     if (partition.file?.db !== db) throw dropped(partition, error);
     throw noteDamage(partition, error);
-  } finally {
-    partition.pins -= 1;
   }
 }
 

@@ -7,7 +7,7 @@ import type { OwnedFile } from '../audit/own-file.ts';
 import { dataPaths } from '../file/data-paths.ts';
 import { seeFiles } from '../file/file-identity.ts';
 import { openDataFile } from '../file/open-files.ts';
-import { clean, isEmpty, type Partition } from '../file/partition.ts';
+import { clean, isEmpty, type Partition, pinned } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { currentTurn } from '../parts/finish-file.ts';
@@ -34,7 +34,7 @@ export async function placeCopy(
 ): Promise<PartitionInfo | null> {
   checkThere(parts, partition);
   const before = partition.incarnation;
-  partition.pins += 1;
+  using _ = pinned(partition);
   // What is applied from now on comes from this segment or a later one.
   partition.keptSince = parts.log.oldestNeeded;
   try {
@@ -45,7 +45,6 @@ export async function placeCopy(
     await clearAway(parts, partition, { ...switched, incarnation: before });
     return partition.file?.info() ?? copy.owned.info;
   } finally {
-    partition.pins -= 1;
     partition.keptSince = clean;
   }
 }

@@ -8,7 +8,7 @@ import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
-import type { Partition } from '../file/partition.ts';
+import { type Partition, pinned } from '../file/partition.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { withFile } from '../parts/use-partition.ts';
@@ -114,7 +114,7 @@ async function copyHeld(
   to: string,
 ): Promise<CopyManifest | null> {
   const file = withFile(parts, partition, (used) => used);
-  partition.pins += 1;
+  using _ = pinned(partition);
   try {
     // In the thread pool; what came meanwhile is little.
     await file.checkpointAside();
@@ -126,8 +126,6 @@ async function copyHeld(
     if (copied !== null) return manifestOf(info, copied);
   } catch {
     checkOpen(parts);
-  } finally {
-    partition.pins -= 1;
   }
   await removeFiles(to);
   return null;

@@ -16,7 +16,7 @@ import { restoreWal } from './kept-wal.ts';
 import { lostError, whyPartitionLost } from './lost-file.ts';
 import { fileBytes, newTables } from './new-partition-file.ts';
 import { openSqlite } from './open-sqlite.ts';
-import { noteDamage, noteSynced, type Partition } from './partition.ts';
+import { noteDamage, noteSynced, type Partition, pinned } from './partition.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
 import { isCannotOpen, isStoreFailure } from './sqlite-errors.ts';
@@ -81,22 +81,18 @@ export class OpenFiles {
   /** With what it was given so far; the log has that until its first checkpoint. */
   #bringToDisk(partition: Partition, inMemory: PartitionFile): PartitionFile {
     inMemory.flush();
-    partition.pins += 1;
-    try {
-      makePartitionDirectory(this.#root, newOf(partition), fileBytes(inMemory.db));
-      // failpoint: filling.file-made
-      const file = this.#openWithRoom(partition);
-      // A checkpoint that has nothing to move would not sync what was written here, and SQLite
-      // leaves out what changes nothing.
-      file.wal.write(() => file.db.exec(CHANGE_AND_BACK));
-      partition.hasFile = true;
-      partition.isNew = true;
-      this.replace(partition, file);
-      inMemory.wal.discard();
-      return file;
-    } finally {
-      partition.pins -= 1;
-    }
+    using _ = pinned(partition);
+    makePartitionDirectory(this.#root, newOf(partition), fileBytes(inMemory.db));
+    // failpoint: filling.file-made
+    const file = this.#openWithRoom(partition);
+    // A checkpoint that has nothing to move would not sync what was written here, and SQLite
+    // leaves out what changes nothing.
+    file.wal.write(() => file.db.exec(CHANGE_AND_BACK));
+    partition.hasFile = true;
+    partition.isNew = true;
+    this.replace(partition, file);
+    inMemory.wal.discard();
+    return file;
   }
 
   #beforeOpening(partition: Partition): void {

@@ -29,7 +29,7 @@ export interface Partition {
   infoWhenClosed: PartitionInfo | null;
   /** What the log says of the closed file, and the file not yet: it gets that when it is opened. */
   unstored: MarksChange | null;
-  /** While above 0 the file must not be closed. */
+  /** While above 0 the file must not be closed: see `pinned`. */
   pins: number;
   /** While above 0 another process reads the file: it is not checkpointed before it must be. */
   held: number;
@@ -91,6 +91,16 @@ export function newPartition(place: {
     requestRate: 0,
     requestsMs: 0,
     dropped: null,
+  };
+}
+
+/** Its file stays open until the block is left that has this in use. */
+export function pinned(partition: Partition): Disposable {
+  partition.pins += 1;
+  return {
+    [Symbol.dispose]: () => {
+      partition.pins -= 1;
+    },
   };
 }
 

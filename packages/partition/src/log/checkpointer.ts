@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { OpenFiles } from '../file/open-files.ts';
-import { clean, noteDamage, noteSynced, type Partition } from '../file/partition.ts';
+import { clean, noteDamage, noteSynced, type Partition, pinned } from '../file/partition.ts';
 import type { CommitLog } from './commit-log.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
 
@@ -91,7 +91,7 @@ export class Checkpointer {
       return this.#finishClosed(partition);
     // What is applied from now on comes from this segment or a later one.
     const { oldestNeeded } = this.#options.log;
-    partition.pins += 1;
+    using _ = pinned(partition);
     try {
       const file = this.#options.files.use(partition);
       const done = await file.checkpointAside();
@@ -106,8 +106,6 @@ export class Checkpointer {
       } else if (!holdBack(partition)) checkpointPartition(this.#options.files, partition);
     } catch (error) {
       noteDamage(partition, error);
-    } finally {
-      partition.pins -= 1;
     }
   }
 
