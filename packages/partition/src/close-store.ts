@@ -13,29 +13,26 @@ import type { StoreParts } from './parts/store-parts.ts';
  * replayed.
  */
 export async function closeStore(parts: StoreParts): Promise<void> {
-  const { log, files, lock } = parts;
-  try {
-    await endWork(parts);
-    for (const partition of parts.registry.all()) {
-      if (partition.unstored !== null) orFail(parts, () => files.use(partition));
-    }
-    for (const partition of [...files.all()]) {
-      if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
-      else {
-        orFail(parts, () => files.close(partition));
-        // Where it could not be closed as it should be.
-        files.abandon(partition);
-      }
-      await setImmediate();
-    }
-    if (parts.failure === null) await finishFiles(parts, ({ file }) => file === null);
-    keepReplaced(parts);
-    await log.close();
-    await removeNeedlessLog(parts);
-    await parts.empties.close();
-  } finally {
-    lock.release();
+  const { log, files } = parts;
+  using _ = parts.lock;
+  await endWork(parts);
+  for (const partition of parts.registry.all()) {
+    if (partition.unstored !== null) orFail(parts, () => files.use(partition));
   }
+  for (const partition of [...files.all()]) {
+    if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
+    else {
+      orFail(parts, () => files.close(partition));
+      // Where it could not be closed as it should be.
+      files.abandon(partition);
+    }
+    await setImmediate();
+  }
+  if (parts.failure === null) await finishFiles(parts, ({ file }) => file === null);
+  keepReplaced(parts);
+  await log.close();
+  await removeNeedlessLog(parts);
+  await parts.empties.close();
   if (parts.failure !== null) throw parts.failure;
 }
 

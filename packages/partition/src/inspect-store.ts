@@ -30,12 +30,8 @@ export async function withStoreView<T>(
   use: (view: StoreView) => Promise<T> | T,
 ): Promise<T> {
   // A copy without the lock is not locked: that would write into it.
-  const lock = existsSync(dataPaths.lock(root)) ? lockDirectory(root) : null;
-  try {
-    return await use(await viewOf(root));
-  } finally {
-    lock?.release();
-  }
+  using _ = existsSync(dataPaths.lock(root)) ? lockDirectory(root) : null;
+  return await use(await viewOf(root));
 }
 
 async function viewOf(root: string): Promise<StoreView> {
@@ -89,14 +85,11 @@ async function fileOf(directory: string): Promise<string> {
  */
 function read<T>(file: string, use: (db: Database.Database) => T): T {
   const made = [`${file}-shm`, `${file}-wal`].filter((beside) => !existsSync(beside));
-  const db = new Database(file, { readonly: true, timeout: 0 });
-  try {
-    db.pragma('trusted_schema = OFF');
-    return use(db);
-  } finally {
-    db.close();
-    for (const beside of made) rmSync(beside, { force: true });
-  }
+  using ends = new DisposableStack();
+  for (const beside of made) ends.defer(() => rmSync(beside, { force: true }));
+  const db = ends.adopt(new Database(file, { readonly: true, timeout: 0 }), (one) => one.close());
+  db.pragma('trusted_schema = OFF');
+  return use(db);
 }
 
 function absent(keyspace: string, partition: number): CodedError {

@@ -18,18 +18,14 @@ import { lockDirectory } from './directory-lock.ts';
  * behind (staged files, a torn tail, old incarnations) is not wrong. Throws DATA_DIR_IN_USE.
  */
 export async function checkStore(directory: string): Promise<Finding[]> {
-  const lock = lockDirectory(directory);
-  try {
-    const findings = await checkLog(directory);
-    const empties = await readEmptyPartitions(directory);
-    for (const place of await listPartitionDirectories(directory)) {
-      if (await isUnfinished(place, empties)) continue;
-      findings.push(...(await checkPlace(place)));
-    }
-    return findings;
-  } finally {
-    lock.release();
+  using _ = lockDirectory(directory);
+  const findings = await checkLog(directory);
+  const empties = await readEmptyPartitions(directory);
+  for (const place of await listPartitionDirectories(directory)) {
+    if (await isUnfinished(place, empties)) continue;
+    findings.push(...(await checkPlace(place)));
   }
+  return findings;
 }
 
 async function checkPlace(place: {

@@ -6,7 +6,8 @@ import { codeOf } from '@ringwright/base/thrown';
 import Database from 'better-sqlite3';
 import { dataPaths } from '../file/data-paths.ts';
 
-export interface DirectoryLock {
+/** Released with the block that is `using` it, or before. */
+export interface DirectoryLock extends Disposable {
   release(): void;
 }
 
@@ -30,7 +31,8 @@ export function lockDirectory(root: string): DirectoryLock {
       details: { directory: root },
     });
   }
-  return { release: () => db.close() };
+  const release = (): void => void db.close();
+  return { release, [Symbol.dispose]: release };
 }
 
 /** Whoever can open it can lock it. One that is there is not opened: closing it would unlock it. */
