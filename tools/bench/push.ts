@@ -114,20 +114,16 @@ async function measure(
 
 async function run(listeners: number, power: number): Promise<readonly Figures[]> {
   const versions = pushVersions(power);
-  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-bench-'));
+  await using ends = new AsyncDisposableStack();
+  const folder = ends.use(await fs.mkdtempDisposable(path.join(os.tmpdir(), 'ringwright-bench-')));
+  const file = path.join(folder.path, '1.ring');
+  await fs.writeFile(file, versions[0].bytes);
   const workers: Worker[] = [];
-  try {
-    const file = path.join(folder, '1.ring');
-    await fs.writeFile(file, versions[0].bytes);
-    for (let index = 0; index < workerCount; index += 1) {
-      const count = Math.floor((listeners + index) / workerCount);
-      workers.push(await startWorker(file, count));
-    }
-    return [await measure('whole', workers, versions), await measure('delta', workers, versions)];
-  } finally {
-    for (const { child } of workers) child.disconnect();
-    await fs.rm(folder, { recursive: true });
+  for (let index = 0; index < workerCount; index += 1) {
+    const count = Math.floor((listeners + index) / workerCount);
+    workers.push(ends.adopt(await startWorker(file, count), ({ child }) => child.disconnect()));
   }
+  return [await measure('whole', workers, versions), await measure('delta', workers, versions)];
 }
 
 function print(figures: readonly Figures[], listeners: number, power: number): void {

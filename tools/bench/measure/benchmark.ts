@@ -80,17 +80,14 @@ async function runSection<Size extends string>(
   { sizes, profile }: Asked<Size>,
 ): Promise<Comparison[]> {
   const prefix = path.join(os.tmpdir(), `ringwright-bench-${name}-${section}-`);
-  const folder = await fs.mkdtemp(prefix);
+  await using made = await fs.mkdtempDisposable(prefix);
+  const folder = made.path;
   const profiles = path.join(folder, 'profiles');
   const nodeArgs = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
   const tell = (line: string): void => console.error(`${section}: ${line} …`);
-  try {
-    const rows = (await sections[section]?.({ folder, sizes, nodeArgs, tell })) ?? [];
-    if (profile) for (const line of await profileLines(profiles)) console.error(line);
-    return rows;
-  } finally {
-    await fs.rm(folder, { recursive: true, force: true });
-  }
+  const rows = (await sections[section]?.({ folder, sizes, nodeArgs, tell })) ?? [];
+  if (profile) for (const line of await profileLines(profiles)) console.error(line);
+  return rows;
 }
 
 /** Throws with what is wrong. */
