@@ -51,26 +51,23 @@ export async function adoptChildren(
   const built = new Map<number, BuiltChild>();
   const bytesToCopy = parents.reduce((sum, one) => sum + bytesOnDisk(parts.root, one), 0);
   const directory = parts.stagingPath('children');
-  const room = await roomFor(parts, 2 * bytesToCopy);
-  try {
-    if (parents.length > 0) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      const files = await build(parts, { family, parents, children, directory });
-      for (const child of files) built.set(child.partition, child);
-      // failpoint: fill.built
-    }
-    const adopted = await inWaves(children, childrenPlacedAtOnce, async (child) => {
-      const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
-      const incarnation = begun.get(child) ?? '';
-      if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });
-      else childOf(child, incarnation);
-      return [child.partition, { rows, bytes, incarnation: child.incarnation }] as const;
-    });
-    return new Map(adopted);
-  } finally {
-    room.release();
-    await removeFiles(directory);
+  await using ends = new AsyncDisposableStack();
+  ends.defer(() => removeFiles(directory));
+  ends.use(await roomFor(parts, 2 * bytesToCopy));
+  if (parents.length > 0) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const files = await build(parts, { family, parents, children, directory });
+    for (const child of files) built.set(child.partition, child);
+    // failpoint: fill.built
   }
+  const adopted = await inWaves(children, childrenPlacedAtOnce, async (child) => {
+    const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
+    const incarnation = begun.get(child) ?? '';
+    if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });
+    else childOf(child, incarnation);
+    return [child.partition, { rows, bytes, incarnation: child.incarnation }] as const;
+  });
+  return new Map(adopted);
 }
 
 /** Whoever takes part in the mirror, and not a file that came after it. */

@@ -35,19 +35,16 @@ export function rewriteLost(parts: StoreParts, partition: Partition): Promise<bo
     if (whyPartitionLost(parts.root, partition) === null) return false;
     const found = identityOf(file.db.name);
     if (found !== null && found.ino !== seen?.data?.ino) return false;
-    const room = await roomFor(parts, file.info().bytes);
     const staged = parts.stagingPath('rewrite');
-    using _ = pinned(partition);
-    try {
-      if (!(await copyWhole(parts, file, staged))) return false;
-      await parts.mutex.run(currentTurn(partition), () =>
-        adopt(parts, partition, { present: file, staged }),
-      );
-      return true;
-    } finally {
-      room.release();
-      await removeFiles(staged);
-    }
+    await using ends = new AsyncDisposableStack();
+    ends.defer(() => removeFiles(staged));
+    ends.use(await roomFor(parts, file.info().bytes));
+    ends.use(pinned(partition));
+    if (!(await copyWhole(parts, file, staged))) return false;
+    await parts.mutex.run(currentTurn(partition), () =>
+      adopt(parts, partition, { present: file, staged }),
+    );
+    return true;
   });
 }
 

@@ -7,6 +7,7 @@ import { removeFiles } from '@ringwright/node/remove-files';
 import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
+import type { PromisedRoom } from '../parts/disk-space.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { withFile } from '../parts/use-partition.ts';
 import type { CopyDescription } from './copy-manifest.ts';
@@ -37,7 +38,7 @@ export class GivenCopy {
   readonly #checksum = Promise.withResolvers<string>();
   #hold: Hold | null;
   #aside: string | null = null;
-  #room: { readonly release: () => void } | null = null;
+  #room: PromisedRoom | null = null;
   /** Why no more of it can be given. */
   #failure: CodedError | null = null;
   #released = false;

@@ -85,7 +85,7 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
   const directory = parts.stagingPath('snapshot');
   const file = join(directory, 'data.db');
   const bytes = expectedBytes(parts, partition);
-  const room = await parts.disk.promise(bytes);
+  using _ = await parts.disk.promise(bytes);
   try {
     await mkdir(directory, { recursive: true });
     const manifest =
@@ -94,8 +94,6 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
   } catch (error) {
     await removeFiles(directory);
     throw error;
-  } finally {
-    room.release();
   }
 }
 

@@ -10,6 +10,7 @@ import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
 import type { TombstoneMarks } from '../file/tombstone-marks.ts';
+import type { PromisedRoom } from '../parts/disk-space.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import type { FileToMake } from '../side/make-file.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
@@ -25,7 +26,7 @@ export class StagedCopy {
   readonly #partition: Partition;
   readonly #directory: string;
   readonly #incarnation: string;
-  readonly #room: { readonly release: () => void };
+  readonly #room: PromisedRoom;
   /** The folder is the partition's now. */
   #isPlaced = false;
 
@@ -37,7 +38,7 @@ export class StagedCopy {
       /** To be the folder of the partition; `incarnation` names the one in it. */
       readonly directory: string;
       readonly incarnation: string;
-      readonly room: { readonly release: () => void };
+      readonly room: PromisedRoom;
     },
   ) {
     this.about = staged.about;
@@ -116,7 +117,7 @@ export class StagedCopy {
 }
 
 /** Dropped partitions make room for one that is wanted. Throws DISK_FULL. */
-export async function roomFor(parts: StoreParts, bytes: number): Promise<{ release: () => void }> {
+export async function roomFor(parts: StoreParts, bytes: number): Promise<PromisedRoom> {
   const { disk, root } = parts;
   try {
     return await disk.promise(bytes);

@@ -3,6 +3,11 @@ import { statfs } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskCheckEveryBytes, diskCheckEveryMs } from '@ringwright/base/limits-store';
 
+/** Bytes of the disk: until the block ends that is `using` it, or until it is released. */
+export interface PromisedRoom extends Disposable {
+  release(): void;
+}
+
 export class DiskSpace {
   readonly #root: string;
   readonly #reserveBytes: number;
@@ -86,8 +91,8 @@ export class DiskSpace {
     );
   }
 
-  /** Like require, and keeps the bytes promised until `release` is called. */
-  async promise(bytes: number): Promise<{ release: () => void }> {
+  /** Like require, and keeps the bytes promised. */
+  async promise(bytes: number): Promise<PromisedRoom> {
     this.#promisedBytes += bytes;
     let promised = bytes;
     const release = (): void => {
@@ -100,6 +105,6 @@ export class DiskSpace {
       release();
       throw error;
     }
-    return { release };
+    return { release, [Symbol.dispose]: release };
   }
 }

@@ -42,28 +42,25 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
         details: { keyspace, partition, trash: from },
       });
     }
-    const room = await parts.disk.promise(2 * bytes);
     const staged = parts.stagingPath('restore');
-    try {
-      const incarnation = parts.newIncarnation();
-      await stage(parts, { from, staged, incarnation });
-      if (!(await placePartitionDirectory(parts, staged, named))) {
-        throw new Error(`a folder of ${placeName(named)} is here, and nobody knows of it`);
-      }
-      // Where the folder is on the disk already, a partition begun in its place would lose its log.
-      await syncPlaced(parts.root, named).catch((error: unknown) => {
-        throw failed(parts, error);
-      });
-      const entry = newPartition({ keyspace, partition, incarnation });
-      const info = openNew(parts, entry);
-      parts.registry.add(entry);
-      // failpoint: restore.before-remove
-      await removeTrash(parts.root, name);
-      return info;
-    } finally {
-      room.release();
-      await removeFiles(staged);
+    await using ends = new AsyncDisposableStack();
+    ends.defer(() => removeFiles(staged));
+    ends.use(await parts.disk.promise(2 * bytes));
+    const incarnation = parts.newIncarnation();
+    await stage(parts, { from, staged, incarnation });
+    if (!(await placePartitionDirectory(parts, staged, named))) {
+      throw new Error(`a folder of ${placeName(named)} is here, and nobody knows of it`);
     }
+    // Where the folder is on the disk already, a partition begun in its place would lose its log.
+    await syncPlaced(parts.root, named).catch((error: unknown) => {
+      throw failed(parts, error);
+    });
+    const entry = newPartition({ keyspace, partition, incarnation });
+    const info = openNew(parts, entry);
+    parts.registry.add(entry);
+    // failpoint: restore.before-remove
+    await removeTrash(parts.root, name);
+    return info;
   });
 }
 
