@@ -1,29 +1,22 @@
 // Repeats work, with a pause between the runs; and reads a file in this way.
+import { setTimeout } from 'node:timers/promises';
 import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
 import { messageOf } from '@ringwright/base/thrown';
 import type { Logger } from 'pino';
 
 /** The function returned ends it and waits for the run under way. */
 export function repeat(work: () => Promise<void>, pauseMs: number): () => Promise<void> {
-  let ended = false;
-  let wake: () => void = () => undefined;
+  const end = new AbortController();
+  const { signal } = end;
   const loop = async (): Promise<void> => {
-    while (!ended) {
+    while (!signal.aborted) {
       await work();
-      if (ended) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pauseMs);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      await setTimeout(pauseMs, null, { signal }).catch(() => undefined); // woken by the end
     }
   };
   const running = loop();
   return async () => {
-    ended = true;
-    wake();
+    end.abort();
     await running;
   };
 }
