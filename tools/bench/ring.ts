@@ -5,7 +5,9 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { must } from '@ringwright/base/assert';
 import { machine } from './measure/machine.ts';
 import { growthNames, largeNames, scenarioPath, smallNames } from './ring/ring-scenario.ts';
 import {
@@ -72,21 +74,14 @@ async function runSwift(names: readonly string[]): Promise<SwiftFigures[]> {
 }
 
 /** The JSON lines a program prints; what it says on stderr is passed on. */
-function program(file: string, args: readonly string[]): Promise<unknown[]> {
-  return new Promise((resolve) => {
-    const child = spawn(file, args, {
-      cwd: path.join(import.meta.dirname),
-      stdio: ['ignore', 'pipe', args.includes('-c') ? 'ignore' : 'inherit'],
-    });
-    let text = '';
-    child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-    });
-    child.on('error', () => resolve([]));
-    child.on('close', () => {
-      resolve(text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])));
-    });
+async function program(file: string, args: readonly string[]): Promise<unknown[]> {
+  const child = spawn(file, args, {
+    cwd: path.join(import.meta.dirname),
+    stdio: ['ignore', 'pipe', args.includes('-c') ? 'ignore' : 'inherit'],
   });
+  child.once('error', () => undefined); // not installed: it prints nothing
+  const printed = await text(must(child.stdout, 'it has a pipe')).catch(() => '');
+  return printed.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
 
 function print(lines: readonly Line[], swift: readonly SwiftFigures[]): void {

@@ -1,6 +1,7 @@
 // Requests of somebody who should get nothing, and what he is told.
 import http from 'node:http';
 import https from 'node:https';
+import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
 
 const HOST = '127.0.0.1';
@@ -20,16 +21,11 @@ export function refusalOf({ port, path, ca, token }: Attempt): Promise<string> {
   const options = { host: HOST, port, path, headers, agent: false, timeout: ANSWER_MS_MAX };
   return new Promise((resolve) => {
     const answered = (response: http.IncomingMessage): void => {
-      let body = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        body += chunk;
-      });
-      response.once('error', () => resolve('closed'));
-      response.once('end', () => {
-        const code = /"code":"([A-Z_]+)"/.exec(body)?.[1];
-        resolve(code ?? String(response.statusCode));
-      });
+      const found = text(response).then((body) => /"code":"([A-Z_]+)"/.exec(body)?.[1]);
+      found.then(
+        (code) => resolve(code ?? String(response.statusCode)),
+        () => resolve('closed'),
+      );
     };
     const request =
       ca === null ? http.get(options, answered) : https.get({ ...options, ca }, answered);

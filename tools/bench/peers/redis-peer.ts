@@ -1,4 +1,6 @@
 // A redis-server that syncs before every answer, where it is installed.
+
+import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import { freePorts } from '@ringwright/node/free-ports';
@@ -33,13 +35,11 @@ export async function startRedisServer(
   });
 }
 
-export function answersOn(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(port, '127.0.0.1');
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
+export async function answersOn(port: number): Promise<boolean> {
+  const socket = net.connect(port, '127.0.0.1');
+  const connected = once(socket, 'connect').finally(() => socket.destroy());
+  return await connected.then(
+    () => true,
+    () => false,
+  );
 }
