@@ -138,8 +138,6 @@ export class Network implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets.keys()) socket.destroy();
-    await Promise.all(
-      this.#proxies.map((proxy) => new Promise<void>((resolve) => proxy.close(() => resolve()))),
-    );
+    await Promise.all(this.#proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
   }
 }

@@ -1,4 +1,5 @@
 // The addresses a server listens on.
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress, splitAddress } from '@ringwright/base/server-address';
@@ -29,32 +30,22 @@ export function redisAddress(address: string, port: number): string {
  * Throws LISTEN_FAILED.
  */
 export async function requireFree(addresses: readonly string[]): Promise<void> {
-  const taken: Server[] = [];
-  try {
-    for (const address of addresses) {
-      const server = createServer((socket) => socket.destroy());
-      await listen(server, address);
-      taken.push(server);
-    }
-  } finally {
-    await Promise.all(taken.map((server) => new Promise((resolve) => server.close(resolve))));
+  await using taken = new AsyncDisposableStack();
+  for (const address of addresses) {
+    const server = createServer((socket) => socket.destroy());
+    await listen(server, address);
+    taken.use(server);
   }
 }
 
 /** Throws LISTEN_FAILED. */
-export function listen(server: Server, address: string): Promise<void> {
+export async function listen(server: Server, address: string): Promise<void> {
   const { ip, port } = splitAddress(address);
-  return new Promise((resolve, reject) => {
-    const onError = (cause: NodeJS.ErrnoException): void => {
-      const message = `cannot listen on ${address}: ${cause.message}`;
-      const hint = hintFor(cause.code, port);
-      reject(new CodedError('LISTEN_FAILED', message, { hint, details: { address }, cause }));
-    };
-    server.once('error', onError);
-    server.listen(port, ip, () => {
-      server.off('error', onError);
-      resolve();
-    });
+  server.listen(port, ip);
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const message = `cannot listen on ${address}: ${cause.message}`;
+    const hint = hintFor(cause.code, port);
+    throw new CodedError('LISTEN_FAILED', message, { hint, details: { address }, cause });
   });
 }
 

@@ -1,5 +1,6 @@
 // A request body as bytes, refused before more memory is taken than a value may have.
 import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { httpBodiesBytesMax } from '@ringwright/base/limits-listeners';
@@ -49,15 +50,8 @@ const REFUSED_BODY_MS_MAX = 2_000;
 export async function discardBody(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
   request.resume();
-  await new Promise<void>((resolve) => {
-    const impatience = setTimeout(resolve, REFUSED_BODY_MS_MAX);
-    for (const event of ['end', 'close', 'error'] as const) {
-      request.once(event, () => {
-        clearTimeout(impatience);
-        resolve();
-      });
-    }
-  });
+  const signal = AbortSignal.timeout(REFUSED_BODY_MS_MAX);
+  await finished(request, { signal }).catch(() => undefined);
 }
 
 function tooLarge(bytes: number): CodedError {
