@@ -3,11 +3,14 @@
 /** Failures that are expected come as rejections, so that callers look for them in one place. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Told once what came of something: its result, or else null and the error. */
-export type Told<T> = (result: T | null, error: unknown) => void;
+/**
+ * Called once with what came of something: its result, or else null and the error. Where a function
+ * gives a promise, the one whose name adds `For` takes such a callback: the path of every write.
+ */
+export type Callback<T> = (result: T | null, error: unknown) => void;
 
 /** A promise of what `begin` is told. */
-export function promised<T>(begin: (onResult: Told<T>) => void): Promise<T> {
+export function promised<T>(begin: (onResult: Callback<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     begin((result, error) => {
       // Without an error there is a result, of which null may be one.

@@ -28,7 +28,7 @@ import type { TombstoneMarks } from './file/tombstone-marks.ts';
 import { leaveStore } from './leave-store.ts';
 import { type NewestRecord, newestRecords } from './newest-records.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
-import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
+import { queueWriteFor, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { storeDisk } from './parts/store-disk.ts';
 import { storePages } from './parts/store-pages.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
@@ -89,7 +89,7 @@ export class Store {
 
   /** As `write` of one, whose caller is told instead of a promise. Throws what `write` rejects with. */
   writeFor(write: Write, caller: WriteCaller): void {
-    queueWrite(this.#parts, write, caller);
+    queueWriteFor(this.#parts, write, caller);
   }
 
   /** Also a tombstone. Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */

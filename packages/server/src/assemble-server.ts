@@ -129,8 +129,8 @@ export async function assembleServer(
   const [requests, inFlight] = [new RingRequests(), new InFlight()];
   const opening = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
   const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: opening };
-  const writeHere = ownWrites({ replica, requests, throttle });
-  const callers = deviceCallers({ ...peerParts, handlers }, writeHere);
+  const ownWrite = ownWrites({ replica, requests, throttle });
+  const callers = deviceCallers({ ...peerParts, handlers }, ownWrite);
   const devices = measureCopies(metrics, callers.devices);
 
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);

@@ -1,8 +1,8 @@
 // This device's writes to itself: counted and timed as those of others, without a promise.
-import type { Told } from '@ringwright/base/maybe-promise';
+import type { Callback } from '@ringwright/base/maybe-promise';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { type OwnWrite, ownCaller, type WriteAnswer } from './peers/device-caller.ts';
-import { type ReplicaPorts, writeHere } from './replica/replica.ts';
+import { answerWriteFor, type ReplicaPorts } from './replica/replica.ts';
 import type { RingRequests } from './rings/ring-requests.ts';
 
 interface OwnPorts {
@@ -15,13 +15,13 @@ export function ownWrites({ replica, requests, throttle }: OwnPorts): OwnWrite {
   return (request, onAnswer) => {
     const endTimed = throttle.begin();
     requests.begin('answered', request);
-    const end: Told<WriteAnswer> = (answer, error) => {
+    const end: Callback<WriteAnswer> = (answer, error) => {
       requests.end('answered', request);
       endTimed();
       onAnswer(answer, error);
     };
     try {
-      writeHere(replica, { request, caller: ownCaller }, end);
+      answerWriteFor(replica, { request, caller: ownCaller }, end);
     } catch (error) {
       end(null, error);
     }

@@ -14,8 +14,8 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a write is acknowledged by one slot fewer than its level needs',
     nemeses: [halfWritten],
     file: coordinate,
-    find: 'writeToQuorum(ports.devices, { active, slots, record, needed },',
-    replace: 'writeToQuorum(ports.devices, { active, slots, record, needed: needed - 1 },',
+    find: 'quorumWriteFor(ports.devices, { active, slots, record, needed },',
+    replace: 'quorumWriteFor(ports.devices, { active, slots, record, needed: needed - 1 },',
   },
   {
     name: 'page-skips-longer-keys',

@@ -32,7 +32,7 @@ export function queueWrites(
 }
 
 /** As Store.writeFor. No promise at all: this is the path of every single write. */
-export function queueWrite(parts: StoreParts, write: Write, caller: WriteCaller): void {
+export function queueWriteFor(parts: StoreParts, write: Write, caller: WriteCaller): void {
   checkOpen(parts);
   checkWrite(write);
   let isTold = false;

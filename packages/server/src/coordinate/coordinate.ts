@@ -1,7 +1,12 @@
 // This device as a coordinator: any server takes any request, and asks the devices of its slots.
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
-import { andThen, type MaybePromise, promised, type Told } from '@ringwright/base/maybe-promise';
+import {
+  andThen,
+  type Callback,
+  type MaybePromise,
+  promised,
+} from '@ringwright/base/maybe-promise';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { type Slot, slotsOf } from '@ringwright/ring/slots-of';
@@ -17,15 +22,15 @@ import {
   type FailedWriteOutcome,
   mayBeStored,
   quorumWrite,
+  quorumWriteFor,
   UndecidedKey,
-  writeToQuorum,
 } from './quorum-write.ts';
 import { tallySlots } from './slot-acks.ts';
 import {
   type Attempt,
   type CoordinatorPorts,
-  callWithNewestRing,
   withNewestRing,
+  withNewestRingFor,
 } from './with-newest-ring.ts';
 
 export interface KeyRequest {
@@ -57,7 +62,7 @@ export function coordinateWrite(
 export function coordinateWriteFor(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
-  onResult: Told<Written>,
+  onResult: Callback<Written>,
 ): void {
   const failed = (error: unknown): void => onResult(null, error);
   try {
@@ -78,7 +83,7 @@ export function coordinateWriteFor(
 function writeStamped(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
-  { stamp, onResult }: { readonly stamp: Stamp; readonly onResult: Told<Written> },
+  { stamp, onResult }: { readonly stamp: Stamp; readonly onResult: Callback<Written> },
 ): void {
   const { keyspace, key, value, expiresMs, consistency } = request;
   const { ms, tie } = stamp;
@@ -92,12 +97,12 @@ function writeStamped(
     const record = expiresMs
       ? { partition, key, value, ms, tie, expiresMs }
       : { partition, key, value, ms, tie };
-    writeToQuorum(ports.devices, { active, slots, record, needed }, (newer, error) => {
+    quorumWriteFor(ports.devices, { active, slots, record, needed }, (newer, error) => {
       if (error !== null && mayBeStored(error)) earlier = 'unknown';
       onAttempt(newer, error);
     });
   };
-  callWithNewestRing(ports, { keyspace, attempt }, (newer, error) => {
+  withNewestRingFor(ports, { keyspace, attempt }, (newer, error) => {
     if (error !== null) {
       finishFailed(ports, request, { stamp, error, earlier })
         .then((written) => onResult(written, null))

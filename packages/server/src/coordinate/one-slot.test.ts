@@ -7,7 +7,7 @@ import { activeOn, moveVersions, servedRing } from '../../../../test/support/ser
 import type { DeviceCaller, DeviceTarget, WriteCallback } from '../peers/device-caller.ts';
 import { RingRequests } from '../rings/ring-requests.ts';
 import { coordinateRead } from './coordinate.ts';
-import { writeToQuorum } from './quorum-write.ts';
+import { quorumWriteFor } from './quorum-write.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 const key = Buffer.from('key');
@@ -69,7 +69,7 @@ test.each([
   const said: unknown[] = [];
   const whole = { partition: 0, key, value: null, ms: 1, tie: 1 };
   const spread = { active, slots: slotsOf(active.ring, 0), record: whole, needed: 1 };
-  writeToQuorum({ write } as unknown as DeviceCaller, spread, (highest, error) =>
+  quorumWriteFor({ write } as unknown as DeviceCaller, spread, (highest, error) =>
     said.push(highest, error),
   );
   const refused = {

@@ -1,6 +1,6 @@
 // Sends one record to every device of its slots and waits for as many slots as the level needs.
 import { CodedError } from '@ringwright/base/coded-error';
-import { promised, type Told } from '@ringwright/base/maybe-promise';
+import { type Callback, promised } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
@@ -27,9 +27,9 @@ interface Spread {
   readonly exact?: boolean;
 }
 
-/** As writeToQuorum. Rejects with its error. */
+/** As quorumWriteFor. Rejects with its error. */
 export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Stamp | null> {
-  return promised((onResult) => writeToQuorum(devices, spread, onResult));
+  return promised((onResult) => quorumWriteFor(devices, spread, onResult));
 }
 
 /**
@@ -39,10 +39,10 @@ export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Stam
  * each device said. `onResult` is called once, with the newest stamp that was answered 'stale' or
  * null. No promise: this is the path of every write.
  */
-export function writeToQuorum(
+export function quorumWriteFor(
   devices: DeviceCaller,
   spread: Spread,
-  onResult: Told<Stamp | null>,
+  onResult: Callback<Stamp | null>,
 ): void {
   const { active, slots, record, holders = noHolders } = spread;
   const takers = slotDevices(slots);
@@ -70,7 +70,7 @@ const noHolders: readonly number[] = [];
 class QuorumOfWrites {
   readonly #spread: Spread;
   readonly #takers: readonly number[];
-  readonly #onResult: Told<Stamp | null>;
+  readonly #onResult: Callback<Stamp | null>;
   /** By device: whether it counts. */
   readonly #answered = new SmallMap<boolean>();
   /** By device: its answer's kind, or its error. */
@@ -80,7 +80,7 @@ class QuorumOfWrites {
   #isTold = false;
   #newer: Stamp | null = null;
 
-  constructor(spread: Spread, takers: readonly number[], onResult: Told<Stamp | null>) {
+  constructor(spread: Spread, takers: readonly number[], onResult: Callback<Stamp | null>) {
     this.#spread = spread;
     this.#takers = takers;
     this.#onResult = onResult;

@@ -4,7 +4,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
-import { writeToQuorum } from './quorum-write.ts';
+import { quorumWriteFor } from './quorum-write.ts';
 
 const answers = {
   late: new CodedError('PEER_TIMEOUT', 'no answer'),
@@ -25,7 +25,7 @@ function refusalOf(kinds: readonly (keyof typeof answers)[]): CodedError | null 
   const record = { partition: 0, key: Buffer.from('key'), value: null, ms: 1, tie: 1 };
   const slots = slotsOf(active.ring, 0);
   const devices = { write } as unknown as DeviceCaller;
-  writeToQuorum(devices, { active, slots, record, needed: 3 }, (_, error) => told.push(error));
+  quorumWriteFor(devices, { active, slots, record, needed: 3 }, (_, error) => told.push(error));
   const [error = null] = told;
   return error instanceof CodedError ? error : null;
 }

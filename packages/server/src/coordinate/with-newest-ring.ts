@@ -4,7 +4,12 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { crowdedMsMax, ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
-import { type MaybePromise, promised, type Told, tryCall } from '@ringwright/base/maybe-promise';
+import {
+  type Callback,
+  type MaybePromise,
+  promised,
+  tryCall,
+} from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DeviceCaller } from '../peers/device-caller.ts';
@@ -46,17 +51,17 @@ export function withNewestRing<T>(
   });
 }
 
-/** An attempt that tells, instead of a promise: see callWithNewestRing. */
-export type Attempt<T> = (active: ActiveRing, onResult: Told<T>) => void;
+/** An attempt that tells, instead of a promise: see withNewestRingFor. */
+export type Attempt<T> = (active: ActiveRing, onResult: Callback<T>) => void;
 
 /**
  * As withNewestRing, for the path of every write: no promise, unless an attempt fails. Throws
  * RING_UNKNOWN.
  */
-export function callWithNewestRing<T>(
+export function withNewestRingFor<T>(
   ports: CoordinatorPorts,
   { keyspace, attempt }: { readonly keyspace: string; readonly attempt: Attempt<T> },
-  onResult: Told<T>,
+  onResult: Callback<T>,
 ): void {
   const active = ports.rings.get(keyspace);
   const madeWith = { keyspace, ringVersion: active.ring.version };

@@ -2,7 +2,7 @@
 // their connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
-import { type MaybePromise, type Told, tryCall } from '@ringwright/base/maybe-promise';
+import { type Callback, type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
 import { addressFor, type Purpose } from '@ringwright/ring/device';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
@@ -42,7 +42,7 @@ export type WriteAnswer = AnswerOf<typeof recordWrite>;
 /** What a device said of a write: its answer, or else the error. */
 export type WriteCallback = (device: number, answer: WriteAnswer | null, error: unknown) => void;
 
-export type OwnWrite = (request: WriteRequest, onResult: Told<WriteAnswer>) => void;
+export type OwnWrite = (request: WriteRequest, onResult: Callback<WriteAnswer>) => void;
 
 interface CallerPorts {
   readonly purpose: Purpose;
@@ -51,7 +51,7 @@ interface CallerPorts {
   /** Whether the server there takes many writes in one message. */
   readonly takesMany: (address: string) => boolean;
   /** Writes of this device to itself. */
-  readonly writeHere: OwnWrite;
+  readonly ownWrite: OwnWrite;
 }
 
 /** The caller that a device's own handlers see: it has nothing newer to fetch. */
@@ -61,10 +61,10 @@ export const ownCaller: Caller = {
 
 /** `devices`: for copies and repair, which may go another way than requests. */
 export function deviceCallers(
-  ports: Omit<CallerPorts, 'purpose' | 'writeHere'>,
-  writeHere: OwnWrite,
+  ports: Omit<CallerPorts, 'purpose' | 'ownWrite'>,
+  ownWrite: OwnWrite,
 ): { readonly devices: DeviceCaller; readonly forRequests: DeviceCaller } {
-  const both = { ...ports, writeHere };
+  const both = { ...ports, ownWrite };
   return {
     devices: deviceCaller({ ...both, purpose: 'replication' }),
     forRequests: deviceCaller({ ...both, purpose: 'requests' }),
@@ -85,7 +85,7 @@ function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): De
     }
     return peers.connect(addressIn(active, device)).call(kind, request, timeoutMs);
   };
-  const { takesMany, writeHere } = writing;
+  const { takesMany, ownWrite } = writing;
   const batches = new WriteBatches({
     one: (address, request) => peers.connect(address).call(recordWrite, request, peerCallTimeoutMs),
     many: (address, request) =>
@@ -96,8 +96,8 @@ function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): De
   return {
     call,
     write({ active, device }, request, onResult) {
-      const tell: Told<WriteAnswer> = (answer, error) => onResult(device, answer, error);
-      if (device === active.self) writeHere(request, tell);
+      const tell: Callback<WriteAnswer> = (answer, error) => onResult(device, answer, error);
+      if (device === active.self) ownWrite(request, tell);
       else batches.add(addressIn(active, device), request, tell);
     },
   };

@@ -4,7 +4,7 @@ import {
   batchedWritesBytesMax,
   batchedWritesMax,
 } from '@ringwright/base/limits-wire';
-import type { Told } from '@ringwright/base/maybe-promise';
+import type { Callback } from '@ringwright/base/maybe-promise';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { packedWriteBytes, packWrites } from '@ringwright/wire/packed-writes';
@@ -28,7 +28,7 @@ interface WriteBatchPorts {
 interface Batch {
   readonly address: string;
   readonly requests: WriteRequest[];
-  readonly onResults: Told<WriteAnswer>[];
+  readonly onResults: Callback<WriteAnswer>[];
   bytes: number;
 }
 
@@ -43,7 +43,7 @@ export class WriteBatches {
   }
 
   /** `onResult` is called once, in a later turn. */
-  add(address: string, request: WriteRequest, onResult: Told<WriteAnswer>): void {
+  add(address: string, request: WriteRequest, onResult: Callback<WriteAnswer>): void {
     const bytes = packedWriteBytes(request);
     if (bytes > batchedWriteBytesMax || !this.#ports.takesMany(address)) {
       this.#sendOne(address, request, onResult);
@@ -79,7 +79,7 @@ export class WriteBatches {
     return next;
   }
 
-  #sendOne(address: string, request: WriteRequest, onResult: Told<WriteAnswer>): void {
+  #sendOne(address: string, request: WriteRequest, onResult: Callback<WriteAnswer>): void {
     this.#ports.one(address, request).then(
       (answer) => onResult(answer, null),
       (error: unknown) => onResult(null, error),
@@ -107,7 +107,7 @@ export class WriteBatches {
 
 /** What is not answered, or not as it should be, counts as failed without a word on the outcome. */
 function tellAll(
-  onResults: readonly Told<WriteAnswer>[],
+  onResults: readonly Callback<WriteAnswer>[],
   { kinds, stamps, errors }: AnswerOf<typeof recordsWrite>,
 ): void {
   const stamp = stamps.values();

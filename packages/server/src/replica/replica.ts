@@ -4,7 +4,12 @@ import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
-import { andThen, type MaybePromise, promised, type Told } from '@ringwright/base/maybe-promise';
+import {
+  andThen,
+  type Callback,
+  type MaybePromise,
+  promised,
+} from '@ringwright/base/maybe-promise';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
@@ -101,17 +106,17 @@ export function answerWrite(
   request: WriteRequest,
   caller: Caller,
 ): Promise<WriteAnswer> {
-  return promised((onAnswer) => writeHere(ports, { request, caller }, onAnswer));
+  return promised((onAnswer) => answerWriteFor(ports, { request, caller }, onAnswer));
 }
 
 /**
  * As answerWrite, without a promise: a write costs what is on its way. `onAnswer` is called once,
  * and may be in this turn; what the fence refuses is thrown.
  */
-export function writeHere(
+export function answerWriteFor(
   ports: ReplicaPorts,
   { request, caller }: { readonly request: WriteRequest; readonly caller: Caller },
-  onAnswer: Told<WriteAnswer>,
+  onAnswer: Callback<WriteAnswer>,
 ): void {
   const passed = passFence(ports, request, caller);
   if (!(passed instanceof Promise)) writePassed(ports, { request, caller, ...passed }, onAnswer);
@@ -143,7 +148,7 @@ export function checkPlace(
 function writePassed(
   ports: ReplicaPorts,
   passed: Fenced & { readonly request: WriteRequest; readonly caller: Caller },
-  onAnswer: Told<WriteAnswer>,
+  onAnswer: Callback<WriteAnswer>,
 ): void {
   const { active, duty, request, caller } = passed;
   checkPlace(active, request, caller);

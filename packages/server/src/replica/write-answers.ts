@@ -6,7 +6,7 @@ import { errorDocument } from '@ringwright/wire/packed-envelope';
 import { type BatchedWrite, unpackWrites } from '@ringwright/wire/packed-writes';
 import { type recordsWrite, writeKinds } from '@ringwright/wire/records';
 import type { WriteAnswer } from '../peers/device-caller.ts';
-import { type ReplicaPorts, writeHere } from './replica.ts';
+import { answerWriteFor, type ReplicaPorts } from './replica.ts';
 
 type Answer = AnswerOf<typeof recordsWrite>;
 
@@ -30,7 +30,7 @@ export function answerWrites(
     const begin = (write: BatchedWrite, index: number): void => {
       const whole = { keyspace, ringVersion, ...write };
       try {
-        writeHere(ports, { request: whole, caller }, (answer, error) =>
+        answerWriteFor(ports, { request: whole, caller }, (answer, error) =>
           note(index, answer ?? { kind: 'failed', error }),
         );
       } catch (error) {
