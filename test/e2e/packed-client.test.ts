@@ -46,5 +46,5 @@ test('a program elsewhere installs the client, passes tsc, and reads what it wro
   });
   const cluster = await clusterForTest({ servers: 1, replicas: 1, partitions: 4 });
   const { stdout } = await run('node', ['app.ts', `127.0.0.1:${cluster.ports()[0]}`], { cwd: app });
-  expect(stdout.split('\n')).toEqual(['shopping butter', 'PEER_UNREACHABLE', 'refused', '']);
+  expect(stdout.split('\n')).toEqual(['shopping butter', 'USAGE', 'refused', '']);
 });
