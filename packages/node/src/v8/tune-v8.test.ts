@@ -55,7 +55,10 @@ const burstProgram = `
   const held = await burst();
   hold();
   growWhenHindered({ tickMs: 20, collectingMs: 0, newSpaceBytesMax: 1 });
-  console.log(JSON.stringify({ before, held, grown: await burst() }));
+  // V8 grows it when it next collects behind a tick: on a busy machine that takes some bursts.
+  let grown = 0;
+  for (let more = 0; more < 50 && grown < 2 * before; more += 1) grown = await burst();
+  console.log(JSON.stringify({ before, held, grown }));
 `;
 
 test('in a burst the young generation grows for who is hindered by collecting it', () => {
