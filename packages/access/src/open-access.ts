@@ -51,6 +51,12 @@ export function openAccess(bytes: Uint8Array, trusts: readonly Trust[], nowMs: n
   return { document, id: accessIdOf(payload), bytes, tokens: byId(document) };
 }
 
+/** Ring keys of the one trust of which most have signed it. */
+export function signersOfAccess(bytes: Uint8Array, trusts: readonly Trust[]): number {
+  const file = parseAccessFile(bytes);
+  return Math.max(0, ...trusts.map((trust) => accessSigners(file, trust).size));
+}
+
 /** Ids of the ring keys that have signed. */
 export function accessSigners(
   file: SignedDocument,

@@ -4,7 +4,7 @@ import { newestRoot } from '@ringwright/ring/trust/trust-chain';
 import { expect, onTestFinished, test } from 'vitest';
 import { granted, signedAccess } from '../../../../test/support/access.ts';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
-import { signedRoot, testKey } from '../../../../test/support/signing.ts';
+import { people, signedRoot, testKey } from '../../../../test/support/signing.ts';
 import { AccessStore } from './access-store.ts';
 
 const trust = newestRoot([signedRoot()], null);
@@ -40,6 +40,27 @@ test('what came into force stays in force, and never goes back', async () => {
     code: 'ACCESS_OLDER',
   });
   expect(again.head).toEqual({ epoch: 1, version: 2 });
+});
+
+test('signed again after a key was revoked, that copy is kept and given on', async () => {
+  const directory = await directoryForTest();
+  const [revoked, kept] = people.ring;
+  let trusts = [trust];
+  const nowMs = () => Date.parse('2026-11-01');
+  const about = { directory, nowMs, trusts: () => trusts };
+  const store = await AccessStore.load(about);
+  let changes = 0;
+  store.onChange(() => (changes += 1));
+  const before = signedAccess({}, [revoked!]);
+  await store.offer(before);
+  trusts = [newestRoot([signedRoot({ ring: [kept!] })], null)];
+  await store.offer(before).catch(() => undefined);
+  const again = signedAccess({}, [revoked!, kept!]);
+  await store.offer(again);
+  const wiped = await load(await directoryForTest(), trusts);
+  await wiped.offer(store.current!.bytes);
+  expect([wiped.head, changes]).toEqual([{ epoch: 1, version: 1 }, 1]);
+  expect((await AccessStore.load(about)).current!.bytes, 'on disk').toEqual(again);
 });
 
 test('a server that trusts nobody any more, or whose root expired, stays closed', async () => {

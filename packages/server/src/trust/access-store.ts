@@ -1,7 +1,13 @@
 // The access document in force: verified when it is offered, never rolled back, on disk before it
 // counts.
 import { join } from 'node:path';
-import { type Access, judgeAccess, openAccess, storedAccess } from '@ringwright/access/open-access';
+import {
+  type Access,
+  judgeAccess,
+  openAccess,
+  signersOfAccess,
+  storedAccess,
+} from '@ringwright/access/open-access';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { makeDirectory } from '@ringwright/node/durable-files';
@@ -67,11 +73,16 @@ export class AccessStore {
       });
     }
     const access = openAccess(bytes, trusts, this.#ports.nowMs());
-    if (judgeAccess(this.#current, access) === 'same') return;
+    const held = this.#current;
+    const isNewer = judgeAccess(held, access) === 'newer';
+    // The same with more signatures that count: the others may be of keys that were revoked, and a
+    // server that was wiped gets this copy.
+    const signers = (one: Access): number => signersOfAccess(one.bytes, trusts);
+    if (!isNewer && held !== null && signers(access) <= signers(held)) return;
     await makeDirectory(this.#ports.directory);
     await replaceState(fileIn(this.#ports.directory), bytes);
     this.#current = access;
-    this.#onChange(access);
+    if (isNewer) this.#onChange(access);
   }
 }
 
