@@ -65,7 +65,7 @@ test('nobody is sent a ring it has, or one that does not name it', async () => {
 });
 
 test('a refusal cools down for long, a broken connection does not', async () => {
-  let code: 'SIGNATURES_MISSING' | 'PEER_UNREACHABLE' = 'PEER_UNREACHABLE';
+  let code: 'SIGNATURES_MISSING' | 'PEER_UNREACHABLE' | 'ACCESS_PENDING' = 'PEER_UNREACHABLE';
   const { relay, peer, now, cooledDown, told } = relaying(() => new CodedError(code, 'no'));
   cooledDown.resolve();
   const tries = async (): Promise<number> => {
@@ -73,8 +73,10 @@ test('a refusal cools down for long, a broken connection does not', async () => 
     return told.length;
   };
   expect([await tries(), await tries()]).toEqual([1, 2]);
+  code = 'ACCESS_PENDING'; // it was wiped, and judges nothing before it has that document
+  expect([await tries(), await tries()]).toEqual([3, 4]);
   code = 'SIGNATURES_MISSING';
-  expect([await tries(), await tries(), await tries()]).toEqual([3, 3, 3]);
+  expect([await tries(), await tries(), await tries()]).toEqual([5, 5, 5]);
   now.ms += ringRelayAgainMs;
-  expect(await tries()).toBe(4);
+  expect(await tries()).toBe(6);
 });

@@ -94,6 +94,8 @@ export class RingRelay {
   }
 }
 
+/** Who has no access document yet judges nothing: it gets that with a greeting, then the rings. */
 function isOfTheWay(error: unknown): boolean {
-  return error instanceof CodedError && isPeerCode(error.code);
+  if (!(error instanceof CodedError)) return false;
+  return isPeerCode(error.code) || error.code === 'ACCESS_PENDING';
 }
