@@ -122,7 +122,7 @@ function heardLines(head: Head, { away, requestRate }: AskedSizes): string[] {
   const who = counted(away.length, 'server says', 'servers say');
   const silent = `${who} nothing: others told the sizes`;
   const early =
-    `requests of ${counted(uncounted.length, 'partition is', 'partitions are')} not known yet: ` +
+    `requests of ${counted(uncounted.length, 'partition')} are not known yet: ` +
     'servers count for a minute first, and what may be busy is not merged';
   return [...(away.length > 0 ? [silent] : []), ...(uncounted.length > 0 ? [early] : [])];
 }

@@ -27,7 +27,7 @@ export const partitionerOptions = {
     choices: intervalHashes,
   }),
   'hash-key': textOption(
-    `hash only what precedes this text, or is in ${braceTag} (hash-intervals)`,
+    `hash only what precedes this text; ${braceTag}, typed so: what is in braces (hash-intervals)`,
   ),
   tokens: textOption(
     'where intervals end: 0,.25,.5 or random:SEED (hash-intervals); default: equally',
