@@ -11,6 +11,7 @@ import { adviceOn, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { ringIn, type ServerStatus } from '../servers/server-status.ts';
+import { clockTroubles } from './clock-troubles.ts';
 import { type AskedServer, knowsPeers, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
@@ -55,7 +56,12 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   const rows = moveRows(ring, said);
   // A move to a server that is down is no trouble of its own.
   const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
-  const troubles = [...withAdvice(head, asked, nowMs), ...moveTroubles(head, heard, nowMs)];
+  const addresses = targets.map(({ address }) => address);
+  const troubles = [
+    ...withAdvice(head, asked, nowMs),
+    ...clockTroubles(ring.keyspace, addresses, answers),
+    ...moveTroubles(head, heard, nowMs),
+  ];
   const given = head.pushed || asked.some((one) => !(one.said instanceof Error));
   return {
     given,

@@ -14,6 +14,7 @@ const troubleKinds = [
   'drops held',
   'no beacon',
   'apart',
+  'clock',
   'stalled',
   'no access',
   'down',

@@ -110,7 +110,16 @@ const statusSchema = z.object({
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });
 
-export type ServerStatus = z.infer<typeof statusSchema>;
+export interface ServerStatus extends z.infer<typeof statusSchema> {
+  /** Absent: the server does not tell its time. */
+  readonly clock?: ClockReading;
+}
+export interface ClockReading {
+  /** By how much the server's clock is ahead of this machine's; below zero: behind. */
+  readonly aheadMs: number;
+  /** By how much that may be wrong: the answer was made somewhere on its way. */
+  readonly slackMs: number;
+}
 export interface RingStatus extends z.infer<typeof ringSchema> {
   /** The ring that the server refused last and has not activated since; empty when none was. */
   readonly refusal: string;
@@ -146,19 +155,28 @@ export async function serverStatus(
       ? { proof: await proofOf(address), token: shownToken(), identity: shownIdentity() }
       : { proof: unvouched };
   const path = `/v1/status${query && `?${query}`}`;
+  const askedMs = steadyNowMs();
   const answer = await getHttp(address, path, { ...asking, timeoutMs });
+  const slackMs = (steadyNowMs() - askedMs) / 2;
   const document = jsonOrNull(answer.body);
   if (answer.status !== 200 && isCoded(document)) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);
   if (parsed.success) {
     noteInsecure(address, parsed.data.insecure === true);
-    return parsed.data;
+    const { nowMs } = parsed.data;
+    if (nowMs === undefined) return parsed.data;
+    return { ...parsed.data, clock: { aheadMs: nowMs - askedMs - slackMs, slackMs } };
   }
   if (answer.status !== 200) throw otherProgram(address, { answer: `HTTP ${answer.status}` });
   throw new CodedError('PEER_FAILED', `${address} answered /v1/status in a form unknown here`, {
     hint: 'is a ring-server there, and none of another release?',
     details: { address },
   });
+}
+
+/** The time here, which nobody sets while servers are asked. */
+function steadyNowMs(): number {
+  return performance.timeOrigin + performance.now();
 }
 
 /** Other programs than servers give none. */

@@ -1,0 +1,71 @@
+// A clock that is away is told before its server refuses writes, and no other one is blamed.
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { expect, test } from 'vitest';
+import { notePush } from '../../../test/support/note-push.ts';
+import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { wellOf } from '../../../test/support/ring-status.ts';
+import { statusServer } from '../../../test/support/status-server.ts';
+import type { ClockReading, ServerStatus } from '../servers/server-status.ts';
+import { clockTroubles } from './clock-troubles.ts';
+
+const plain = { ready: true, rings: [], peers: [], uptimeMs: 0, refusals: [] };
+
+/** Servers a, b, c … by how many seconds each is ahead of this machine; null: it is down. */
+function judge(seconds: readonly (number | null | ClockReading)[]): string[] {
+  const answers = new Map<string, ServerStatus | CodedError>();
+  for (const [index, one] of seconds.entries()) {
+    const address = 'abcde'.charAt(index);
+    const clock = typeof one === 'number' ? { aheadMs: one * 1_000, slackMs: 5 } : one;
+    const down = new CodedError('PEER_UNREACHABLE', 'away');
+    answers.set(address, clock === null ? down : { ...plain, address, clock });
+  }
+  const troubles = clockTroubles('cities', [...answers.keys()], answers);
+  return troubles.map(({ address, why }) => `${address}: ${why.split(';')[0]}`);
+}
+
+test.each<[string, Parameters<typeof judge>[0], string[]]>([
+  ['all agree', [0, 1, -1], []],
+  ['this machine alone is wrong', [90, 91, 90], []],
+  ['this machine alone is wrong, two servers', [90, 91], []],
+  ['one ahead', [0, 90, 0], ['b: its clock is 90 s ahead of the others']],
+  ['one behind', [0, 0, -90, 0], ['c: its clock is 90 s behind the others']],
+  ['one of two', [90, 0], ['a: its clock is 90 s ahead of the others']],
+  ['nine seconds', [0, 0, 9], []],
+  ['eleven seconds', [0, 0, 11], ['c: its clock is 11 s ahead of the others']],
+  ['eleven seconds, asked for five', [0, 0, { aheadMs: 11_000, slackMs: 2_500 }], []],
+  ['one that answers alone', [90, null], []],
+])('%s', (_, seconds, wanted) => {
+  expect(judge(seconds)).toEqual(wanted);
+});
+
+test('health tells of it, and what to do; servers names the server too', async () => {
+  const tool = await ringBuilderHere();
+  const ports: number[] = [];
+  for (const device of [0, 1, 2]) {
+    const { port } = await statusServer(() => ({
+      nowMs: Date.now() + (device === 1 ? 90_000 : 0),
+      rings: [wellOf(head.ring, device)].map((one) => ({ ...one, id: head.id, disk: head.disk })),
+    }));
+    ports.push(port);
+  }
+  await tool.json('create cities --partitions 8 --replicas 1');
+  for (const port of ports) await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  await tool.json('commit cities -m first');
+  const { ring, id } = await readVersion(join(tool.folder, 'rings'), 'cities', 'head');
+  const head = { ring, id, disk: { version: 1, id } };
+  await notePush(tool.folder);
+
+  const wrong = `127.0.0.1:${ports[1]}`;
+  const health = await tool.answer('health');
+  const why = 'its clock is 90 s ahead of the others; from 60 s on it refuses writes';
+  expect([health.exit, health.json]).toMatchObject([
+    1,
+    { ok: false, troubles: [{ kind: 'clock', address: wrong, why }] },
+  ]);
+  expect(health.lines).toContain(`clock: set the clock right at ${wrong}, and let NTP keep it so`);
+  const servers = await tool.answer('servers cities');
+  expect(servers.exit).toBe(1);
+  expect(servers.lines.join('\n')).toContain(`set the clock right at ${wrong}`);
+});

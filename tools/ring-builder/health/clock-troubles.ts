@@ -1,0 +1,54 @@
+// Servers whose clocks are away from those of the others: past a minute they refuse writes. Pure.
+import { clockAheadMsMax } from '@ringwright/base/limits';
+import type { Answers } from '../servers/ask-servers.ts';
+import type { ClockReading } from '../servers/server-status.ts';
+import type { Trouble } from './trouble.ts';
+
+/** Less than people mind, and what any time service keeps: somebody acts before writes fail. */
+const CLOCK_AWAY_MS_MAX = 10_000;
+
+/** `addresses`: servers of the ring; all that answered tell what the right time is. */
+export function clockTroubles(
+  ring: string,
+  addresses: readonly string[],
+  answers: Answers,
+): Trouble[] {
+  const middle = middleOf([...answers.values()].flatMap(readingOf));
+  if (middle === null) return [];
+  const away = addresses.flatMap((address) => {
+    const reading = readingOf(answers.get(address));
+    return reading.flatMap(({ aheadMs, slackMs }) => {
+      const awayMs = aheadMs - middle.aheadMs;
+      const isFar = Math.abs(awayMs) - slackMs - middle.slackMs > CLOCK_AWAY_MS_MAX;
+      return isFar ? [{ address, awayMs }] : [];
+    });
+  });
+  const names = away.map(({ address }) => address).join(' ');
+  const hint = `clock: set the clock right at ${names}, and let NTP keep it so`;
+  const command = `servers ${ring}`;
+  return away.map(({ address, awayMs }): Trouble => {
+    return { ring, address, kind: 'clock', why: whyOf(awayMs), command, hint };
+  });
+}
+
+function readingOf(answer: ReturnType<Answers['get']>): ClockReading[] {
+  return answer === undefined || answer instanceof Error || answer.clock === undefined
+    ? []
+    : [answer.clock];
+}
+
+/** Of an even number, this machine's clock decides. Null: one server alone cannot be away. */
+function middleOf(readings: readonly ClockReading[]): ClockReading | null {
+  if (readings.length < 2) return null;
+  const here = { aheadMs: 0, slackMs: 0 };
+  const voices = readings.length % 2 === 0 ? [...readings, here] : readings;
+  const sorted = voices.toSorted((a, b) => a.aheadMs - b.aheadMs);
+  return sorted[Math.floor(sorted.length / 2)] ?? null;
+}
+
+function whyOf(awayMs: number): string {
+  const seconds = Math.round(Math.abs(awayMs) / 1_000);
+  const way = awayMs > 0 ? 'ahead of' : 'behind';
+  const most = clockAheadMsMax / 1_000;
+  return `its clock is ${seconds} s ${way} the others; from ${most} s on it refuses writes`;
+}
