@@ -1,9 +1,13 @@
 // What health says without a cluster, and what status may say of servers that it does not ask.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
 import { appendPush, notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { wellOf } from '../../../test/support/ring-status.ts';
+import { statusServer } from '../../../test/support/status-server.ts';
 
 test('status tells of the newest push, with how many servers took it', async () => {
   const tool = await ringBuilderHere();
@@ -93,4 +97,63 @@ test('a trust.json that cannot be read is a trouble beside those of the servers'
       expect(all, command).toContain('get trust.json back from git');
     }
   }
+});
+
+/** A tool whose keys have a passphrase. */
+async function signing() {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+  const passphrase = () => Promise.resolve('correct horse');
+  return ringBuilderHere({ keys: { folder, name: null, passphrase } });
+}
+
+test('a head that a revoked key had signed is told, until it is signed again', async () => {
+  const tool = await signing();
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('key generate ada');
+  const { port } = await statusServer(() => ({
+    rings: [{ ...wellOf(head.ring, 0), ...{ id: head.id, version: there, disk } }],
+  }));
+  await tool.json(`add cities r1z1-127.0.0.1:${port}/sdb 1`);
+  await tool.json('commit cities -m first');
+  const rings = join(tool.folder, 'rings');
+  const head = await readVersion(rings, 'cities', 'head');
+  const disk = { version: 1, id: head.id };
+  let there = 1;
+  await notePush(tool.folder);
+  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
+
+  const bob = await tool.json<{ line: string }>('key generate bob --role ring');
+  await tool.json(['key', 'trust', '--add', bob.line]);
+  await tool.json('key revoke ada');
+  const { exit, json, lines, next } = await tool.answer('health');
+  const sign = 'ring-builder sign cities 1';
+  const why = expect.stringMatching(/^version 1 is signed by no key that counts .0 of 1.; 1 more/);
+  const unsigned = { ring: 'cities', address: null, kind: 'unsigned', why, command: sign };
+  expect({ exit, json, next }).toMatchObject({
+    ...{ exit: 1, json: { ok: false, troubles: [unsigned] }, next: sign },
+  });
+  expect(lines.at(-1)).toBe(`unsigned: ${sign} adds a signature that counts`);
+  // What a push would bring has to be signed first.
+  there = 0;
+  const behind = await tool.answer('health');
+  const inactive = { kind: 'inactive', command: sign };
+  expect(behind).toMatchObject({ json: { troubles: [inactive, unsigned] }, next: sign });
+
+  there = 1;
+  await tool.json('sign cities');
+  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
+});
+
+test('a head that was pushed before there was a root; a draft is no trouble', async () => {
+  const tool = await signing();
+  await tool.json('create cities --partitions 8 --replicas 1 --unsigned');
+  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit cities -m first');
+  await tool.json('key generate ada');
+  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
+  await notePush(tool.folder);
+  const command = "ring-builder commit cities -m 'signed from here on'";
+  expect((await tool.answer('health')).json).toMatchObject({
+    troubles: [{ kind: 'unsigned', command }, { kind: 'down' }],
+  });
 });

@@ -2,6 +2,7 @@
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { codedOrDisk } from '@ringwright/base/disk-error';
+import { approvalOf } from '@ringwright/repository/approval';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -22,6 +23,7 @@ export async function judgedHead(
   const { keyspace, version, devices, moves, replicas } = ring;
   const trust = await trustOf(context).catch(codedOrDisk);
   const trustFault = trust instanceof CodedError ? trust : null;
+  const signatures = trust instanceof CodedError ? null : approvalOf(stored, trust);
   const { time } = must(lastVersionEntry(entries), 'a head has its entry');
   return {
     ring: { keyspace, version, devices, moves, replicas },
@@ -31,6 +33,7 @@ export async function judgedHead(
     epoch: signing?.epoch ?? null,
     root: trust instanceof CodedError ? null : (trust?.root ?? null),
     trustFault,
+    signatures,
     committedMs: Date.parse(time),
     ...standingOf(stored, entries, trust !== null),
   };

@@ -72,6 +72,7 @@ function judge(
     epoch: null,
     committedMs,
     trustFault: null,
+    signatures: null,
     root: { cluster: 'default', version: 2 },
   };
   const head = { ring, id: idOf(ring), targets: ringTargets(ring, null), ...line, ...standing };

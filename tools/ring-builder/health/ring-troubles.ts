@@ -3,14 +3,16 @@ import { must } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
+import type { Approval } from '@ringwright/repository/approval';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
 import { saidBy } from '../moves/ask-moves.ts';
 import { type MoveRow, moveRows } from '../moves/move-rows.ts';
-import { adviceOn, type Situation } from '../servers/advice.ts';
+import { adviceOn, adviceOnCode, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { ringIn, type ServerStatus } from '../servers/server-status.ts';
+import { signersLine } from '../versions/signing.ts';
 import { clockTroubles } from './clock-troubles.ts';
 import { type AskedServer, knowsPeers, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
@@ -28,6 +30,8 @@ export interface JudgedHead extends Situation {
   readonly root: { readonly cluster: string; readonly version: number } | null;
   /** Why the folder's trust.json tells nothing; null: it does, or there is none. */
   readonly trustFault: CodedError | null;
+  /** Of the head under that trust; null: it tells nothing. */
+  readonly signatures: Approval | null;
   /** Unix ms at which it was committed. */
   readonly committedMs: number;
 }
@@ -70,7 +74,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,
-    troubles: byWeight([...trustTroubles(head), ...(given ? troubles : [])]),
+    troubles: byWeight([...trustTroubles(head), ...(given ? signedFirst(head, troubles) : [])]),
   };
 }
 
@@ -81,6 +85,24 @@ function trustTroubles({ ring: { keyspace }, trustFault }: JudgedHead): Trouble[
     'unreadable: get trust.json back from git, a copy, or what servers are started with (--trust)';
   const command = `verify ${keyspace}`;
   return [{ ring: keyspace, address: null, kind: 'unreadable', why, command, hint }];
+}
+
+/** As long as the head lacks signatures, servers are not given it: they have to come first. */
+function signedFirst(head: JudgedHead, troubles: readonly Trouble[]): readonly Trouble[] {
+  const { ring, signatures } = head;
+  const { keyspace, version } = ring;
+  if (signatures === null || signatures.missing === 0) return troubles;
+  const { signed } = signatures;
+  const { command, text } = adviceOnCode(head, signed ? 'BRAKE' : 'SIGNATURES_MISSING');
+  const lack = signed ? signersLine(signatures) : 'not signed, as this folder demands';
+  const unsigned: Trouble = {
+    ...{ ring: keyspace, address: null, kind: 'unsigned', command },
+    why: `version ${version} is ${lack}`,
+    hint: `unsigned: ${signed ? `ring-builder ${command} adds a signature that counts` : text}`,
+  };
+  const refused = new Set([`push ${keyspace}`, `rollout ${keyspace}`]);
+  const others = troubles.map((one) => (refused.has(one.command) ? { ...one, command } : one));
+  return [unsigned, ...others];
 }
 
 function askedServers(
