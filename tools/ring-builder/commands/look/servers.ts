@@ -72,7 +72,7 @@ function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
 }
 
 const beside: readonly TroubleKind[] = [
-  ...(['stalled', 'unreadable', 'log lost', 'apart', 'disk full', 'disk low'] as const),
+  ...(['stalled', 'unreadable', 'log lost', 'apart', 'clock', 'disk full', 'disk low'] as const),
   ...(['trust ends', 'certificate ends'] as const),
 ];
 
