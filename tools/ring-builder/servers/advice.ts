@@ -286,11 +286,11 @@ export function adviceOnCode(situation: Situation, code: ErrorCode): Advice {
 }
 
 /** A server that answers late, or in no form known, is away like one that does not answer. */
-function rowOf(code: ErrorCode): ErrorCode {
+export function rowOf(code: ErrorCode): ErrorCode {
   return isPeerCode(code) && !table.has(code) ? 'PEER_UNREACHABLE' : code;
 }
 
-function named(plights: readonly Plight[]): string {
+export function named(plights: readonly Plight[]): string {
   const more = plights.length - ADDRESSES_NAMED_MAX;
   const shown = plights.slice(0, ADDRESSES_NAMED_MAX).map(({ address }) => address);
   return `${shown.join(' ')}${more > 0 ? ` and ${more} more` : ''}`;

@@ -9,7 +9,6 @@ import { textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { situationOf } from '../../health/situation-of.ts';
-import { adviceOn } from '../../servers/advice.ts';
 import { fanOut } from '../../servers/fan-out.ts';
 import { plightsOf } from '../../servers/push-to-targets.ts';
 import { deltasTo } from '../../servers/ring-deltas.ts';
@@ -18,6 +17,7 @@ import { ringStatus } from '../../servers/server-status.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
+import { adviceAfterFork } from './advice-after-fork.ts';
 import { type SettleOutcome, settleOn } from './settle-fork.ts';
 
 const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
@@ -70,7 +70,7 @@ export const verb: Verb = {
     const note = { ...authorOf(context), message: `settle: ${reason}`, details };
     if (taken > 0) await noteVersion(place, head, { ...note, kind: 'push', commands: [] });
     const plights = plightsOf(servers);
-    const advice = adviceOn(await situationOf(context, version), plights);
+    const advice = adviceAfterFork(await situationOf(context, version), plights, reason);
     return {
       json: { ring, ...head, settled, quiet, servers },
       lines: [

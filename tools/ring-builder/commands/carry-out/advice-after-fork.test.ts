@@ -1,0 +1,41 @@
+// What settle says of servers that were away, and of those that refuse.
+import { rm } from 'node:fs/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+import { servedRing } from '../../../../test/support/served-ring.ts';
+import type { Plight, Situation } from '../../servers/advice.ts';
+import { adviceAfterFork } from './advice-after-fork.ts';
+
+const at = (device: number, code: Plight['code']): Plight => {
+  return { address: `127.0.0.1:620${device}`, devices: [device], code };
+};
+const still: Situation = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
+
+test('a server that was away is settled by another settle, not by waiting', () => {
+  const one = adviceAfterFork(still, [at(1, 'PEER_TIMEOUT')], 'ours was reviewed');
+  expect(one?.command).toBe("settle cities -m 'ours was reviewed'");
+  expect(one?.text).toMatch(/^start 127.0.0.1:6201; when it is back, type settle again: /);
+  expect(one?.text).toContain('if it will not come back: ring-builder remove cities d1 ');
+  expect(one?.text).not.toContain('within seconds');
+  const two = adviceAfterFork(still, [at(1, 'PEER_UNREACHABLE'), at(2, 'PEER_TIMEOUT')], 'ours');
+  expect(two?.text).toMatch(/^start 127.0.0.1:6201 127.0.0.1:6202; when they are back, /);
+});
+
+test('what is worse than being away is answered as everywhere', () => {
+  const worse = [at(1, 'PEER_UNREACHABLE'), at(2, 'RING_OLDER')];
+  expect(adviceAfterFork(still, worse, 'ours')?.text).toContain('git pull');
+  const stranger = adviceAfterFork(still, [at(1, 'PEER_FAILED')], 'ours');
+  expect(stranger?.text).toContain('stop what listens there');
+  expect(adviceAfterFork(still, [], 'ours')).toBeNull();
+});
+
+test('settle with its servers down names itself as the next command', async () => {
+  const tool = await ringBuilderHere();
+  onTestFinished(() => rm(tool.folder, { recursive: true }));
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-127.0.0.1:9/a 1');
+  await tool.json('commit cities -m first');
+  const { exit, next, lines } = await tool.answer('settle cities -m ours --yes');
+  expect([exit, next]).toEqual([4, 'ring-builder settle cities -m ours']);
+  expect(lines.join('\n')).toContain('start 127.0.0.1:9; when it is back, type settle again');
+});
