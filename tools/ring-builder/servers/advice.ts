@@ -215,7 +215,8 @@ const table = new Map<ErrorCode, Advise>([
     'RING_FOREIGN',
     says(
       'those servers hold another ring of this name: is it the right folder, and are its ' +
-        'addresses right?',
+        'addresses right? After a fork where one history split or merged partitions: do the same ' +
+        'here, or let that one win',
       (ring) => `show ${ring}`,
     ),
   ],
@@ -290,7 +291,7 @@ export function rowOf(code: ErrorCode): ErrorCode {
   return isPeerCode(code) && !table.has(code) ? 'PEER_UNREACHABLE' : code;
 }
 
-export function named(plights: readonly Plight[]): string {
+export function named(plights: readonly Pick<Plight, 'address'>[]): string {
   const more = plights.length - ADDRESSES_NAMED_MAX;
   const shown = plights.slice(0, ADDRESSES_NAMED_MAX).map(({ address }) => address);
   return `${shown.join(' ')}${more > 0 ? ` and ${more} more` : ''}`;

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
-import { servedRing } from '../../../../test/support/served-ring.ts';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import type { Plight, Situation } from '../../servers/advice.ts';
 import { adviceAfterFork } from './advice-after-fork.ts';
 
@@ -19,6 +19,20 @@ test('a server that was away is settled by another settle, not by waiting', () =
   expect(one?.text).not.toContain('within seconds');
   const two = adviceAfterFork(still, [at(1, 'PEER_UNREACHABLE'), at(2, 'PEER_TIMEOUT')], 'ours');
   expect(two?.text).toMatch(/^start 127.0.0.1:6201 127.0.0.1:6202; when they are back, /);
+});
+
+test('where partitions were split on one side, both ways out are named', () => {
+  const foreign = [at(1, 'RING_FOREIGN'), at(2, 'PEER_UNREACHABLE')];
+  const advice = adviceAfterFork(still, foreign, 'ours');
+  expect(advice?.command).toBe('servers cities');
+  expect(advice?.text).toMatch(/same splits and merges here: .*split cities .*commit cities, then/);
+  expect(advice?.text).toContain('restore cities --from 127.0.0.1:6201 --replace, then settle');
+  expect(advice?.text).not.toContain('moves cities cancel all');
+  const [, ring] = moveVersions(servedRing({ replicas: 2 }), [
+    { partition: 2, replica: 0, from: 2, to: 1 },
+  ]);
+  const moving = adviceAfterFork({ ...still, ring: ring! }, foreign, 'ours');
+  expect(moving?.text).toContain('ring-builder moves cities cancel all, split cities');
 });
 
 test('what is worse than being away is answered as everywhere', () => {

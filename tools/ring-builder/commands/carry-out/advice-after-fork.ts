@@ -1,5 +1,5 @@
-// What to type after settle, where servers were away: for a fork it differs from the common table.
-// Pure.
+// What to type after settle, where servers were away or map keys otherwise: for a fork it differs
+// from the common table. Pure.
 import { quoteWord } from '@ringwright/base/quote-command';
 import {
   type Advice,
@@ -20,6 +20,11 @@ export function adviceAfterFork(
 ): Advice | null {
   const worst = worstOf(plights);
   const [first] = worst;
+  if (first?.code === 'RING_FOREIGN') {
+    const ways = waysToFindKeys(situation.ring, first.address);
+    const text = `is it the right folder, and of the cluster of the servers? If so: ${ways}`;
+    return { command: `servers ${situation.ring.keyspace}`, text };
+  }
   if (first === undefined || rowOf(first.code) !== 'PEER_UNREACHABLE') {
     return adviceOn(situation, plights);
   }
@@ -32,4 +37,19 @@ export function adviceAfterFork(
       `start ${named(worst)}; ${again}, type settle again: what holds the other history takes ` +
       `this one from no other server${withoutForGood(ring, gone, removed)}`,
   };
+}
+
+/**
+ * For a history under which a server would not find its records, since one of the two has split or
+ * merged partitions. `holder`: a server that has the other.
+ */
+export function waysToFindKeys({ keyspace, moves }: Situation['ring'], holder = 'IP:PORT'): string {
+  const cancel = moves.length > 0 ? [`moves ${keyspace} cancel all`] : [];
+  const same = [...cancel, `split ${keyspace} … or merge ${keyspace} …`, `commit ${keyspace}`];
+  return (
+    'where partitions were split or merged since the histories parted, either make the very same ' +
+    `splits and merges here: ring-builder ${same.join(', ')}, then settle; ` +
+    'or let the history that has them win: settle in its folder, or take it here with ' +
+    `ring-builder restore ${keyspace} --from ${holder} --replace, then settle`
+  );
 }

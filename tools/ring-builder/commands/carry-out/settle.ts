@@ -18,6 +18,7 @@ import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { adviceAfterFork } from './advice-after-fork.ts';
+import { requireFindable } from './require-findable.ts';
 import { type SettleOutcome, settleOn } from './settle-fork.ts';
 
 const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
@@ -42,6 +43,7 @@ export const verb: Verb = {
     const version = await readVersion(context.rings, ring, 'head');
     const { id } = version;
     const head = { version: version.ring.version, id };
+    await requireFindable(version);
     await requireNoneAhead(context, version);
     if (!context.yes) {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;

@@ -1,0 +1,51 @@
+// A server that says it has a version active, gives its file, and notes what it is told besides.
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { acceptWire } from '@ringwright/server/http/wire-endpoint';
+import type { CallHandler } from '@ringwright/wire/call-channel';
+import { hello } from '@ringwright/wire/hello';
+import { ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { onTestFinished } from 'vitest';
+import { wellOf } from './ring-status.ts';
+import { statusServer } from './status-server.ts';
+
+/** `active`: set by the test. What it is told is refused, until the test ends. */
+export async function ringHolder() {
+  const has: { active: StoredVersion | null; told: string[] } = { active: null, told: [] };
+  const { port, server } = await statusServer(() => {
+    if (has.active === null) return { rings: [] };
+    const { ring, id } = has.active;
+    return { rings: [{ ...wellOf(ring, 0), id }] };
+  });
+  const introduction = { address: '', life: null, settled: true, remembered: null, rings: [] };
+  const greeting: CallHandler = {
+    request: hello.request,
+    answer: () => ({ ...introduction, wireVersion, ms: Date.now(), access: null }),
+  };
+  const giving: CallHandler = {
+    request: ringFetch.request,
+    answer: () => {
+      if (has.active === null) throw new Error('it has no ring');
+      const { ring, id, bytes } = has.active;
+      const data = Buffer.from(bytes);
+      return { version: ring.version, id, bytes: data.length, isDelta: false, data };
+    },
+  };
+  const noting = (method: string, request: CallHandler['request']): CallHandler => {
+    return {
+      request,
+      answer: () => {
+        has.told.push(method);
+        throw new Error(method);
+      },
+    };
+  };
+  const handlers = new Map([
+    [hello.method, greeting],
+    [ringFetch.method, giving],
+    [ringSettle.method, noting('settle', ringSettle.request)],
+    [ringOffer.method, noting('offer', ringOffer.request)],
+  ]);
+  onTestFinished(acceptWire(server, { handlers }));
+  return { port, has };
+}

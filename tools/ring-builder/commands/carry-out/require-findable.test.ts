@@ -1,0 +1,48 @@
+// A line whose partitions were not split as those of a server: settle says so before it tells any.
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { expect, onTestFinished, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+import { ringHolder } from '../../../../test/support/ring-holder.ts';
+
+test('a line that a server would not find its records under tells no server', async () => {
+  const { port, has } = await ringHolder();
+  const ours = await ringBuilderHere();
+  const theirs = await ringBuilderHere();
+  onTestFinished(() => rm(ours.folder, { recursive: true }));
+  onTestFinished(() => rm(theirs.folder, { recursive: true }));
+  await ours.json('create cities --partitioner ranges --replicas 1 --min-part-hours 0');
+  await ours.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  await ours.json('commit cities -m first');
+  await cp(join(ours.folder, 'rings'), join(theirs.folder, 'rings'), { recursive: true });
+  const heads = async () =>
+    Promise.all(
+      [ours, theirs].map(({ folder }) => readVersion(join(folder, 'rings'), 'cities', 'head')),
+    );
+  await ours.json('set-device cities d0 --meta ours');
+  await ours.json('commit cities -m ours');
+  await theirs.json('split cities 0 --at m');
+  await theirs.json('commit cities -m theirs');
+  const [our, their] = await heads();
+
+  has.active = their!;
+  for (const typed of ['settle cities -m ours', 'settle cities -m ours --yes']) {
+    const error: unknown = await ours.answer(typed).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'RING_FOREIGN',
+      exit: 5,
+      message: expect.stringContaining('so it cannot win'),
+      hint: expect.stringContaining(
+        `restore cities --from 127.0.0.1:${port} --replace, then settle`,
+      ),
+      details: { theirs: their!.ring.version, servers: [`127.0.0.1:${port}`] },
+    });
+  }
+  expect(has.told).toEqual([]);
+
+  // The one that was split may follow the one that was not.
+  has.active = our!;
+  await theirs.answer('settle cities -m theirs --yes');
+  expect(has.told).toEqual(['settle']);
+});
