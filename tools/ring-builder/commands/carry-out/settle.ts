@@ -1,4 +1,5 @@
 // ring-builder settle: after a fork, tells every server that the history here is the right one.
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -10,6 +11,7 @@ import type { Context, Verb } from '../../cli/verb.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { fanOut } from '../../servers/fan-out.ts';
+import { asCommands } from '../../servers/gone-for-good.ts';
 import { plightsOf } from '../../servers/push-to-targets.ts';
 import { deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
@@ -103,11 +105,16 @@ async function requireNoneAhead(context: Context, version: StoredVersion): Promi
   const older = await olderAdvice(context, version, ahead);
   if (older === null) return;
   const { keyspace } = version.ring;
-  const highest = ahead[0]?.version;
+  const highest = must(ahead[0], 'advice is about one at least').version;
+  const missing = counted(highest - version.ring.version, 'version is', 'versions are');
+  const first = version.ring.devices.find((device) => device !== null);
+  const change = `set-device ${keyspace} d${first?.id ?? 0} --meta 'one more version'`;
   throw new CodedError('RING_OLDER', `${older.why}: none of them goes back`, {
     hint:
-      `${older.text}; where the history here is right all the same: ` +
-      `ring-builder commit ${keyspace} until it has a version ${highest} too, then settle`,
+      `${older.text}; where the history here is right all the same, ${missing} missing: ` +
+      'stage what does not matter and commit it, with another text each time, until it has a ' +
+      `version ${highest} too, then settle: ` +
+      asCommands([change, `commit ${keyspace} -m 'so that settle can win'`]),
     details: { ring: keyspace, version: version.ring.version, ahead },
   });
 }

@@ -1,0 +1,39 @@
+// A history that is right and has fewer versions than a server: what settle says to type leads on.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { expect, onTestFinished, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+import { wellOf } from '../../../../test/support/ring-status.ts';
+import { statusServer } from '../../../../test/support/status-server.ts';
+import type { RingStatus } from '../../servers/server-status.ts';
+
+test('as many versions as are missing are made by the commands of the hint', async () => {
+  const tool = await ringBuilderHere();
+  onTestFinished(() => rm(tool.folder, { recursive: true }));
+  let said: RingStatus | null = null;
+  const { port } = await statusServer(() => ({ rings: said === null ? [] : [said] }));
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  await tool.json('commit cities -m first');
+  const { ring } = await readVersion(join(tool.folder, 'rings'), 'cities', 'head');
+  said = { ...wellOf(ring, 0), version: 3, id: 'b'.repeat(64) };
+  const settle = (): Promise<unknown> =>
+    tool.answer('settle cities -m ours --yes').catch((thrown: unknown) => thrown);
+
+  for (const missing of ['2 versions are', '1 version is']) {
+    const error = (await settle()) as { readonly code: string; readonly hint: string };
+    expect(error).toMatchObject({
+      code: 'RING_OLDER',
+      hint: expect.stringContaining(`the history here is right all the same, ${missing} missing`),
+    });
+    const [, commands = ''] = error.hint.split('then settle: ');
+    for (const typed of commands.split(' && ')) {
+      const words = [...typed.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+      expect(words[0]).toBe('ring-builder');
+      const other = words.map((word) => word.replace('one more version', missing));
+      expect(await tool.json(other.slice(1))).toMatchObject({ changed: true });
+    }
+  }
+  expect(await settle(), 'it is no longer behind').not.toBeInstanceOf(Error);
+});
