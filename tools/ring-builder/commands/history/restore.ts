@@ -8,10 +8,12 @@ import { copyRing, type Restored, restoreRing } from '@ringwright/repository/res
 import { takeStored } from '@ringwright/repository/shared/pull-head';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { catchUp } from '@ringwright/repository/write-ring';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
+import { requireGain } from './require-gain.ts';
 import { type RestoreSource, restoreSource } from './restore-source.ts';
 
 export const verb: Verb = {
@@ -44,6 +46,10 @@ of rings of its own, which log and show read with --rings; stage again what is s
       if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
       return takeHistory(context, { ring: name, from, source, placing });
     }
+    const isPlain = replace && optionalText(args, 'trust') === undefined;
+    if (isPlain && !(await requireGain(context, source.bytes))) {
+      return hasThisHead(context, source.bytes, from);
+    }
     const restored = await restoreRing(context.rings, {
       ...{ ...source, ...placing, name },
       message: `from ${from}`,
@@ -57,6 +63,20 @@ of rings of its own, which log and show read with --rings; stage again what is s
     });
   },
 };
+
+/** Replacing it would give up its log for nothing. */
+function hasThisHead(context: Context, bytes: Uint8Array, from: string): Answer {
+  const { ring, id } = decodeRing(bytes);
+  const { keyspace, version, moves } = ring;
+  const said = { ring: keyspace, version, id, inFlight: moves.length, signers: [], from };
+  return {
+    json: { ...said, kept: null, changed: false },
+    lines: [
+      `nothing to do: the folder has this head, version ${version} (${id.slice(0, 12)}), and its log`,
+    ],
+    next: context.next(`status ${keyspace}`),
+  };
+}
 
 /** The log comes along. Throws RING_UNKNOWN when the store has no such ring. */
 async function takeHistory(

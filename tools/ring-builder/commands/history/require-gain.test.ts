@@ -1,0 +1,75 @@
+// restore --replace where the folder has the head already, or an older state of the same history.
+import { cp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+
+async function historyOf(versions: number) {
+  const tool = await ringBuilderHere();
+  onTestFinished(() => rm(tool.folder, { recursive: true }));
+  const folder = join(tool.folder, 'rings', 'cities');
+  const commit = async (meta: string): Promise<void> => {
+    await tool.json(`set-device cities d0 --meta ${meta}`);
+    await tool.json(`commit cities -m ${meta}`);
+  };
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/a 1');
+  await tool.json('commit cities -m first');
+  for (let made = 1; made < versions; made += 1) await commit(`change-${made}`);
+  const fileOf = (version: number): string => join(folder, 'versions', `000000${version}.ring`);
+  return { tool, folder, commit, fileOf };
+}
+
+test('the head that is here already replaces nothing', async () => {
+  const { tool, folder, fileOf } = await historyOf(3);
+  await tool.json('set-device cities d0 --meta staged');
+  const log = await readFile(join(folder, 'log.jsonl'), 'utf8');
+  const typed = `restore cities --from ${fileOf(3)} --replace`;
+  expect(await tool.json(typed)).toMatchObject({ version: 3, kept: null, changed: false });
+  expect(await tool.text(`${typed} --yes`)).toMatch(/^nothing to do: the folder has this head/);
+  expect(await readFile(join(folder, 'log.jsonl'), 'utf8')).toBe(log);
+  expect(await readdir(join(tool.folder, 'rings'))).toEqual(['cities']);
+
+  // A folder that is damaged is mended by it all the same.
+  const copy = join(tool.folder, 'copy.ring');
+  await cp(fileOf(3), copy);
+  await truncate(fileOf(1), 100);
+  const mended = await tool.json(`restore cities --from ${copy} --replace`);
+  expect(mended).toMatchObject({ version: 3, changed: true });
+  expect(await tool.json('verify cities')).toMatchObject({ ok: true, versions: 1 });
+});
+
+test('an older state of the same history is not given up unasked', async () => {
+  const { tool, folder, commit, fileOf } = await historyOf(2);
+  const older = join(tool.folder, 'older');
+  await cp(folder, older, { recursive: true });
+  await commit('third');
+  await commit('fourth');
+  const newer = join(tool.folder, 'newer.ring');
+  await cp(fileOf(4), newer);
+  await rm(folder, { recursive: true });
+  await cp(older, folder, { recursive: true });
+
+  const typed = `restore cities --from ${newer} --replace`;
+  const error: unknown = await tool.answer(typed).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'CONFIRMATION_NEEDED',
+    message: expect.stringMatching(
+      /version 2, which version 4 follows.* without version 3, and with a log/,
+    ),
+    hint: expect.stringMatching(/^git pull .*rebase cities --onto FOLDER .*rings\/\.replaced$/),
+  });
+  expect(await readdir(join(tool.folder, 'rings'))).toEqual(['cities']);
+  const taken = await tool.json<{ kept: string }>(`${typed} --yes`);
+  expect(taken).toMatchObject({ version: 4, changed: true });
+  expect(await tool.json(`log cities --rings ${taken.kept}`)).toMatchObject({ ring: 'cities' });
+});
+
+test('a history that parted is replaced as before', async () => {
+  const ours = await historyOf(2);
+  const theirs = await historyOf(1);
+  await theirs.commit('theirs');
+  await theirs.commit('more');
+  const typed = `restore cities --from ${theirs.fileOf(3)} --replace`;
+  expect(await ours.tool.json(typed)).toMatchObject({ version: 3, changed: true });
+});
