@@ -55,7 +55,7 @@ test('settle: refused, with --yes too, before any server is told', async () => {
       details: { version: 1, ahead: [{ address: `127.0.0.1:${ports[1]}`, version: 3 }] },
     });
     expect(error, command).toMatchObject({
-      hint: expect.stringMatching(/git pull.* ring-builder commit cities until it has a version 3/),
+      hint: expect.stringMatching(/git pull.*2 versions are missing.*until it has a version 3/),
     });
   }
   expect(upgrades()).toBe(0);

@@ -45,8 +45,8 @@ export const verb: Verb = {
     const version = await readVersion(context.rings, ring, 'head');
     const { id } = version;
     const head = { version: version.ring.version, id };
-    await requireFindable(version);
     await requireNoneAhead(context, version);
+    await requireFindable(version);
     if (!context.yes) {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;
       const targets = ringTargets(version.ring, version.state);
