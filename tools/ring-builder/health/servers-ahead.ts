@@ -3,9 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { type Advice, adviceOn } from '../servers/advice.ts';
-import { fanOut } from '../servers/fan-out.ts';
-import { ringTargets } from '../servers/ring-targets.ts';
-import { ringStatus } from '../servers/server-status.ts';
+import type { AskedTarget } from '../servers/ask-targets.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
 import { situationOf } from './situation-of.ts';
 
@@ -16,14 +14,16 @@ interface Ahead {
 }
 
 /** The highest first. Those that cannot be asked, or end their line for a new epoch, are left out. */
-export async function serversAhead({ ring, state, signing }: StoredVersion): Promise<Ahead[]> {
-  const asked = await fanOut(ringTargets(ring, state), async ({ address, devices }) => {
-    const said = await ringStatus(address, ring.keyspace);
+export function serversAhead(
+  { ring, signing }: Pick<StoredVersion, 'ring' | 'signing'>,
+  targets: readonly AskedTarget[],
+): Ahead[] {
+  const ahead = targets.flatMap(({ address, devices, said }): Ahead[] => {
     if (said instanceof Error || said.version <= ring.version) return [];
     const isEnded = isHigherEpoch(signing?.epoch ?? null, said.epoch ?? null);
     return isEnded ? [] : [{ address, devices, version: said.version }];
   });
-  return asked.flat().sort((a, b) => b.version - a.version);
+  return ahead.sort((a, b) => b.version - a.version);
 }
 
 interface Older extends Advice {

@@ -83,7 +83,7 @@ const absent: Advise = ({ ring, pushed, removed = [], change }, plights) => {
 };
 
 /** Servers of Swift listen at the port that is usual here. */
-const stranger: Advise = ({ ring: { keyspace, moves } }, plights) => {
+const otherProgram: Advise = ({ ring: { keyspace, moves } }, plights) => {
   const [{ devices }] = plights;
   const who = devices.length === 0 ? 'dN' : `d${devices[0]}`;
   return {
@@ -255,7 +255,7 @@ const table = new Map<ErrorCode, Advise>([
   ['PEER_UNPROVEN', otherKey],
   ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
   ['RING_UNKNOWN', unknown],
-  ['PEER_FAILED', stranger],
+  ['PEER_FAILED', otherProgram],
   ['PEER_UNREACHABLE', absent],
 ]);
 

@@ -4,18 +4,13 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { adviceOn } from '../../servers/advice.ts';
-import { fanOut } from '../../servers/fan-out.ts';
-import { ringTargets } from '../../servers/ring-targets.ts';
-import { ringStatus } from '../../servers/server-status.ts';
+import { askTargets } from '../../servers/ask-targets.ts';
 
 /** Throws RING_FORK. Servers that do not answer are no part of this: a push asks them again. */
 export async function requireNoFork(context: Context, head: StoredVersion): Promise<void> {
   const { keyspace } = head.ring;
-  const targets = ringTargets(head.ring, head.state);
-  const asked = await fanOut(targets, async (target) => {
-    return { target, said: await ringStatus(target.address, keyspace) };
-  });
-  const forked = asked.flatMap(({ target, said }) => {
+  const asked = await askTargets(head);
+  const forked = asked.flatMap(({ said, ...target }) => {
     if (said instanceof Error || said.fork === null || said.fork.settled !== null) return [];
     return [{ ...target, fork: said.fork, code: 'RING_FORK' as const }];
   });

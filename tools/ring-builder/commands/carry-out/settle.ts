@@ -10,12 +10,11 @@ import { textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { situationOf } from '../../health/situation-of.ts';
+import { type AskedTarget, askTargets } from '../../servers/ask-targets.ts';
 import { fanOut } from '../../servers/fan-out.ts';
 import { asCommands } from '../../servers/gone-for-good.ts';
 import { plightsOf } from '../../servers/push-to-targets.ts';
 import { deltasTo } from '../../servers/ring-deltas.ts';
-import { ringTargets } from '../../servers/ring-targets.ts';
-import { ringStatus } from '../../servers/server-status.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
@@ -45,15 +44,14 @@ export const verb: Verb = {
     const version = await readVersion(context.rings, ring, 'head');
     const { id } = version;
     const head = { version: version.ring.version, id };
-    await requireNoneAhead(context, version);
-    await requireFindable(version);
+    const asked = await askTargets(version);
+    await requireNoneAhead(context, version, asked);
+    await requireFindable(version, asked);
     if (!context.yes) {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;
-      const targets = ringTargets(version.ring, version.state);
-      const said = await fanOut(targets, ({ address }) => ringStatus(address, ring));
-      const have = said.filter((one) => !(one instanceof Error) && one.id === id).length;
+      const have = asked.filter(({ said }) => !(said instanceof Error) && said.id === id).length;
       const what = `every server of ${ring} would take ${taken}`;
-      const message = `${what}, which ${have} of ${said.length} have now`;
+      const message = `${what}, which ${have} of ${asked.length} have now`;
       throw new CodedError('CONFIRMATION_NEEDED', message, {
         hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
         details: { ring, ...head, have },
@@ -63,8 +61,7 @@ export const verb: Verb = {
     const trust = await trustToGive(context, version);
     const deltaFrom = deltasTo(context.rings, version);
     const given = { reason, trust, deltaFrom };
-    const targets = ringTargets(version.ring, version.state);
-    const servers = await fanOut(targets, (target) => settleOn(version, target, given));
+    const servers = await fanOut(asked, (target) => settleOn(version, target, given));
     const count = (wanted: string): number =>
       servers.filter(({ outcome }) => outcome === wanted).length;
     const [settled, quiet] = [count('settled'), count('quiet')];
@@ -100,8 +97,12 @@ export const verb: Verb = {
  * A server ahead would forget its alarm, refuse the ring, and raise the alarm of the others again.
  * Throws RING_OLDER.
  */
-async function requireNoneAhead(context: Context, version: StoredVersion): Promise<void> {
-  const ahead = await serversAhead(version);
+async function requireNoneAhead(
+  context: Context,
+  version: StoredVersion,
+  targets: readonly AskedTarget[],
+): Promise<void> {
+  const ahead = serversAhead(version, targets);
   const older = await olderAdvice(context, version, ahead);
   if (older === null) return;
   const { keyspace } = version.ring;

@@ -9,6 +9,7 @@ import { numberRanges } from '../../cli/number-ranges.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
+import { askTargets } from '../../servers/ask-targets.ts';
 import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
@@ -35,10 +36,11 @@ export const verb: Verb = {
     const targets = ringTargets(version.ring, version.state);
     const access = await accessToGive(context.rings, trust);
     const documents = { roots: bytes, beacons: [beacon], access };
-    const [servers, ahead] = await Promise.all([
+    const [servers, asked] = await Promise.all([
       giveTrust(targets, documents),
-      serversAhead(version),
+      askTargets(version),
     ]);
+    const ahead = serversAhead(version, asked);
     const older = await olderAdvice(context, version, ahead);
     const missed = notGiven(servers);
     return {
