@@ -1,8 +1,11 @@
 // Devices that are lost: one for good and removed from the ring, one whose data folder is gone.
 import fs from 'node:fs/promises';
+import { waitFor } from '@ringwright/node/wait-for';
+import type { RingStatus } from '@ringwright/server/status/status';
 import { expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { Traffic } from '../support/traffic.ts';
 
 const keys = Array.from({ length: 60 }, (_, index) => `kept/${index}`);
@@ -26,7 +29,7 @@ async function expectAll(cluster: Cluster, level: string): Promise<void> {
   }
 }
 
-test('the device of a dead server is removed: the others rebuild what it had', async () => {
+test('a dead server is removed, its slots rebuilt; back, it gives its files up', async () => {
   const cluster = await clusterForTest({ servers: 4, partitions: 16 });
   await writeAll(cluster, 'quorum');
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 44 });
@@ -43,10 +46,33 @@ test('the device of a dead server is removed: the others rebuild what it had', a
     const rollout = await cluster.builder.json(['rollout', keyspace, '--skip-down']);
     expect(rollout).toMatchObject({ moved: 12, left: [] });
   });
+  await traffic.within('it comes back', () => givesUpItsFiles(cluster, dead!));
   expect(await traffic.verdict()).toEqual([]);
   await expectAll(cluster, 'quorum');
   await expectAll(cluster, 'all');
 });
+
+/** The ring does not name it any more: it holds its files until an operator lets them go. */
+async function givesUpItsFiles(cluster: Cluster, server: ServerUnderTest): Promise<void> {
+  await cluster.restart(server);
+  const ringWhere = (what: string, until: (ring: RingStatus) => boolean) =>
+    waitFor(`${server.place.device} to ${what}`, {
+      ask: async () => (await server.status()).rings[0]!,
+      until,
+    });
+  const { device, draining } = await ringWhere('hold its drops', ({ held }) => held.drops === 12);
+  expect(device).toBeNull();
+  const confirm = `trash ${keyspace} confirm --to ${server.address}`;
+  expect(draining[0]?.reason).toContain(`does not name this server; ring-builder ${confirm}`);
+  const { exit, stderr } = await cluster.builder.run(confirm);
+  expect([exit, stderr]).toEqual([5, expect.stringContaining(`${confirm} --yes`)]);
+  const { document } = await cluster.builder.answer(`${confirm} --yes`);
+  expect(document).toMatchObject({ files: 12, changed: true });
+  await ringWhere('have given its files up', ({ surplus }) => surplus === 0);
+  const trash = await cluster.builder.json(['trash', keyspace, 'list', '--to', server.address]);
+  const items = trash['items'] as { address: string }[];
+  expect(items.filter(({ address }) => address === server.address)).toHaveLength(12);
+}
 
 test('a deleted data folder refills, and its server never says a key is unknown', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });

@@ -1,6 +1,7 @@
 // The part of a server that carries out what rings ask of its files.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { Logger } from 'pino';
 import type { RingParts } from './assemble-rings.ts';
@@ -40,6 +41,7 @@ export function createReconciler(
       generation.wasPutBack || unknownPeers.has(addressOf(active, device)),
     monotonicMs: () => performance.now(),
     guard: new DropGuard(join(directory, 'drops')),
+    address: formatAddress(identity.address),
     onDropped: (keyspace, partition) =>
       audit.noteOwn('drop', `${keyspace}/${partition}: to the trash`),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),

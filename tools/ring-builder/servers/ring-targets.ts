@@ -1,5 +1,5 @@
 // The servers of a ring: their addresses with the devices that each serves. Pure.
-import { formatAddress } from '@ringwright/base/server-address';
+import { formatAddress, serverAddress } from '@ringwright/base/server-address';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
 
@@ -21,6 +21,11 @@ export function ringTargets(ring: Pick<Ring, 'devices'>, state: BuilderState | n
   return [...byAddress].map(([address, devices]) => {
     return { address, devices, required: !devices.every(isRemoved) };
   });
+}
+
+/** Servers that no ring names, as an operator typed them. Throws ADDRESS_INVALID. */
+export function furtherTargets(written: readonly string[]): Target[] {
+  return written.map((one) => ({ address: serverAddress(one), devices: [], required: true }));
 }
 
 /** As ringTargets, for whoever asks whether all is well: removed devices with slots count. */

@@ -1,11 +1,12 @@
 // Lets a partition file go that this device should not hold, once every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
-import { dutyOf } from '@ringwright/ring/duty-of';
+import { holdersOf } from '@ringwright/ring/slots-of';
 import { covers } from '../repair/covers.ts';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
 import type { InFlight } from '../replica/in-flight.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { HoldingQuestions } from './ask-holdings.ts';
+import { isSurplus } from './plan-duties.ts';
 
 export interface DrainPorts extends PushPorts {
   readonly inFlight: InFlight;
@@ -30,20 +31,17 @@ export async function drainPartition(
   ports.requireDropsAllowed(active);
   await ports.inFlight.drained(keyspace, partition);
   const held = ports.store.info(keyspace, partition);
-  if (held === null || active.self === null) return;
+  if (held === null || !isSurplus(active, partition)) return;
   if (ports.current(keyspace).id !== active.id) throw changed(partition);
   // From here on it misses writes: should a later ring name this device again, it must refill.
   if (held.state === 'ready') await ports.store.setState(keyspace, partition, 'filling');
   // failpoint: drain.fenced
-  const { pushTo } = dutyOf(active.ring, partition, active.self);
-  await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));
+  const holders = holdersOf(active.ring, partition);
+  await Promise.all(holders.map((device) => confirmAll(ports, { active, partition, device })));
   const now = ports.store.info(keyspace, partition);
   const latest = ports.current(keyspace);
   const unchanged = now?.seq === held.seq && now.incarnation === held.incarnation;
-  const stillUnload = dutyOf(latest.ring, partition, active.self).kind === 'UNLOAD';
-  if (!unchanged || !stillUnload || latest.id !== active.id) {
-    throw changed(partition);
-  }
+  if (!unchanged || latest.id !== active.id) throw changed(partition);
   ports.requireDropsAllowed(active);
   // failpoint: drain.before-drop
   await ports.store.drop(keyspace, partition);

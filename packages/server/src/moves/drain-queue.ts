@@ -20,6 +20,8 @@ import { isSurplus } from './plan-duties.ts';
 
 export interface DrainQueuePorts extends Omit<DrainPorts, 'holdings'>, CooldownPorts {
   readonly guard: DropGuard;
+  /** Where this server is reached. */
+  readonly address: string;
   readonly onceComplete: OnceComplete;
   /** Tells the throttle that there was some. */
   readonly onGivenUp: () => void;
@@ -159,14 +161,26 @@ export class DrainQueue {
     const { keyspace } = active.ring;
     try {
       const held = await this.#ports.guard.judge(active, infos);
-      const what = `held: ${held.size} of ${infos.length} partitions would go without a move`;
-      const reason = `${what}; ring-builder trash ${keyspace} confirm lets them go`;
+      const reason = this.#whyHeld(active, { held: held.size, files: infos.length });
       return (partition) => (held.has(partition) ? reason : null);
     } catch (error) {
       this.#listener.onFailed(keyspace, error, {});
       const reason = messageOf(error);
       return () => reason;
     }
+  }
+
+  #whyHeld(
+    { ring, self }: ActiveRing,
+    { held, files }: { readonly held: number; readonly files: number },
+  ): string {
+    const { keyspace, version } = ring;
+    const confirm = `ring-builder trash ${keyspace} confirm`;
+    if (self === null) {
+      const why = `held: version ${version} of ring '${keyspace}' does not name this server`;
+      return `${why}; ${confirm} --to ${this.#ports.address} lets its ${held} files go`;
+    }
+    return `held: ${held} of ${files} partitions would go without a move; ${confirm} lets them go`;
   }
 
   #isBusy({ active, notes, partition }: Waiting): boolean {

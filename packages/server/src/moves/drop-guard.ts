@@ -43,14 +43,12 @@ export class DropGuard {
     active: ActiveRing,
     infos: readonly PartitionInfo[],
   ): Promise<ReadonlySet<number>> {
-    const { keyspace, moves } = active.ring;
+    const { keyspace } = active.ring;
     const note = await this.#read(keyspace);
     const next = judgeDrops(note, {
       ring: active.id,
-      leaving: [
-        ...moves.flatMap(({ from, partition }) => (from === active.self ? [partition] : [])),
-        ...retiringIn(active.ring),
-      ],
+      isNamed: active.self !== null,
+      leaving: leavingOf(active),
       surplus: infos.flatMap(({ partition, state }) =>
         isSurplus(active, partition) ? [{ partition, complete: state === 'ready' }] : [],
       ),
@@ -101,6 +99,13 @@ export class DropGuard {
   #file(keyspace: string): string {
     return join(this.#directory, `${keyspace}.json`);
   }
+}
+
+/** None where the ring does not name this device: moves from nobody fill slots that were lost. */
+function leavingOf({ ring, self }: ActiveRing): number[] {
+  if (self === null) return [];
+  const moved = ring.moves.filter(({ from }) => from === self);
+  return [...moved.map(({ partition }) => partition), ...retiringIn(ring)];
 }
 
 function checkShown(active: ActiveRing, shown: ShownDrops, count: number): void {

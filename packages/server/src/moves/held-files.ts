@@ -53,7 +53,7 @@ export class HeldFiles {
     const ready = [...states].flatMap(([partition, state]) => (state === 'ready' ? partition : []));
     const added = ready.filter((partition) => !held.has(partition));
     const isGone = (partition: number): boolean =>
-      !states.has(partition) && isSurplus(active, partition);
+      active.self !== null && !states.has(partition) && isSurplus(active, partition);
     const gone = new Set([...held].filter(isGone));
     if (added.length === 0 && gone.size === 0) return;
     const all = new Map(this.#held).set(keyspace, new Set([...held, ...added]).difference(gone));

@@ -8,7 +8,7 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, i
 
 function facts(change: Partial<DropFacts> & { readonly gone?: number }): DropFacts {
   const surplus = numbers(change.gone ?? 0).map((partition) => ({ partition, complete: true }));
-  return { ring: 'a', leaving: [], surplus, files: 100, ...change };
+  return { ring: 'a', isNamed: true, leaving: [], surplus, files: 100, ...change };
 }
 
 describe('what may go', () => {
@@ -34,6 +34,14 @@ describe('what may go', () => {
     let note = judgeDrops(noDrops, facts({ ring: 'initializing', leaving: numbers(20) }));
     note = judgeDrops(note, facts({ ring: 'cancelled' }));
     expect(judgeDrops(note, facts({ ring: 'mistake', gone: 20 })).held).toEqual(numbers(20));
+  });
+
+  test('nothing of a device that the ring does not name, but what it saw leave', () => {
+    const surplus = [0, 1].map((partition) => ({ partition, complete: partition === 0 }));
+    const unnamed = { isNamed: false, surplus, files: 2 };
+    expect(judgeDrops(noDrops, facts(unnamed)).held).toEqual([0, 1]);
+    const saw = judgeDrops(noDrops, facts({ ring: 'moving', leaving: [0], surplus }));
+    expect(judgeDrops(saw, facts(unnamed)).held).toEqual([1]);
   });
 
   test('files that never were complete', () => {
@@ -71,6 +79,7 @@ test('any rings: what is held is here, complete, without a move, and more than m
   });
   const step = fc.record({
     ring: fc.constantFrom('a', 'b', 'c'),
+    isNamed: fc.boolean(),
     leaving: fc.uniqueArray(fc.nat(60)),
     surplus,
     files: fc.integer({ min: 1, max: 400 }),
@@ -81,7 +90,7 @@ test('any rings: what is held is here, complete, without a move, and more than m
       for (const one of steps) {
         const isNew = note.ring !== one.ring;
         note = judgeDrops(note, one);
-        const complete = one.surplus.filter((file) => file.complete);
+        const complete = one.surplus.filter((file) => file.complete || !one.isNamed);
         const here = new Set(complete.map(({ partition }) => partition));
         for (const partition of note.held) {
           expect(here.has(partition)).toBe(true);
@@ -89,7 +98,8 @@ test('any rings: what is held is here, complete, without a move, and more than m
         }
         const unexplained = [...here].filter((partition) => !note.explained.includes(partition));
         if (!isNew) continue;
-        const wanted = unexplained.length > dropsMax(one.files) ? unexplained.length : 0;
+        const most = one.isNamed ? dropsMax(one.files) : 0;
+        const wanted = unexplained.length > most ? unexplained.length : 0;
         expect(note.held).toHaveLength(wanted);
         expect(judgeDrops(note, one)).toBe(note);
       }

@@ -4,7 +4,9 @@
 // A move that this device has seen in flight explains its drop: the operator has read it in a plan,
 // it took two versions, and its joiner has proved that it holds everything. What a ring takes away
 // without a move is as often a mistake as not: another cluster's ring, a table made by hand, a
-// version that was built on the wrong one. Five per cent of a device may go like that.
+// version that was built on the wrong one. Five per cent of a device may go like that, and nothing
+// of a device that the ring does not name: it was removed while it was away, or it is at another
+// address than the ring says.
 import { dropsFreeMax, dropsPercentMax } from '@ringwright/base/limits-copies';
 
 /** What is remembered of a keyspace, also over a restart. */
@@ -19,6 +21,8 @@ export interface DropNote {
 
 export interface DropFacts {
   readonly ring: string;
+  /** Whether the ring names this device. */
+  readonly isNamed: boolean;
   /** Partitions of the moves in flight from this device, and those that are split or merged. */
   readonly leaving: readonly number[];
   /** Partitions here that the ring gives to others, and whether their files are complete. */
@@ -31,16 +35,16 @@ export const noDrops: DropNote = { ring: null, explained: [], held: [] };
 
 /** The same note when nothing has changed. */
 export function judgeDrops(note: DropNote, facts: DropFacts): DropNote {
-  const { ring, leaving, surplus, files } = facts;
+  const { ring, isNamed, leaving, surplus, files } = facts;
   const all = new Set(surplus.map(({ partition }) => partition));
   const explained = [...new Set([...note.explained.filter((one) => all.has(one)), ...leaving])];
   const known = new Set(explained);
   // A file that never was complete holds what its source still has.
-  const complete = surplus.flatMap(({ partition, complete: is }) => (is ? [partition] : []));
-  const unexplained = complete.filter((partition) => !known.has(partition));
+  const notable = surplus.filter(({ complete }) => complete || !isNamed);
+  const unexplained = notable.flatMap(({ partition }) => (known.has(partition) ? [] : [partition]));
   const isSame = note.ring === ring;
   const wasHeld = unexplained.filter((partition) => note.held.includes(partition));
-  const isMuch = unexplained.length > dropsMax(files);
+  const isMuch = !isNamed || unexplained.length > dropsMax(files);
   const held = isSame ? wasHeld : isMuch ? unexplained : [];
   const next = { ring, explained: explained.sort(ascending), held: held.sort(ascending) };
   return JSON.stringify(next) === JSON.stringify(note) ? note : next;

@@ -69,9 +69,10 @@ describe('each duty', () => {
     expect(stepsOf(ring, self, files)).toEqual(wanted);
   });
 
-  test('a ring that does not name this device asks for nothing, and takes nothing', () => {
+  test('a ring that does not name this device asks for nothing but what is here', () => {
     const active = { ...activeOn(finalized, 0), self: null };
-    expect(planDuties(active, having('ready'))).toEqual([]);
+    const steps = planDuties(active, having('ready'));
+    expect(steps).toEqual([{ kind: 'drain', partition: 0 }]);
   });
 
   test('a file beyond the partitions of the ring is left alone', () => {

@@ -28,9 +28,6 @@ export interface Holdings {
 }
 
 export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
-  const { self } = active;
-  // A ring that does not name this device may be a mistake: keep the data, do nothing, say so.
-  if (self === null) return [];
   const steps: DutyStep[] = [];
   const { serve, load } = activeDuties(active);
   for (const partition of serve) {
@@ -71,8 +68,8 @@ function neededParents({ ring, self }: ActiveRing, { states }: Holdings) {
   return (partition: number): boolean => needed.has(partition);
 }
 
-/** Whether the ring gives the partition to other devices only. */
+/** Whether the ring gives the partition to other devices only: all of them, if it names none here. */
 export function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {
-  const known = self !== null && partition < ring.partitions;
-  return known && dutyKindOf(ring, partition, self) === 'UNLOAD';
+  if (partition >= ring.partitions) return false;
+  return self === null || dutyKindOf(ring, partition, self) === 'UNLOAD';
 }

@@ -9,8 +9,15 @@ import type { Context } from '../../cli/verb.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 
-/** Commits a version that changes only devices; false when no device is to go. */
-export async function dropGoneDevices(context: Context, head: StoredVersion): Promise<boolean> {
+/**
+ * Commits a version that changes only devices; false when no device is to go. `silent`: addresses
+ * of servers that could not be reached, so that they may still have files.
+ */
+export async function dropGoneDevices(
+  context: Context,
+  head: StoredVersion,
+  silent: readonly string[],
+): Promise<boolean> {
   const before = stateOf(head);
   const state = dropEmptyDevices(before, head.ring);
   const gone = before.devices.filter((device, id) => device !== null && state.devices[id] === null);
@@ -19,9 +26,14 @@ export async function dropGoneDevices(context: Context, head: StoredVersion): Pr
   const devices = head.ring.devices.map((device, id) =>
     state.devices[id] === null ? null : device,
   );
-  context.tell(
-    `${head.ring.keyspace}: ${names} ${gone.length === 1 ? 'has no slot any more and leaves' : 'have no slot any more and leave'} the ring`,
-  );
+  const { keyspace } = head.ring;
+  const leave =
+    gone.length === 1 ? 'has no slot any more and leaves' : 'have no slot any more and leave';
+  context.tell(`${keyspace}: ${names} ${leave} the ring`);
+  for (const address of silent) {
+    const letGo = context.next(`trash ${keyspace} confirm --to ${address}`);
+    context.tell(`if ${address} comes back with files: ${letGo}`);
+  }
   await advanceHead(context, head, {
     next: proposeMoves(head.ring, head.id, { moves: [], devices }),
     message: `${names} left the ring`,

@@ -1,14 +1,14 @@
 // Drops that servers hold back until an operator has seen them: who holds how many, and letting go.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { confirmDrops } from '@ringwright/wire/trash';
-import type { Said } from '../../moves/move-rows.ts';
 import { fanOut } from '../../servers/fan-out.ts';
-import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
+import type { RingStatus } from '../../servers/server-status.ts';
 
 interface HeldDrops {
   readonly address: string;
-  readonly device: number;
+  /** Null: the ring does not name the server. */
+  readonly device: number | null;
   /** The ring that takes the partitions away. */
   readonly ringId: string;
   readonly drops: number;
@@ -25,17 +25,16 @@ export interface LetGo extends HeldDrops {
 const confirmTimeoutMs = 20_000;
 
 /** Of the servers that have answered. */
-export function heldDrops(targets: readonly Target[], said: Said): HeldDrops[] {
-  return targets.flatMap(({ address, devices }) =>
-    devices.flatMap((device): HeldDrops[] => {
-      const status = said.get(device);
-      if (status === undefined || status instanceof Error) return [];
-      const { drops, quarantines } = status.held;
-      if (drops + quarantines === 0) return [];
-      const why = status.draining[0]?.reason ?? '';
-      return [{ address, device, ringId: status.id, drops, quarantines, why }];
-    }),
-  );
+export function heldDrops(
+  servers: readonly { readonly address: string; readonly said: RingStatus | Error | undefined }[],
+): HeldDrops[] {
+  return servers.flatMap(({ address, said }): HeldDrops[] => {
+    if (said === undefined || said instanceof Error) return [];
+    const { drops, quarantines } = said.held;
+    if (drops + quarantines === 0) return [];
+    const { id: ringId, device, draining } = said;
+    return [{ address, device, ringId, drops, quarantines, why: draining[0]?.reason ?? '' }];
+  });
 }
 
 /** Each server lets go exactly what was shown, or refuses. */

@@ -1,7 +1,6 @@
 // ring-builder push: sends a version to the servers of its ring and says what each answered.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { serverAddress } from '@ringwright/base/server-address';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { chosen, flag, optionalNumber, texts } from '../../cli/arguments.ts';
 import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
@@ -12,7 +11,7 @@ import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
 import { accepted, type PushOutcome, plightsOf, skipped } from '../../servers/push-to-targets.ts';
-import { ringTargets, type Target } from '../../servers/ring-targets.ts';
+import { furtherTargets, ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
@@ -45,10 +44,8 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const version = await askedVersion(args, context);
-    const extra = texts(args, 'to').map(
-      (written): Target => ({ address: serverAddress(written), devices: [], required: true }),
-    );
-    const targets = [...ringTargets(version.ring, version.state), ...extra];
+    const named = ringTargets(version.ring, version.state);
+    const targets = [...named, ...furtherTargets(texts(args, 'to'))];
     const how = {
       wait: chosen(args, 'wait', waitRules),
       canaries: optionalNumber(args, 'canary') ?? 0,

@@ -219,10 +219,16 @@ async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | nul
     ((await proposeNextWave(context, head, options.override)) ||
       // A device that still has files to give up keeps its place in the ring.
       (drains.left.every(({ partitions }) => partitions === 0) &&
-        (await dropGoneDevices(context, head))));
+        (await dropGoneDevices(context, head, silentOf(drains)))));
   if (!goesOn) return { end: isOver ?? (isLeft ? 'drains' : 'done'), drains };
   totals.versions += 1;
   return null;
+}
+
+/** Removed servers that could not be reached. */
+function silentOf({ left }: Drains): string[] {
+  const silent = left.filter(({ code }) => code === 'PEER_UNREACHABLE');
+  return silent.map(({ address }) => address);
 }
 
 /** Moves of which the joiners are ready, each with its receipt. */

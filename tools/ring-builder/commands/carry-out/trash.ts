@@ -2,18 +2,20 @@
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import { isRetired } from '@ringwright/ring/reshape-ring';
+import type { Ring } from '@ringwright/ring/ring';
 import { type AnswerOf } from '@ringwright/wire/message';
 import { trashList, trashRestore } from '@ringwright/wire/trash';
 import { text, texts, usage } from '../../cli/arguments.ts';
+import { listOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { askMoves } from '../../moves/ask-moves.ts';
 import { fanOut } from '../../servers/fan-out.ts';
-import { ringTargets } from '../../servers/ring-targets.ts';
+import { furtherTargets, ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
+import { ringStatus } from '../../servers/server-status.ts';
 import { heldDrops, type LetGo, letGo } from './held-drops.ts';
 
 const actions = ['list', 'restore', 'confirm'] as const;
@@ -22,6 +24,7 @@ const ITEMS_SHOWN_MAX = 50;
 const trashTimeoutMs = 20_000;
 
 export const verb: Verb = {
+  options: { to: listOption('further servers, as IP:PORT, such as one that was removed') },
   positionals: {
     action: { choices: actions, describe: 'list, which changes nothing, restore or confirm' },
     names: { array: true, describe: 'of dropped files, as list shows them' },
@@ -30,14 +33,21 @@ export const verb: Verb = {
     ['$0 trash cities list', 'what was dropped, on which device, and when'],
     ['$0 trash cities restore 1795240000000.cities.17.3f9c', 'back as a file that lacks records'],
     ['$0 trash cities confirm', 'which drops wait for a word; with --yes they go'],
+    ['$0 trash cities confirm --to 10.0.0.9:6200', 'and those of a server that was removed'],
   ],
   oldOrder: { second: 'action', isOld: (first, second) => isAction(first) && !isAction(second) },
   run: async (args, context) => {
     const head = await readVersion(context.rings, text(args, 'ring'), 'head');
     const action = text(args, 'action');
-    if (action === 'list') return list(context, head);
-    if (action === 'confirm') return confirm(context, head);
-    return restore(context, head, texts(args, 'names'));
+    const named = ringTargets(head.ring, head.state);
+    const targets = [...named, ...furtherTargets(texts(args, 'to'))];
+    if (action === 'list') return list(context, head.ring, targets);
+    if (action === 'confirm') return confirm(context, head.ring, targets);
+    const names = texts(args, 'names');
+    if (names.length === 0)
+      throw usage('which dropped files? names, as trash RING list shows them');
+    const { keyspace } = head.ring;
+    return restore(context, await askTrash(head.ring, targets), { keyspace, names });
   },
 };
 
@@ -61,12 +71,12 @@ interface Trash {
 }
 
 /** The newest first, of all servers together. */
-async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
+async function askTrash(ring: Ring, targets: readonly Target[]): Promise<Trash> {
   const items: Item[] = [];
   const away: { address: string; reason: string }[] = [];
   const isGone = isRetired(ring);
   let [count, bytes] = [0, 0];
-  await fanOut(ringTargets(ring, state), async ({ address, devices, required }) => {
+  await fanOut(targets, async ({ address, devices, required }) => {
     const ask = { keyspace: ring.keyspace };
     const answer = await orCoded(
       withServer(address, (server) => server.call(trashList, ask, trashTimeoutMs)),
@@ -87,16 +97,16 @@ async function askTrash({ ring, state }: StoredVersion): Promise<Trash> {
   return { items: items.sort((a, b) => b.atMs - a.atMs), count, bytes, away };
 }
 
-async function list(context: Context, head: StoredVersion): Promise<Answer> {
-  const { items, count, bytes, away } = await askTrash(head);
-  const { keyspace } = head.ring;
+async function list(context: Context, ring: Ring, targets: readonly Target[]): Promise<Answer> {
+  const { items, count, bytes, away } = await askTrash(ring, targets);
+  const { keyspace } = ring;
   const shown = items.slice(0, ITEMS_SHOWN_MAX);
   const isRestorable = items.some(({ restorable, isBack }) => restorable && !isBack);
   return {
     json: { ring: keyspace, count, bytes, items, away },
     lines: [
       `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
-      ...away.map(({ address, reason }) => `not asked: ${address}, ${reason}`),
+      ...away.map(notAsked),
       ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
       ...(count > shown.length ? [`… ${count} in all`] : []),
       ...(shown.every(({ restorable }) => restorable)
@@ -128,12 +138,9 @@ function itemsTable(items: readonly Item[]): string[] {
 /** Names are unique: they hold the incarnation of the file. */
 async function restore(
   context: Context,
-  head: StoredVersion,
-  names: readonly string[],
+  { items }: Trash,
+  { keyspace, names }: { readonly keyspace: string; readonly names: readonly string[] },
 ): Promise<Answer> {
-  if (names.length === 0) throw usage('which dropped files? names, as trash RING list shows them');
-  const { items } = await askTrash(head);
-  const { keyspace } = head.ring;
   const chosen = names.map((name) => items.find((item) => item.name === name) ?? name);
   const unknown = chosen.filter((one) => typeof one === 'string');
   if (unknown.length > 0) {
@@ -165,10 +172,18 @@ const dutyTexts: Readonly<Record<AnswerOf<typeof trashRestore>['duty'], string>>
 };
 
 /** Without --yes it only shows, and asks. Throws CONFIRMATION_NEEDED with what is held. */
-async function confirm(context: Context, { ring, state }: StoredVersion): Promise<Answer> {
-  const targets = ringTargets(ring, state);
-  const held = heldDrops(targets, await askMoves(ring, targets));
-  const { keyspace } = ring;
+async function confirm(
+  context: Context,
+  { keyspace }: Ring,
+  targets: readonly Target[],
+): Promise<Answer> {
+  const servers = await fanOut(targets, async ({ address, required }) => {
+    return { address, required, said: await ringStatus(address, keyspace) };
+  });
+  const held = heldDrops(servers);
+  const away = servers.flatMap(({ address, required, said }) =>
+    required && said instanceof Error ? [{ address, reason: said.message }] : [],
+  );
   const files = held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
   const lines = held.map(
     ({ address, drops, quarantines, why }) =>
@@ -179,7 +194,7 @@ async function confirm(context: Context, { ring, state }: StoredVersion): Promis
       'CONFIRMATION_NEEDED',
       `${counted(files, 'file')} of ${keyspace} would go to the trash: ${lines.join('; ')}`,
       {
-        hint: context.next(`trash ${keyspace} confirm --yes`),
+        hint: context.next(`trash ${keyspace} confirm ${further(targets)}--yes`),
         details: { ring: keyspace, held },
       },
     );
@@ -187,14 +202,25 @@ async function confirm(context: Context, { ring, state }: StoredVersion): Promis
   const gone: readonly LetGo[] = await letGo(held, keyspace);
   const refused = gone.filter(({ refusal }) => refusal !== '');
   return {
-    json: { ring: keyspace, files, servers: gone, changed: gone.length > refused.length },
+    json: { ring: keyspace, files, servers: gone, away, changed: gone.length > refused.length },
     lines: [
       held.length === 0
         ? `${keyspace}: no drop waits for a word`
         : `${counted(files, 'file')} may go`,
       ...refused.map(({ address, refusal }) => `${address} refused: ${refusal}`),
+      ...away.map(notAsked),
     ],
     next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),
-    exit: refused.length > 0 ? 4 : 0,
+    exit: refused.length + away.length > 0 ? 4 : 0,
   };
+}
+
+function notAsked({ address, reason }: Trash['away'][number]): string {
+  return `not asked: ${address}, ${reason}`;
+}
+
+/** As typed again. */
+function further(targets: readonly Target[]): string {
+  const unnamed = targets.filter(({ devices }) => devices.length === 0);
+  return unnamed.map(({ address }) => `--to ${address} `).join('');
 }

@@ -58,7 +58,7 @@ export async function waitForDrains(
   const { answer } = await waitUntil({
     ask: async () => {
       const look = await watch.look(head, 'old holders give up');
-      const held = confirmDrops ? heldDrops(targets, look.said) : [];
+      const held = confirmDrops ? heldDrops(spokenBy(targets, look)) : [];
       if (held.length > 0) await letGo(held, head.ring.keyspace);
       const left = leftOn(head, targets, look);
       const isLeftToDown = isSilent(left) && waitsForDown(head, look, skipDown);
@@ -113,15 +113,18 @@ function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean
   });
 }
 
+/** What each server says of itself. */
+function spokenBy(targets: readonly Target[], { said }: Look) {
+  return targets.map((target) => {
+    const answers = target.devices.map((id) => said.get(id));
+    return { ...target, said: answers.find((one) => one !== undefined) };
+  });
+}
+
 const removedReason = 'its devices were removed, and it cannot be reached';
 
-function leftOn(
-  { ring }: StoredVersion,
-  targets: readonly Target[],
-  { said }: Look,
-): Drains['left'] {
-  return targets.flatMap(({ address, devices }): Drains['left'] => {
-    const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
+function leftOn({ ring }: StoredVersion, targets: readonly Target[], look: Look): Drains['left'] {
+  return spokenBy(targets, look).flatMap(({ address, devices, said: status }): Drains['left'] => {
     if (status === undefined) {
       // Removed, and silent: it may be gone for good, or be back in a moment with files to give up.
       return [{ address, devices, partitions: 0, reason: removedReason, code: 'PEER_UNREACHABLE' }];
