@@ -211,7 +211,7 @@ export function ancestorsAfter({ parent, ancestors = [] }: Ring): Pick<Ring, 'an
   return parent === null ? {} : { ancestors: [parent, ...ancestors].slice(0, ringAncestorsMax) };
 }
 
-export function bySlot(
+function bySlot(
   a: Pick<SlotMove, 'partition' | 'replica'>,
   b: Pick<SlotMove, 'partition' | 'replica'>,
 ): number {

@@ -41,7 +41,7 @@ export function ifGoneForGood(ring: MovingRing, devices: readonly number[]): str
 }
 
 /** Where too few others are left for a remove. `devices`: one at least. */
-export function ifReplaced({ keyspace }: MovingRing, [first, ...rest]: readonly number[]): string {
+function ifReplaced({ keyspace }: MovingRing, [first, ...rest]: readonly number[]): string {
   const old = rest.length === 0 ? `d${first}` : 'OLD';
   return `if it will not come back, a new one takes its place: ${asCommands([`replace ${keyspace} ${old} NEW`])}`;
 }

@@ -47,16 +47,9 @@ export async function confirmTakeover(
     [...former].flatMap(([partition, one]) => othersOf(active, partition, one)),
   );
   const confirmed = new Set<number>();
-  const { keyspace, version } = active.ring;
   await Promise.all(
     [...asked].map(async (device) => {
-      const request = { keyspace, ringVersion: version, partitions: [] };
-      try {
-        await devices.call({ active, device }, digests, request);
-        confirmed.add(device);
-      } catch {
-        // Not confirmed: that is all there is to know.
-      }
+      if (await hasActivated(devices, active, device)) confirmed.add(device);
     }),
   );
   return [...former].flatMap(([partition, one]) => {
@@ -65,6 +58,22 @@ export async function confirmTakeover(
     const quorum = quorumOf(one.slots);
     return behind < quorum ? [partition] : [];
   });
+}
+
+/** By the fence: whoever answers anything under a ring has activated it, or a newer one. */
+async function hasActivated(
+  devices: DeviceCaller,
+  active: ActiveRing,
+  device: number,
+): Promise<boolean> {
+  const { keyspace, version } = active.ring;
+  const nothing = { keyspace, ringVersion: version, partitions: [] };
+  try {
+    await devices.call({ active, device }, digests, nothing);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Everyone who may take part in a former quorum, or in one of a ring between then and now. */

@@ -7,7 +7,7 @@ import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import { retryAfterMs } from '../copies/copy-task.ts';
 import { PartialCopies } from '../copies/partial-copies.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
-import { type Repair, refilled } from '../repair/repair.ts';
+import { type Repair, refilled } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type BusySource, byUrgency, chooseLoads, loadLimits } from './choose-loads.ts';
 import type { LoadProgress } from './load-notes.ts';

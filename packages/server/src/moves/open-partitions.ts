@@ -9,7 +9,7 @@ import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { holdingsAt } from '../peers/ask-digests.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
-import { type Repair, repaired } from '../repair/repair.ts';
+import { type Repair, repaired } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { parentsHere } from './fill-child.ts';
 import type { HeldFiles } from './held-files.ts';

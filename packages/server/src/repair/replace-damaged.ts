@@ -4,7 +4,7 @@ import { damagedPercentMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { type Repair, repaired } from './repair.ts';
+import { type Repair, repaired } from './repair-sentence.ts';
 
 /**
  * A file that was deleted while it is open is written anew with all it had. Moves other damaged
