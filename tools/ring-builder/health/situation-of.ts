@@ -1,5 +1,4 @@
 // What the advice on a version depends on besides the servers: its log, the trust of the folder.
-import { changeCommand } from '@ringwright/builder/state/composition';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -29,7 +28,7 @@ export function standingOf(
     head: head?.version ?? 0,
     removed:
       state?.devices.flatMap((device) => (device?.state === 'removed' ? [device.id] : [])) ?? [],
-    ...(state !== null && { change: changeCommand(state) }),
+    ...(state?.components !== undefined && { components: state.components }),
     pushed: push !== null,
     takenByAll: isToAll && push.version === head?.version,
     signing: isSigning ? (signing === null ? 'missing' : 'on') : 'off',

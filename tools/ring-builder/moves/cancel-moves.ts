@@ -10,8 +10,10 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
+import type { Ring } from '@ringwright/ring/ring';
 import type { Answer, Context } from '../cli/verb.ts';
-import { commandsWithout, ifGoneForGood } from '../servers/gone-for-good.ts';
+import type { Advice } from '../servers/advice.ts';
+import { goneForGood, ifGoneForGood } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { advanceHead } from '../versions/advance-head.ts';
 import { stateOf } from '../versions/state-of-version.ts';
@@ -56,7 +58,7 @@ export async function cancelAnswer(
   });
   const inFlight = ring.moves.length - moves.length;
   const silent = await silentOf(head, args);
-  const gone = await silentAdvice(context, head, silent);
+  const gone = await silentAdvice(context, next, silent);
   return {
     json: {
       ...{ ring: keyspace, version, id, action: 'cancel', cancelled: moves.length },
@@ -95,28 +97,25 @@ async function silentOf(
   return [...named].filter((id) => said.get(id) instanceof Error);
 }
 
-/** Null when none is silent. The moves to them are cancelled, so nothing comes before the removal. */
+/** Null when none is silent. `ring`: without the moves that are cancelled. */
 async function silentAdvice(
   { rings }: Context,
-  { ring: { keyspace } }: StoredVersion,
+  { keyspace, moves }: Ring,
   silent: readonly number[],
-): Promise<{ readonly command: string; readonly text: string } | null> {
+): Promise<Advice | null> {
   if (silent.length === 0) return null;
   const { state, staged } = await openRing(rings, keyspace);
   const { devices } = applyChanges(state, stagedChanges(staged));
   const isLeaving = (id: number): boolean => devices[id]?.state !== 'active';
   const names = silent.map((device) => `d${device}`).join(' ');
   const back = `${names} does not answer: when it is back, rollout goes on`;
-  if (state.components !== undefined) {
-    const component = `ring-builder why ${keyspace} d${silent[0]} names its component`;
-    const text = `${back}; if it will not come back, it is removed there: ${component}`;
-    return { command: changeCommand(state), text };
-  }
   if (silent.every(isLeaving)) {
-    return { command: `plan ${keyspace}`, text: `${back}; that it leaves is staged` };
+    return { command: changeCommand(state), text: `${back}; it is to leave already` };
   }
-  const [command] = commandsWithout({ keyspace, moves: [] }, silent);
-  return { command, text: `${back}; ${ifGoneForGood({ keyspace, moves: [] }, silent)}` };
+  const { components } = state;
+  const changed = { keyspace, moves, components };
+  const [command = ''] = goneForGood(changed, silent);
+  return { command, text: `${back}; ${ifGoneForGood(changed, silent)}` };
 }
 
 function nothing(context: Context, { ring: { keyspace, version } }: StoredVersion): Answer {

@@ -92,6 +92,6 @@ function adviceLine(head: Ring, servers: readonly Target[]): string {
   const gone = servers.flatMap(({ devices }) => devices);
   return (
     `start ${awayNames(servers)} before the rollout, or ring-builder rollout ${head.keyspace} ` +
-    `--skip-down goes on without${withoutForGood(head, gone)}`
+    `--skip-down goes on without${withoutForGood({ ring: head }, gone)}`
   );
 }

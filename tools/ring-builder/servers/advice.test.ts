@@ -88,8 +88,11 @@ test('nobody is told to remove what is removed, or what is needed', () => {
   const removed = adviceOn({ ...still, removed: [1] }, gone);
   expect(removed?.command).toBe('plan cities');
   expect(removed?.text).toMatch(/^127.0.0.1:6201 was removed, and still has slots: /);
-  const change = 'compose cities east west';
-  expect(adviceOn({ ...still, removed: [1], change }, gone)?.command).toBe(change);
+  const components = ['east', 'west'].map((name) => {
+    return { ring: name, version: 1, id: '', replicas: 1, devices: [] };
+  });
+  const composite = { ...still, removed: [1], components };
+  expect(adviceOn(composite, gone)?.command).toBe('compose cities east west');
   const full = adviceOn({ ...still, ring: servedRing({ replicas: 4 }) }, gone)?.text;
   expect(full).toMatch(
     /; if it will not come back, a new one takes .*: ring-builder replace cities d1 NEW$/,

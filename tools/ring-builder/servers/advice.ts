@@ -3,8 +3,9 @@
 import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import { quoteWord } from '@ringwright/base/quote-command';
+import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
-import { withoutForGood } from './gone-for-good.ts';
+import { type Standing, withoutForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -15,14 +16,10 @@ export interface Plight {
   readonly isOther?: boolean;
 }
 
-export interface Situation {
-  readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves' | 'replicas'>;
+export interface Situation extends Standing {
+  readonly ring: Standing['ring'] & Pick<Ring, 'version'>;
   /** The highest version of the folder. */
   readonly head?: number;
-  /** Devices that were taken out and are still named, until no move needs them. */
-  readonly removed?: readonly number[];
-  /** What a composite ring goes on by; absent: its plan. */
-  readonly change?: string;
   /** Whether any server was ever given the ring. */
   readonly pushed: boolean;
   /** The log says that all servers took this very version. */
@@ -43,7 +40,8 @@ type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) =>
 /** More names than these say less. */
 const ADDRESSES_NAMED_MAX = 3;
 
-const absent: Advise = ({ ring, pushed, removed = [], change }, plights) => {
+const absent: Advise = (situation, plights) => {
+  const { ring, pushed, removed = [], components } = situation;
   const { keyspace } = ring;
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
@@ -59,15 +57,15 @@ const absent: Advise = ({ ring, pushed, removed = [], change }, plights) => {
   const isSome = ring.devices.some((device) => device !== null && !gone.includes(device.id));
   if (joining.length > 0 && isSome) {
     const waits = `${start}, which waits for it: moves go there`;
-    return { command: again, text: `${waits}${withoutForGood(ring, joining, removed)}` };
+    return { command: again, text: `${waits}${withoutForGood(situation, joining)}` };
   }
   if (ring.moves.length === 0 && gone.every((id) => removed.includes(id))) {
     const text = `${named(plights)} was removed, and still has slots: the next version moves them`;
-    return { command: change ?? `plan ${keyspace}`, text };
+    return { command: changeCommand({ ring: keyspace, components }), text };
   }
   if (ring.moves.length === 0 && isSome) {
     const text = `start ${named(plights)}: it takes the newest ring from the others within seconds`;
-    const more = withoutForGood(ring, gone, removed);
+    const more = withoutForGood(situation, gone);
     return { command: `servers ${keyspace}`, text: `${text}${more}` };
   }
   if (!isSome) return { command: again, text: start };
@@ -78,7 +76,7 @@ const absent: Advise = ({ ring, pushed, removed = [], change }, plights) => {
     from === 0 ? '' : `, where other holders fill ${counted(from, 'slot')}: nothing comes from it`;
   return {
     command: ring.moves.length > 0 ? without : again,
-    text: `${goOn}${source}${withoutForGood(ring, gone, removed)}`,
+    text: `${goOn}${source}${withoutForGood(situation, gone)}`,
   };
 };
 

@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import { goneForGood } from './gone-for-good.ts';
+import { asCommands, goneForGood, withoutForGood } from './gone-for-good.ts';
 
-const typed = (ring: Parameters<typeof goneForGood>[0], devices: readonly number[]): string[] => {
-  const commands = goneForGood(ring, devices).replaceAll('ring-builder ', 'show ');
+const typed = (...changed: Parameters<typeof goneForGood>): string[] => {
+  const commands = asCommands(goneForGood(...changed)).replaceAll('ring-builder ', 'show ');
   const script = `show() { printf '[%s]' "$@"; echo; }; ${commands}`;
   return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trimEnd().split('\n');
 };
@@ -23,4 +23,29 @@ test('moves on their way to a device are cancelled before it is removed', () => 
   const cancel = '[moves][cities][cancel][d1]';
   expect(typed(moving, [1, 2])).toEqual([cancel, '[remove][cities][d1][d2]', ...rest]);
   expect(typed(moving, [2])).toEqual(['[remove][cities][d2]', ...rest]);
+});
+
+test('devices of a composite ring leave by their components, which it then follows', () => {
+  const of = { version: 1, id: 'an id', replicas: 1 };
+  const components = [
+    { ...of, ring: 'east', devices: [0, 2] },
+    { ...of, ring: 'west', devices: [1, 3] },
+  ];
+  const plain = servedRing({ replicas: 2 });
+  const east = ['[remove][east][d1]', '[commit][east][-m][will not come back]'];
+  const west = ['[remove][west][d1]', '[commit][west][-m][will not come back]'];
+  const follow = ['[compose][cities][east][west]', '[rollout][cities]'];
+  expect(typed({ ...plain, components }, [2])).toEqual([...east, ...follow]);
+  const both = [...east, ...west, ...follow];
+  expect(typed({ ...plain, components }, [2, 3])).toEqual(both);
+  const [ring] = moveVersions(plain, [{ partition: 2, replica: 0, from: 2, to: 1 }]);
+  const cancel = ['[moves][cities][cancel][d1]', '[remove][west][d0]'];
+  expect(typed({ ...ring, components }, [1]).slice(0, 2)).toEqual(cancel);
+  // Moves of others go on first: compose takes no ring that has any.
+  expect(typed({ ...ring, components }, [1])).toContain('[rollout][cities][--skip-down]');
+  const standing = { ring: plain, components };
+  expect(withoutForGood(standing, [2])).toContain('ring-builder replace east d1 NEW, instead');
+  expect(withoutForGood(standing, [1, 3])).toBe(
+    '; if it will not come back, a new one takes its place: ring-builder replace west OLD NEW',
+  );
 });

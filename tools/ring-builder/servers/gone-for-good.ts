@@ -1,64 +1,115 @@
 // What to type to do without servers, as one line that a shell takes. Pure.
+import type { Component } from '@ringwright/builder/state/builder-state';
+import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
 
 type MovingRing = Pick<Ring, 'keyspace' | 'moves'>;
+
+/** The devices of a composite ring are changed in its components. */
+interface ChangedRing extends MovingRing {
+  readonly components?: readonly Component[] | undefined;
+}
+
+export interface Standing {
+  readonly ring: MovingRing & Pick<Ring, 'devices' | 'replicas'>;
+  /** Of a composite ring. */
+  readonly components?: readonly Component[];
+  /** Devices that were taken out and are still named, until no move needs them. */
+  readonly removed?: readonly number[];
+}
 
 /** More names than these say less. */
 const DEVICES_NAMED_MAX = 8;
 
 /** Words that take devices out of a ring: moves on their way to them have to be cancelled first. */
 export function commandsWithout(
-  { keyspace, moves }: MovingRing,
+  ring: MovingRing,
   devices: readonly number[],
 ): [first: string, ...string[]] {
+  const remove = `remove ${ring.keyspace} ${deviceNames(devices)}`;
+  const [cancel] = cancelCommands(ring, devices);
+  return cancel === undefined ? [remove] : [cancel, remove];
+}
+
+/** One, or none. */
+function cancelCommands({ keyspace, moves }: MovingRing, devices: readonly number[]): string[] {
   const joining = devices.filter((id) => moves.some(({ to }) => to === id));
-  const remove = `remove ${keyspace} ${deviceNames(devices)}`;
-  return joining.length === 0
-    ? [remove]
-    : [`moves ${keyspace} cancel ${deviceNames(joining)}`, remove];
+  return joining.length === 0 ? [] : [`moves ${keyspace} cancel ${deviceNames(joining)}`];
 }
 
 /** The same to its end: committed and carried out. */
-export function goneForGood(ring: MovingRing, devices: readonly number[]): string {
-  const { keyspace } = ring;
-  const commands = [
-    ...commandsWithout(ring, devices),
-    `commit ${keyspace} -m 'will not come back'`,
-    `rollout ${keyspace}`,
-  ];
-  return asCommands(commands);
+export function goneForGood(changed: ChangedRing, devices: readonly number[]): readonly string[] {
+  const { keyspace, moves, components } = changed;
+  const leave = ownersOf(changed, devices).flatMap((owner) => [
+    `remove ${owner.ring} ${deviceNames(owner.devices)}`,
+    `commit ${owner.ring} -m 'will not come back'`,
+  ]);
+  // It is composed anew when nothing is in flight.
+  const rest = moves.length === 0 ? [] : [`rollout ${keyspace} --skip-down`];
+  const follow =
+    components === undefined ? [] : [...rest, changeCommand({ ring: keyspace, components })];
+  const first = cancelCommands(changed, devices);
+  return [...first, ...leave, ...follow, `rollout ${keyspace}`];
 }
 
 /** The same for people, with the other way there is. `devices`: one at least. */
-export function ifGoneForGood(ring: MovingRing, devices: readonly number[]): string {
-  const [first] = devices;
-  const old = devices.length === 1 ? `d${first}` : 'OLD';
+export function ifGoneForGood(changed: ChangedRing, devices: readonly number[]): string {
   return (
-    `if it will not come back: ${goneForGood(ring, devices)}; ` +
-    `where a new one takes its place: ${asCommands([`replace ${ring.keyspace} ${old} NEW`])}, ` +
-    'instead of the remove'
+    `if it will not come back: ${asCommands(goneForGood(changed, devices))}; ` +
+    `where a new one takes its place: ${replaceText(changed, devices)}, instead of the remove`
   );
 }
 
 /** Where too few others are left for a remove. `devices`: one at least. */
-function ifReplaced({ keyspace }: MovingRing, [first, ...rest]: readonly number[]): string {
-  const old = rest.length === 0 ? `d${first}` : 'OLD';
-  return `if it will not come back, a new one takes its place: ${asCommands([`replace ${keyspace} ${old} NEW`])}`;
+function ifReplaced(changed: ChangedRing, devices: readonly number[]): string {
+  return `if it will not come back, a new one takes its place: ${replaceText(changed, devices)}`;
+}
+
+function replaceText(changed: ChangedRing, devices: readonly number[]): string {
+  const commands = ownersOf(changed, devices).map(({ ring, devices: [first, ...rest] }) => {
+    return asCommands([`replace ${ring} ${rest.length === 0 ? `d${first}` : 'OLD'} NEW`]);
+  });
+  return commands.join(' or ');
+}
+
+interface Owner {
+  readonly ring: string;
+  /** By their ids in that ring. */
+  readonly devices: readonly number[];
+}
+
+/** The rings in which devices are removed or replaced. */
+function ownersOf({ keyspace, components }: ChangedRing, devices: readonly number[]): Owner[] {
+  if (components === undefined) return [{ ring: keyspace, devices }];
+  return components
+    .map(({ ring, devices: ids }): Owner => {
+      const own = devices.map((id) => ids.indexOf(id)).filter((id) => id >= 0);
+      return { ring, devices: own };
+    })
+    .filter((owner) => owner.devices.length > 0);
 }
 
 /** The end of a sentence: `; if it will not come back: …`. */
-export function withoutForGood(
-  ring: Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'replicas'>,
-  away: readonly number[],
-  removed: readonly number[] = [],
-): string {
+export function withoutForGood(standing: Standing, away: readonly number[]): string {
+  const { ring, components, removed = [] } = standing;
   const gone = away.filter((id) => !removed.includes(id));
   const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
   // Nobody wants to be told to remove every device there is.
   if (gone.length === 0 || others.length === 0) return '';
   if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
-  const left = others.filter((device) => device !== null && device.weight > 0).length;
-  return `; ${left < ring.replicas ? ifReplaced(ring, gone) : ifGoneForGood(ring, gone)}`;
+  const changed = { ...ring, components };
+  return `; ${canSpare(standing, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone)}`;
+}
+
+/** Whether enough devices are left for each replica, in a composite ring of each component. */
+function canSpare({ ring, components }: Standing, away: readonly number[]): boolean {
+  const left = ring.devices.flatMap((one) =>
+    one !== null && one.weight > 0 && !away.includes(one.id) ? [one.id] : [],
+  );
+  const parts = components ?? [{ replicas: ring.replicas, devices: left }];
+  return parts.every(({ replicas, devices }) => {
+    return left.filter((id) => devices.includes(id)).length >= replicas;
+  });
 }
 
 export function asCommands(commands: readonly string[]): string {

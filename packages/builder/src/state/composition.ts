@@ -68,7 +68,13 @@ export function requireNotComposed(state: BuilderState): void {
 }
 
 /** What shows how a ring goes on; a composite one has no plan of its own, and is composed anew. */
-export function changeCommand({ ring, components }: Pick<BuilderState, 'ring' | 'components'>) {
+export function changeCommand({
+  ring,
+  components,
+}: {
+  readonly ring: string;
+  readonly components?: readonly Component[] | undefined;
+}): string {
   if (components === undefined) return `plan ${ring}`;
   return ['compose', ring, ...components.map((component) => component.ring)].join(' ');
 }

@@ -28,14 +28,14 @@ export function adviceAfterFork(
   if (first === undefined || rowOf(first.code) !== 'PEER_UNREACHABLE') {
     return adviceOn(situation, plights);
   }
-  const { ring, removed = [] } = situation;
+  const { ring } = situation;
   const again = worst.length === 1 ? 'when it is back' : 'when they are back';
   const gone = worst.flatMap(({ devices }) => devices);
   return {
     command: `settle ${ring.keyspace} -m ${quoteWord(reason)}`,
     text:
       `start ${named(worst)}; ${again}, type settle again: what holds the other history takes ` +
-      `this one from no other server${withoutForGood(ring, gone, removed)}`,
+      `this one from no other server${withoutForGood(situation, gone)}`,
   };
 }
 
