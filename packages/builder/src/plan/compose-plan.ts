@@ -5,6 +5,7 @@ import { partedParents } from '@ringwright/ring/reshape-ring';
 import { holderIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState, Component } from '../state/builder-state.ts';
+import { changeCommand } from '../state/composition.ts';
 import { dropEmptyDevices } from '../state/drop-empty-devices.ts';
 import { filledPlan } from './filled-plan.ts';
 import type { NextRingFrom } from './next-ring.ts';
@@ -36,10 +37,33 @@ export interface ComposePlan {
  */
 export function composePlan(input: ComposeFrom): ComposePlan {
   const { head } = input;
+  requireLeft(input);
   const wanted = head === null ? null : wantedIntervals(head, input.state);
   if (head !== null && wanted !== null) return planShapes({ ...input, head }, wanted);
   const state = withoutGone(input, input.table);
   return { plan: planRows({ ...input, state }), state, slotsLater: 0 };
+}
+
+/** In moves, the slots of a device do not go from the rows of one component to those of another. */
+function requireLeft({ head, direct, state, components: before = [] }: ComposeFrom): void {
+  if (head === null || direct === true) return;
+  const { keyspace } = head;
+  const givers = new Map(
+    before.flatMap(({ ring, devices }) => devices.map((id) => [id, ring] as const)),
+  );
+  for (const { ring, devices } of state.components ?? []) {
+    for (const [own, id] of devices.entries()) {
+      const giver = givers.get(id) ?? ring;
+      if (id === null || giver === ring || !head.table.some((row) => row.includes(id))) continue;
+      const message = `d${own} of ${ring} still has slots of ${giver} in ${keyspace}`;
+      throw new CodedError('COMPONENTS_UNFIT', message, {
+        hint:
+          `ring-builder remove ${ring} d${own} && ring-builder commit ${ring} -m TEXT && ` +
+          `ring-builder ${changeCommand(state)} && ring-builder rollout ${keyspace}; ` +
+          `then ${ring} may have it`,
+      });
+    }
+  }
 }
 
 /**

@@ -2,11 +2,11 @@
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { formatAddress } from '@ringwright/base/server-address';
 import { samePartitioner, settingsText } from '@ringwright/ring/partitioner/partitioner-settings';
 import { holderIn, nobodyIn, type Ring, type SlotRow } from '@ringwright/ring/ring';
 import { zeroRow } from '@ringwright/ring/slot-rows';
-import type { BuilderDevice, BuilderState, Component } from './builder-state.ts';
+import type { BuilderState, Component } from './builder-state.ts';
+import { takeDevices } from './component-devices.ts';
 import { createState } from './create-state.ts';
 
 /** The newest version of a ring that others are composed of. */
@@ -36,10 +36,10 @@ export function compose(
   requireFit(heads);
   requireSame(name, heads, before?.components);
   const devices = [...(before?.devices ?? [])];
+  const taken = takeDevices(devices, heads, before?.components);
   const components = heads.map((head, at): Component => {
     const { keyspace: ring, version, replicas } = head.ring;
-    const ids = takeDevices(devices, head.state, before?.components?.[at]?.devices ?? []);
-    return { ring, version, id: head.id, replicas, devices: ids };
+    return { ring, version, id: head.id, replicas, devices: taken[at] ?? [] };
   });
   const [{ ring: first }] = heads as [ComponentHead];
   const settings = createState({
@@ -90,31 +90,10 @@ function rowOf(row: SlotRow, ids: readonly (number | null)[], deviceCount: numbe
   return made;
 }
 
-/** Adds the devices of a component to the list, and gives their ids there by their ids here. */
-function takeDevices(
-  devices: (BuilderDevice | null)[],
-  component: BuilderState,
-  known: readonly (number | null)[],
-): (number | null)[] {
-  return component.devices.map((device, at) => {
-    const own = known[at] ?? null;
-    const there = own === null ? null : (devices[own] ?? null);
-    if (device === null || (device.state === 'removed' && there === null)) {
-      if (there !== null) devices[there.id] = { ...there, state: 'removed' };
-      return own;
-    }
-    const { hold: _hold, ramp: _ramp, tokens: _tokens, replacedBy: _heir, ...fields } = device;
-    const id = there?.id ?? devices.length;
-    devices[id] = { ...fields, id };
-    return id;
-  });
-}
-
 function requireFit(heads: readonly ComponentHead[]): void {
   const [first] = heads;
   assert(first !== undefined, 'a ring is composed of something');
-  const owners = new Map<string, string>();
-  for (const { ring, state } of heads) {
+  for (const { ring } of heads) {
     const name = `${ring.keyspace} version ${ring.version}`;
     if (!samePartitioner(ring.partitioner, first.ring.partitioner)) {
       const [one, other] = [first.ring, ring].map(({ keyspace, partitioner }) => {
@@ -131,26 +110,6 @@ function requireFit(heads: readonly ComponentHead[]): void {
       const hint = `ring-builder rollout ${ring.keyspace}`;
       throw unfit(`${name} has ${counted(ring.moves.length, 'move')} in flight, wanted none`, hint);
     }
-    requireOwnDevices(ring, state, owners);
-  }
-}
-
-/** `owners`: which component has what is at an address. */
-function requireOwnDevices(ring: Ring, state: BuilderState, owners: Map<string, string>): void {
-  for (const device of state.devices) {
-    if (device === null) continue;
-    const { keyspace, version, table } = ring;
-    const named = `d${device.id} of ${keyspace}`;
-    if (device.state === 'removed' && table.some((row) => row.includes(device.id))) {
-      const hint = `ring-builder plan ${keyspace}; what it has left goes elsewhere first`;
-      throw unfit(`${named} is removed, and has slots in version ${version}`, hint);
-    }
-    const address = `${formatAddress(device)}/${device.device}`;
-    const owner = owners.get(address);
-    if (owner !== undefined) {
-      throw unfit(`${address} is ${owner} and ${named}`, 'components have no device in common');
-    }
-    owners.set(address, named);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   rowsOf,
   twoRings,
 } from '../../../../test/support/composed-ring.ts';
+import { notePush } from '../../../../test/support/note-push.ts';
 import type { RingBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 interface Table {
@@ -113,3 +114,44 @@ async function isStill(tool: RingBuilderHere): Promise<void> {
   const { devices } = await tool.json<Table>('table both 1');
   expect(devices.map((one) => one?.device)).toEqual(['sd1', 'sd2', 'sd3', 'sd4', 'sd5']);
 }
+
+test('what a component has to spare may be of another one, and keeps its id', async () => {
+  const tool = await twoRings();
+  await tool.json('compose both east west');
+  await notePush(tool.folder, 'both');
+  await tool.json(['add', 'west', device(1), '1']);
+  await tool.json('commit west -m takes');
+  const refused = expect(tool.json('compose both east west')).rejects;
+  await refused.toMatchObject({
+    message: '10.0.0.1:6200/sd1 is d0 of east and d2 of west',
+    hint: expect.stringContaining('ring-builder remove east d0 or ring-builder remove west d2'),
+  });
+  await tool.json('set-weight east d0 0');
+  await tool.json('commit east -m drains');
+  // The servers know it as one of east: it has to drain there before west may fill it.
+  const wayOut =
+    'ring-builder remove west d2 && ring-builder commit west -m TEXT && ' +
+    'ring-builder compose both east west && ring-builder rollout both; then west may have it';
+  const early = expect(tool.json('compose both east west')).rejects;
+  await early.toMatchObject({ code: 'COMPONENTS_UNFIT', hint: wayOut });
+  await tool.json('remove west d2');
+  await tool.json('commit west -m later');
+  expect(await tool.json('compose both east west')).toMatchObject({ version: 2 });
+});
+
+test('on paper a device goes from one component to another at once', async () => {
+  const tool = await twoRings();
+  await tool.json('compose both east west');
+  await tool.json(['add', 'west', device(1), '1']);
+  await tool.json('commit west -m takes');
+  await tool.json('set-weight east d0 0');
+  await tool.json('commit east -m drains');
+  await tool.json('compose both east west');
+  await isComposed(tool);
+  const { devices } = await tool.json<Table>('table both');
+  expect(devices.map((one) => one?.device)).toEqual(['sd1', 'sd2', 'sd3', 'sd4', 'sd5']);
+  await tool.json('remove east d0');
+  await tool.json('commit east -m gone');
+  await tool.json('compose both east west');
+  await isComposed(tool);
+});

@@ -1,0 +1,105 @@
+// The devices of a composite ring: which of its components has which, and by which ids. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
+import type { Ring } from '@ringwright/ring/ring';
+import type { BuilderDevice, BuilderState, Component } from './builder-state.ts';
+
+interface Head {
+  readonly ring: Ring;
+  readonly state: BuilderState;
+}
+
+/**
+ * Brings the list up to what the components have now, and says for each of them by which ids: a
+ * device keeps its id, also where another component has it now. Those that nobody has any more are
+ * removed. `before`: as the ring was composed. Throws COMPONENTS_UNFIT.
+ */
+export function takeDevices(
+  devices: (BuilderDevice | null)[],
+  heads: readonly Head[],
+  before: readonly Component[] = [],
+): (number | null)[][] {
+  const owners = ownersOf(heads);
+  const isOwn = (device: BuilderDevice | null, at: number): device is BuilderDevice =>
+    device?.state === 'active' && owners.get(placeOf(device))?.at === at;
+  const knownOf = (at: number, id: number): number | null => before[at]?.devices[id] ?? null;
+  const places = new Map(devices.flatMap((one) => (one === null ? [] : [[placeOf(one), one.id]])));
+  const claimed = new Set(
+    heads.flatMap(({ state }, at) =>
+      state.devices.map((device, id) => (isOwn(device, at) ? knownOf(at, id) : null)),
+    ),
+  );
+  for (const [place, id] of places) if (claimed.has(id)) places.delete(place);
+  const taken = heads.map(({ state }, at) =>
+    state.devices.map((device, own) => {
+      if (!isOwn(device, at)) return null;
+      const { hold: _hold, ramp: _ramp, tokens: _tokens, replacedBy: _heir, ...fields } = device;
+      const there = devices[knownOf(at, own) ?? -1]?.id ?? places.get(placeOf(device));
+      const id = there ?? devices.length;
+      devices[id] = { ...fields, id };
+      return id;
+    }),
+  );
+  const inUse = new Set(taken.flat());
+  return taken.map((ids, at) =>
+    ids.map((id, own) => {
+      const gone = id === null ? knownOf(at, own) : null;
+      if (gone === null || inUse.has(gone)) return id;
+      const there = devices[gone] ?? null;
+      if (there !== null) devices[gone] = { ...there, state: 'removed' };
+      return gone;
+    }),
+  );
+}
+
+interface Owner {
+  /** Which component. */
+  readonly at: number;
+  readonly isSpare: boolean;
+  readonly ring: string;
+  readonly device: number;
+}
+
+/** By place. Who has it to spare leaves it to another. */
+function ownersOf(heads: readonly Head[]): ReadonlyMap<string, Owner> {
+  const owners = new Map<string, Owner>();
+  for (const [at, { ring, state }] of heads.entries()) {
+    for (const device of state.devices) {
+      if (device === null || isGone(ring, device)) continue;
+      const isSpare = isSpareIn(ring, device);
+      const owner = { at, isSpare, ring: ring.keyspace, device: device.id };
+      const other = owners.get(placeOf(device));
+      if (other !== undefined && !other.isSpare && !isSpare) throw shared(device, other, owner);
+      if (other === undefined || (other.isSpare && !isSpare)) owners.set(placeOf(device), owner);
+    }
+  }
+  return owners;
+}
+
+function isGone({ keyspace, version, table }: Ring, { id, state }: BuilderDevice): boolean {
+  if (state !== 'removed') return false;
+  if (!table.some((row) => row.includes(id))) return true;
+  const message = `d${id} of ${keyspace} is removed, and has slots in version ${version}`;
+  const hint = `ring-builder plan ${keyspace}; what it has left goes elsewhere first`;
+  throw new CodedError('COMPONENTS_UNFIT', message, { hint });
+}
+
+/** It has nothing, and is to have nothing. */
+function isSpareIn({ table }: Ring, { id, weight, ramp }: BuilderDevice): boolean {
+  return weight === 0 && (ramp?.target ?? 0) === 0 && !table.some((row) => row.includes(id));
+}
+
+function shared(device: BuilderDevice, ...[one, other]: readonly [Owner, Owner]): CodedError {
+  const [first, second] = [one, other].map((owner) => `d${owner.device} of ${owner.ring}`);
+  const [here, there] = [one, other].map((owner) => `remove ${owner.ring} d${owner.device}`);
+  const message = `${placeOf(device)} is ${first} and ${second}`;
+  return new CodedError('COMPONENTS_UNFIT', message, {
+    hint:
+      'one component alone has it: take it from the other, ' +
+      `ring-builder ${here} or ring-builder ${there}, and commit`,
+  });
+}
+
+function placeOf(device: BuilderDevice): string {
+  return `${formatAddress(device)}/${device.device}`;
+}
