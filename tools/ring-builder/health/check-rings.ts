@@ -14,12 +14,14 @@ export interface RingHealth extends Newer {
   readonly ring: string;
   readonly version: number | null;
   readonly id: string | null;
+  /** Rings that it is composed of. */
+  readonly components: readonly string[];
   /** Null: no server was asked, since the ring has no version, or cannot be read. */
   readonly judged: JudgedRing | null;
   readonly troubles: readonly Trouble[];
 }
 
-interface ReadHead extends Newer {
+interface ReadHead extends Newer, Pick<RingHealth, 'components'> {
   readonly head: JudgedHead;
 }
 
@@ -46,7 +48,14 @@ export async function checkRings(
 }
 
 async function readHead(context: Context, name: string): Promise<RingHealth | ReadHead> {
-  const unasked = { ring: name, judged: null, troubles: [], newer: [], follow: null };
+  const unasked = {
+    ring: name,
+    judged: null,
+    troubles: [],
+    components: [],
+    newer: [],
+    follow: null,
+  };
   try {
     const { entries, state: builder } = await openRing(context.rings, name);
     const head = headOf(entries);
@@ -54,6 +63,7 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Re
     const stored = await readVersion(context.rings, name, 'head');
     return {
       head: await judgedHead(context, stored, entries),
+      components: builder.components?.map(({ ring }) => ring) ?? [],
       ...(await newerComponents(context.rings, builder)),
     };
   } catch (error) {

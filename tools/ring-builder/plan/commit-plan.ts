@@ -17,6 +17,7 @@ import type { OpenedRing } from '@ringwright/repository/open-ring';
 import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { type Ring, slotTotal } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
+import { composedAnew, compositesOf } from '../versions/composites.ts';
 import { exportCommand, isForSwift, lastPush } from '../versions/last-push.ts';
 import { rampEndFindings } from '../versions/ramp-notes.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
@@ -120,6 +121,7 @@ export async function commitPlan(
     override,
   });
   const signed = await tellSigned(context, ring, version);
+  const follow = composedAnew(await compositesOf(context.rings, ring), version);
   const inFlight = next.moves.length;
   const back =
     revert === undefined ? '' : `, ${isReached(plan) ? 'back' : 'as near as can be'} to ${revert}`;
@@ -144,14 +146,15 @@ export async function commitPlan(
       ...endedRamps(wanted).map(({ message }) => message),
       ...signed.lines,
     ],
-    next: signed.next ?? context.next(nextOf(wanted, inFlight)),
+    next: signed.next ?? context.next(nextOf(wanted, inFlight, follow)),
   };
 }
 
-function nextOf(wanted: PlanToCommit, inFlight: number): string {
+/** `follow`: what brings the version to a composite ring, which takes none with moves in flight. */
+function nextOf(wanted: PlanToCommit, inFlight: number, follow: string | null): string {
   const { entries, ring } = wanted.opened;
   if (isForSwift(entries)) return exportCommand(ring);
-  return `${isRolledOut(wanted, inFlight) ? 'rollout' : 'push'} ${ring}`;
+  return isRolledOut(wanted, inFlight) ? `rollout ${ring}` : (follow ?? `push ${ring}`);
 }
 
 /** Moves, and devices that leave a ring which servers have, take a rollout. */

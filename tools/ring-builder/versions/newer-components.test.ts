@@ -49,6 +49,22 @@ test('moves of the component come first, and one that is not here is told', asyn
   expect(lost.next).toBe('ring-builder push both');
 });
 
+test('of a component compose is next, where it has to be pushed for nobody', async () => {
+  const tool = await composedRing();
+  expect((await tool.answer('status east')).next).toBe('ring-builder status both');
+  expect((await tool.answer('health')).next).toBe('ring-builder push both');
+  await notePush(tool.folder, 'both');
+  await tool.json('set-weight east d0 9');
+  expect((await tool.answer('commit east -m wider')).next).toBe(again);
+  expect((await tool.answer('status east')).next).toBe(again);
+  await tool.json('compose both east west');
+  // Servers have it by itself too: its moves come first.
+  await notePush(tool.folder, 'west');
+  await tool.json('set-weight west d0 9');
+  const commit = ['commit', 'west', '-m', 'wider', '--override', 'test'];
+  expect((await tool.answer(commit)).next).toBe('ring-builder rollout west');
+});
+
 async function goOn(tool: RingBuilderHere): Promise<void> {
   await tool.json('set-weight east d0 9');
   await tool.json('commit east -m wider');

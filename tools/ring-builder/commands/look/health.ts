@@ -32,7 +32,7 @@ export const verb: Verb = {
     return {
       json: {
         ok: isWell,
-        rings: rings.map(({ judged, troubles: { length }, follow, ...ring }) => {
+        rings: rings.map(({ judged, troubles: { length }, follow, components: _of, ...ring }) => {
           const [asked, given] = [judged !== null, judged?.given ?? false];
           const next = follow && context.next(follow);
           return { ...ring, ...counts(judged), asked, given, troubles: length, follow: next };
@@ -84,7 +84,9 @@ function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]):
   if (worst !== undefined) return worst.command;
   const behind = rings.find(({ follow }) => follow !== null);
   if (behind?.follow) return behind.follow;
-  const unpushed = rings.find(({ judged }) => judged?.given === false);
+  // What it is composed into goes to the servers.
+  const parts = new Set(rings.flatMap(({ components }) => components));
+  const unpushed = rings.find(({ ring, judged }) => judged?.given === false && !parts.has(ring));
   if (unpushed !== undefined) return `push ${unpushed.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
 }

@@ -24,6 +24,7 @@ import { standingOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
 import { removedHolders } from '../../servers/ring-targets.ts';
 import { cancelledSince, printPartitions } from '../../versions/cancelled-since.ts';
+import { composedAnew, compositesOf } from '../../versions/composites.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import {
   type DeviceStanding,
@@ -73,7 +74,7 @@ export const verb: Verb = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
       ...{ isOnPaper: pushed === null && inFlight === 0, forSwift: isForSwift(entries) },
       ...{ changes: changes.length, advice, instead: now?.instead ?? null, removed },
-      ...{ follow: ahead.follow, cancelled: cancelled.length },
+      ...{ follow: ahead.follow ?? (await partOf(context, opened)), cancelled: cancelled.length },
     };
     const next = context.next(nextCommand(opened, found));
     const ramps = rampRows(state, context.nowMs());
@@ -134,6 +135,18 @@ function devicesTable(devices: readonly DeviceStanding[]): string[] {
     ]),
     ...(more ? [`… ${devices.length} devices in all`] : []),
   ];
+}
+
+/** Of a component the servers need no version of its own: what it is part of goes to them. */
+async function partOf(
+  { rings }: Context,
+  { ring, head, entries }: OpenedRing,
+): Promise<string | null> {
+  const composites = await compositesOf(rings, ring);
+  const [first] = composites;
+  if (first === undefined || head === null) return null;
+  const seen = lastPush(entries) === null ? `status ${first.state.ring}` : null;
+  return composedAnew(composites, head.version) ?? seen;
 }
 
 function frozenLines(state: BuilderState): string[] {
@@ -207,7 +220,7 @@ function nextCommand(
     readonly instead: string | null;
     /** Partitions with moves that were cancelled since the last commit. */
     readonly cancelled: number;
-    /** By what a composite ring follows its components; null: it has the newest. */
+    /** By what a composite ring follows its components, this ring or others; null: it has them. */
     readonly follow: string | null;
   },
 ): string {

@@ -1,0 +1,37 @@
+// The composite rings of the folder that a ring is a component of.
+import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
+import { changeCommand } from '@ringwright/builder/state/composition';
+import { readRegularText } from '@ringwright/node/read-regular-file';
+import { parseBuilderFile } from '@ringwright/repository/folder/builder-file';
+import { listRings } from '@ringwright/repository/folder/list-rings';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+
+export interface Composite {
+  readonly state: BuilderState;
+  /** The ring, as it is a part of it. */
+  readonly component: Component;
+}
+
+/** Those that cannot be read are passed over: they say so themselves. */
+export async function compositesOf(rings: string, ring: string): Promise<readonly Composite[]> {
+  const names = (await listRings(rings)).filter((name) => name !== ring);
+  const states = await Promise.all(names.map((name) => compositeState(rings, name)));
+  return states.flatMap((state) => {
+    const component = state?.components?.find((one) => one.ring === ring);
+    return state === null || component === undefined ? [] : [{ state, component }];
+  });
+}
+
+/** Most rings are none, which shows without parsing them. */
+async function compositeState(rings: string, name: string): Promise<BuilderState | null> {
+  const text = await readRegularText(ringFolder(rings, name).builder).catch(() => '');
+  if (!text.includes('"components"')) return null;
+  const file = parseBuilderFile(text);
+  return typeof file === 'string' ? null : file.state;
+}
+
+/** For Context.next: what brings a version of the ring to those it is part of; null: they have it. */
+export function composedAnew(composites: readonly Composite[], version: number): string | null {
+  const behind = composites.find(({ component }) => component.version < version);
+  return behind === undefined ? null : changeCommand(behind.state);
+}
