@@ -1,5 +1,11 @@
 // The composite rings of the folder that a ring is a component of.
-import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
+import type {
+  BuilderDevice,
+  BuilderState,
+  Component,
+} from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { placeOf } from '@ringwright/builder/state/component-devices';
 import { changeCommand } from '@ringwright/builder/state/composition';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { parseBuilderFile } from '@ringwright/repository/folder/builder-file';
@@ -34,4 +40,36 @@ async function compositeState(rings: string, name: string): Promise<BuilderState
 export function composedAnew(composites: readonly Composite[], version: number): string | null {
   const behind = composites.find(({ component }) => component.version < version);
   return behind === undefined ? null : changeCommand(behind.state);
+}
+
+/** Of devices that are to join the ring: which other component has them, and what comes before. */
+export async function sharedLines(
+  rings: string,
+  ring: string,
+  changes: readonly Change[],
+): Promise<string[]> {
+  const joining = new Set(
+    changes.flatMap((one) => (one.kind === 'add' ? [placeOf(one.device)] : [])),
+  );
+  if (joining.size === 0) return [];
+  return (await compositesOf(rings, ring)).flatMap(({ state, component }) =>
+    state.devices.flatMap((device) => {
+      const isHeld = device?.state === 'active' && device.weight > 0;
+      if (!isHeld || !joining.has(placeOf(device))) return [];
+      const owner = state.components?.find(({ devices }) => devices.includes(device.id));
+      return owner === undefined || owner === component ? [] : [sharedLine(state, owner, device)];
+    }),
+  );
+}
+
+function sharedLine(state: BuilderState, owner: Component, device: BuilderDevice): string {
+  const own = `d${owner.devices.indexOf(device.id)}`;
+  const first = [
+    `ring-builder remove ${owner.ring} ${own}`,
+    `ring-builder commit ${owner.ring} -m TEXT`,
+    `ring-builder ${changeCommand(state)}`,
+    `ring-builder rollout ${state.ring}`,
+  ];
+  const is = `${placeOf(device)} is ${own} of ${owner.ring}`;
+  return `${is}, and ${state.ring} takes it from one ring: before the commit, ${first.join(' && ')}`;
 }

@@ -6,6 +6,7 @@ import { stage } from '@ringwright/repository/stage-changes';
 import { formatDevice } from '@ringwright/ring/device';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { Answer, Context } from '../cli/verb.ts';
+import { sharedLines } from './composites.ts';
 import { rampNotes } from './ramp-notes.ts';
 import { windowText } from './ramps.ts';
 
@@ -32,6 +33,7 @@ export async function stageAndAnswer(
         ? [`… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`]
         : []),
       ...rampNotes({ before, after: state }).slice(0, CHANGES_SHOWN_MAX),
+      ...(await sharedLines(context.rings, ring, changes)).slice(0, CHANGES_SHOWN_MAX),
       ...(changes.length === 0 ? [`nothing changes: ${ring} is as asked already`] : []),
       ...(count === 0 ? [] : [`${counted(count, 'change')} staged; nothing moves before a commit`]),
     ],

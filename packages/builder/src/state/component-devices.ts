@@ -1,6 +1,7 @@
 // The devices of a composite ring: which of its components has which, and by which ids. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
+import type { Device } from '@ringwright/ring/device';
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderDevice, BuilderState, Component } from './builder-state.ts';
 
@@ -100,6 +101,7 @@ function shared(device: BuilderDevice, ...[one, other]: readonly [Owner, Owner])
   });
 }
 
-function placeOf(device: BuilderDevice): string {
+/** What only one device has: `10.0.0.1:6200/sdb`. */
+export function placeOf(device: Pick<Device, 'ip' | 'port' | 'device'>): string {
   return `${formatAddress(device)}/${device.device}`;
 }

@@ -119,7 +119,9 @@ test('what a component has to spare may be of another one, and keeps its id', as
   const tool = await twoRings();
   await tool.json('compose both east west');
   await notePush(tool.folder, 'both');
-  await tool.json(['add', 'west', device(1), '1']);
+  expect(await tool.text(['add', 'west', device(1), '1'])).toContain(
+    'sd1 is d0 of east, and both takes it from one ring: before the commit, ring-builder remove east d0 &&',
+  );
   await tool.json('commit west -m takes');
   const refused = expect(tool.json('compose both east west')).rejects;
   await refused.toMatchObject({
