@@ -133,6 +133,11 @@ test('a head that a revoked key had signed is told, until it is signed again', a
     ...{ exit: 1, json: { ok: false, troubles: [unsigned] }, next: sign },
   });
   expect(lines.at(-1)).toBe(`unsigned: ${sign} adds a signature that counts`);
+  const told = await tool.answer('servers cities');
+  expect(told.lines).toContainEqual(expect.stringMatching(/^unsigned: version 1 is signed by no/));
+  expect(told.next).toBe(sign);
+  expect(await tool.text('list')).toMatch(/cities .* lacks 1 signature\n/);
+  expect(await tool.json('list')).toMatchObject({ rings: [{ signaturesMissing: 1 }] });
   // What a push would bring has to be signed first.
   there = 0;
   const behind = await tool.answer('health');
@@ -141,6 +146,7 @@ test('a head that a revoked key had signed is told, until it is signed again', a
 
   there = 1;
   await tool.json('sign cities');
+  expect(await tool.text('list')).toContain('nothing waits');
   expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
 });
 
@@ -150,9 +156,12 @@ test('a head that was pushed before there was a root; a draft is no trouble', as
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
   await tool.json('commit cities -m first');
   await tool.json('key generate ada');
-  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
-  await notePush(tool.folder);
   const command = "ring-builder commit cities -m 'signed from here on'";
+  const draft = await tool.answer('health');
+  expect(draft).toMatchObject({ exit: 0, json: { troubles: [] }, next: command });
+  expect(draft.lines.join('\n')).toContain('never pushed, unsigned');
+  expect((await tool.answer('servers cities')).next).toBe(command);
+  await notePush(tool.folder);
   expect((await tool.answer('health')).json).toMatchObject({
     troubles: [{ kind: 'unsigned', command }, { kind: 'down' }],
   });

@@ -45,6 +45,8 @@ export interface JudgedRing {
   readonly current: number;
   readonly inFlight: number;
   readonly paused: number;
+  /** What comes before a push: somebody has to sign. Null: nothing does. */
+  readonly first: string | null;
   /** The worst first. */
   readonly troubles: readonly Trouble[];
 }
@@ -66,6 +68,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     ...clockTroubles(ring.keyspace, addresses, answers),
     ...moveTroubles(head, heard, nowMs),
   ];
+  const unsigned = unsignedTrouble(head);
   const given = head.pushed || asked.some((one) => !(one.said instanceof Error));
   return {
     given,
@@ -74,7 +77,11 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,
-    troubles: byWeight([...trustTroubles(head), ...(given ? signedFirst(head, troubles) : [])]),
+    first: unsigned?.command ?? null,
+    troubles: byWeight([
+      ...trustTroubles(head),
+      ...(given ? signedFirst(head, troubles, unsigned) : []),
+    ]),
   };
 }
 
@@ -88,21 +95,31 @@ function trustTroubles({ ring: { keyspace }, trustFault }: JudgedHead): Trouble[
 }
 
 /** As long as the head lacks signatures, servers are not given it: they have to come first. */
-function signedFirst(head: JudgedHead, troubles: readonly Trouble[]): readonly Trouble[] {
+function signedFirst(
+  { ring: { keyspace } }: JudgedHead,
+  troubles: readonly Trouble[],
+  unsigned: Trouble | null,
+): readonly Trouble[] {
+  if (unsigned === null) return troubles;
+  const { command } = unsigned;
+  const refused = new Set([`push ${keyspace}`, `rollout ${keyspace}`]);
+  const others = troubles.map((one) => (refused.has(one.command) ? { ...one, command } : one));
+  return [unsigned, ...others];
+}
+
+/** Null: its head has the signatures it needs. */
+function unsignedTrouble(head: JudgedHead): Trouble | null {
   const { ring, signatures } = head;
   const { keyspace, version } = ring;
-  if (signatures === null || signatures.missing === 0) return troubles;
+  if (signatures === null || signatures.missing === 0) return null;
   const { signed } = signatures;
   const { command, text } = adviceOnCode(head, signed ? 'BRAKE' : 'SIGNATURES_MISSING');
   const lack = signed ? signersLine(signatures) : 'not signed, as this folder demands';
-  const unsigned: Trouble = {
+  return {
     ...{ ring: keyspace, address: null, kind: 'unsigned', command },
     why: `version ${version} is ${lack}`,
     hint: `unsigned: ${signed ? `ring-builder ${command} adds a signature that counts` : text}`,
   };
-  const refused = new Set([`push ${keyspace}`, `rollout ${keyspace}`]);
-  const others = troubles.map((one) => (refused.has(one.command) ? { ...one, command } : one));
-  return [unsigned, ...others];
 }
 
 function askedServers(

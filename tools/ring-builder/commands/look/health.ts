@@ -87,7 +87,7 @@ function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]):
   // What it is composed into goes to the servers.
   const parts = new Set(rings.flatMap(({ components }) => components));
   const unpushed = rings.find(({ ring, judged }) => judged?.given === false && !parts.has(ring));
-  if (unpushed !== undefined) return `push ${unpushed.ring}`;
+  if (unpushed !== undefined) return unpushed.judged?.first ?? `push ${unpushed.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
 }
 
@@ -112,7 +112,7 @@ function ringsTable(rings: readonly RingHealth[]): string[] {
 function stateOf({ judged, troubles, newer }: RingHealth): string {
   if (troubles.length > 0) return [...new Set(troubles.map(({ kind }) => kind))].join(', ');
   if (judged === null) return 'no version yet';
-  if (!judged.given) return 'never pushed';
+  if (!judged.given) return judged.first === null ? 'never pushed' : 'never pushed, unsigned';
   const paused = judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
   return newer.length > 0 ? `${paused}, to be composed anew` : paused;
 }

@@ -1,19 +1,23 @@
 // ring-builder list: the rings of the folder, each with its head and what waits there.
 
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { codedOrDisk } from '@ringwright/base/disk-error';
 import { printTable } from '@ringwright/base/print-table';
+import { approvalOf } from '@ringwright/repository/approval';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { lastVersionEntry } from '@ringwright/repository/folder/read-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { removedHolders, ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { newerComponents, newerText } from '../../versions/newer-components.ts';
+import { trustOf } from '../../versions/signing.ts';
 import { wavesLeft } from '../../versions/waves-left.ts';
 
 interface ListedRing {
@@ -33,6 +37,8 @@ interface ListedRing {
   readonly movesLeft: number;
   readonly restsUntil: string | null;
   readonly pushed: number | null;
+  /** Of its head, before it can be pushed; null: the folder's trust.json tells nothing. */
+  readonly signaturesMissing: number | null;
   /** By what a composite ring follows newer components, for Context.next; null: nothing to follow. */
   readonly follow: string | null;
   /** What waits, or why it cannot be read. */
@@ -46,7 +52,10 @@ export const verb: Verb = {
   ],
   run: async (_args, context) => {
     const rings: ListedRing[] = [];
-    for (const name of await requireRings(context.rings)) rings.push(await listed(context, name));
+    const names = await requireRings(context.rings);
+    // One that cannot be read is told by health.
+    const trust = await orCoded(trustOf(context));
+    for (const name of names) rings.push(await listed(context, name, trust));
     const count = `${counted(rings.length, 'ring')} in ${context.rings}`;
     const isStored = rings.length === 0 && (await readStoreFile(context.rings)) !== null;
     const first = isStored ? 'status RING' : 'create RING --partition-power 8 --replicas 3';
@@ -69,7 +78,11 @@ function followed(rings: readonly ListedRing[]): string {
   return rings.find(({ follow }) => follow !== null)?.follow ?? 'health';
 }
 
-async function listed(context: Context, name: string): Promise<ListedRing> {
+async function listed(
+  context: Context,
+  name: string,
+  trust: Trust | null | CodedError,
+): Promise<ListedRing> {
   try {
     const { entries, staged, state } = await openRing(context.rings, name);
     const made = lastVersionEntry(entries);
@@ -84,6 +97,7 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
       movesLeft: left?.movesLeft ?? 0,
       restsUntil: left?.restsUntil ?? null,
       pushed: lastPush(entries)?.version ?? null,
+      signaturesMissing: stored === null ? 0 : missingOf(stored, trust),
     };
     const removed = stored === null ? 0 : removedHolders(stored.ring, state).length;
     const version = made?.version ?? null;
@@ -109,21 +123,27 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
 const unread = {
   ...{ version: null, id: null, time: null, partitions: null, replicas: null, pushed: null },
   ...{ servers: 0, devices: 0, staged: 0, inFlight: 0, movesLeft: 0, restsUntil: null },
-  follow: null,
+  ...{ signaturesMissing: null, follow: null },
 };
+
+function missingOf(stored: StoredVersion, trust: Trust | null | CodedError): number | null {
+  return trust instanceof CodedError ? null : approvalOf(stored, trust).missing;
+}
 
 function stateOf(
   found: Pick<
     ListedRing,
-    'version' | 'staged' | 'inFlight' | 'movesLeft' | 'restsUntil' | 'pushed'
+    'version' | 'staged' | 'inFlight' | 'movesLeft' | 'restsUntil' | 'pushed' | 'signaturesMissing'
   > & { readonly removed: number; readonly newer: readonly string[] },
 ): string {
   const { version, staged, inFlight, movesLeft, restsUntil, pushed, removed, newer } = found;
+  const missing = found.signaturesMissing ?? 0;
   const rest = restsUntil === null ? '' : `, resting until ${restsUntil.slice(0, 16)}Z`;
   const waits = [
     version === null ? 'no version yet' : '',
     version !== null && pushed === null ? 'never pushed' : '',
     pushed !== null && pushed !== version ? `pushed up to ${pushed}` : '',
+    missing > 0 ? `lacks ${counted(missing, 'signature')}` : '',
     inFlight > 0 ? `${counted(inFlight, 'move')} in flight` : '',
     movesLeft > 0 ? `${counted(movesLeft, 'move')} left for later${rest}` : '',
     removed > 0 ? `${counted(removed, 'removed device')} with slots` : '',

@@ -32,7 +32,7 @@ export const verb: Verb = {
       const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
       return { address, devices, ...serverLine(said, head) };
     });
-    const { troubles, given } = troublesOfRing(judged, answers, context.nowMs());
+    const { troubles, given, first } = troublesOfRing(judged, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
     return {
@@ -60,7 +60,9 @@ export const verb: Verb = {
         ...troubles.flatMap(besideTable),
         ...hintsOf(troubles),
       ],
-      next: context.next(nextAfter(ring, troubles) ?? `${given ? 'status' : 'push'} ${ring}`),
+      next: context.next(
+        nextAfter(ring, troubles) ?? (given ? `status ${ring}` : (first ?? `push ${ring}`)),
+      ),
       exit: exitOf(troubles),
     };
   },
@@ -76,9 +78,9 @@ const beside: readonly TroubleKind[] = [
   ...(['trust ends', 'certificate ends'] as const),
 ];
 
-/** What the column STATE has no place for. */
+/** What the column STATE has no place for; of a server's own unsigned ring it tells. */
 function besideTable({ kind, address, why }: Trouble): string[] {
-  if (!beside.includes(kind)) return [];
+  if (!beside.includes(kind) && !(kind === 'unsigned' && address === null)) return [];
   return [`${kind}${address === null ? '' : ` at ${address}`}: ${why}`];
 }
 
