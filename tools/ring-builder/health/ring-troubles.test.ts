@@ -267,6 +267,13 @@ test('two servers that answer here, and not each other', () => {
   expect(judge(first, undefined, { isApart: true, uptimeMs: 5_000 }).troubles).toEqual([]);
 });
 
+test('a server without the ring knows nobody to connect to, and is not apart', () => {
+  const missed = { address: '127.0.0.1:6201', connected: false };
+  const troubles = judge(first, () => null, { isApart: true, peers: [missed] }).troubles;
+  expect(troubles).toMatchObject([{ kind: 'inactive', command: 'push cities' }]);
+  expect(troubles[0]?.why).toBe('127.0.0.1:6201 has no ring cities');
+});
+
 test('a server that only this machine does not reach is not to be removed', () => {
   const seen = { address: '127.0.0.1:6201', connected: true };
   const [down] = judge(first, () => away, { peers: [seen] }).troubles;

@@ -136,7 +136,13 @@ function askedServers(
     });
     return { address, devices, status, peers };
   });
-  const grown = heard.filter(({ status }) => !(status instanceof Error) && knowsPeers(status));
+  // A server without the ring has nobody to connect to yet.
+  const grown = heard.filter(
+    ({ status }) =>
+      !(status instanceof Error) &&
+      knowsPeers(status) &&
+      status.rings.some((one) => one.ring === ring.keyspace),
+  );
   const others = new Set(grown.map(({ address }) => address));
   const seen = countSeen(heard);
   return heard.map((one): AskedServer => {

@@ -30,7 +30,7 @@ const needsToken: ReadonlySet<ErrorCode> = new Set([
 export interface AskedServer {
   readonly address: string;
   readonly devices: readonly number[];
-  /** Servers of the ring that answered, and have run long enough to know each other. */
+  /** Servers that have the ring, and have run long enough to know each other. */
   readonly others: ReadonlySet<string>;
   /** As it says, by the addresses that requests go to. */
   readonly peers: ServerStatus['peers'];
@@ -168,8 +168,12 @@ export function knowsPeers({ uptimeMs }: ServerStatus): boolean {
 }
 
 /** A cut between servers that both answer here: copies wait, and a rollout would without a word. */
-function peerTroubles({ status, peers, others }: AskedServer, ring: string, make: Make): Trouble[] {
-  if (status instanceof Error || !knowsPeers(status)) return [];
+function peerTroubles(
+  { address: own, peers, others }: AskedServer,
+  ring: string,
+  make: Make,
+): Trouble[] {
+  if (!others.has(own)) return [];
   const missing = peers.filter(({ address, connected }) => !connected && others.has(address));
   if (missing.length === 0) return [];
   const names = missing.map(({ address }) => address).join(' ');
