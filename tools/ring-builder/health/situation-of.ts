@@ -30,7 +30,7 @@ export function standingOf(
       state?.devices.flatMap((device) => (device?.state === 'removed' ? [device.id] : [])) ?? [],
     ...(state?.components !== undefined && { components: state.components }),
     pushed: push !== null,
-    takenByAll: isToAll && push.version === head?.version,
+    ...(push?.version === head?.version && { taken: isToAll ? 'all' : 'some' }),
     signing: isSigning ? (signing === null ? 'missing' : 'on') : 'off',
   };
 }

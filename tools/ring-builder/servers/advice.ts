@@ -22,8 +22,8 @@ export interface Situation extends Standing {
   readonly head?: number;
   /** Whether any server was ever given the ring. */
   readonly pushed: boolean;
-  /** The log says that all servers took this very version. */
-  readonly takenByAll?: boolean;
+  /** Whom this very version reached, as far as the log tells; absent: nobody. */
+  readonly taken?: 'some' | 'all';
   /** off: this folder has no trust.json. missing: the version was made before it had one. */
   readonly signing: 'off' | 'missing' | 'on';
 }
@@ -191,10 +191,13 @@ const otherKey: Advise = ({ ring: { keyspace } }, [{ address, devices }]) => {
   return { command, text };
 };
 
-const unknown: Advise = ({ ring: { keyspace, moves }, takenByAll = false }) => {
+const unknown: Advise = ({ ring: { keyspace, moves }, taken }) => {
   const push = `push ${keyspace}`;
-  if (!takenByAll) {
-    const text = 'those servers were not given this version';
+  if (taken !== 'all') {
+    const text =
+      taken === undefined
+        ? 'those servers were not given this version'
+        : 'this version went out: those servers were not given it, or have it no more';
     return { command: moves.length > 0 ? `rollout ${keyspace}` : push, text };
   }
   const text =
