@@ -102,7 +102,7 @@ export function planWanted(
     direct,
   });
   const more = [
-    ...rampFindings(rampRows(staged, context.nowMs()), applied),
+    ...rampFindings(rampRows(staged, context.nowMs()), applied, options),
     // Nothing but a commit goes on with a change of Swift's.
     ...(isForSwift(opened.entries) ? [] : laterFindings(head)),
     ...(head !== null && wantedIntervals(head.ring, state) !== null ? reshapedFirst(opened) : []),

@@ -72,13 +72,26 @@ export function whyNoStep(ring: string, rows: readonly RampRow[]): string[] {
   return [...rampLines(rows, `plan ${ring} --step-ramps`), ...(isOver ? [again] : [])];
 }
 
-/** What a plan says of them; `after` is the state that would be committed. */
-export function rampFindings(rows: readonly RampRow[], after: BuilderState): Finding[] {
+/**
+ * What a plan says of them; `after` is the state that would be committed. Windows that are shut
+ * are told where steps were wanted, and none is taken.
+ */
+export function rampFindings(
+  rows: readonly RampRow[],
+  after: BuilderState,
+  { stepRamps = false }: { readonly stepRamps?: boolean },
+): Finding[] {
+  const isVain = stepRamps && rows.every(({ phase }) => phase !== 'due');
   return rows
-    .filter(({ phase }) => phase === 'due' || phase === 'held')
-    .map(({ id, weight, target, phase }) => {
+    .filter(({ phase }) => isVain || phase === 'due' || phase === 'held')
+    .map(({ id, weight, target, from, until, phase }) => {
       const then = after.devices[id]?.weight ?? weight;
       const way = `d${id} is on its way from weight ${shown(weight)} to ${shown(target)}`;
+      if (phase === 'before' || phase === 'over') {
+        const shut = phase === 'before' ? 'is not open yet' : 'is closed';
+        const window = `its window, ${printWindow(from, until)}, ${shut}`;
+        return { code: 'RAMP_SHUT', message: `${way}; ${window}: this takes no step` };
+      }
       if (phase === 'held') {
         return { code: 'RAMP_HELD', message: `${way}, and waits until its maintenance is off` };
       }

@@ -57,6 +57,20 @@ test('no step is used up while maintenance keeps slots where they are', async ()
   expect(await weights(tool)).toEqual([100, 75, 100]);
 });
 
+test('a step that was wanted of a ramp whose window is shut is told, and not taken', async () => {
+  const tool = await threeDevices();
+  await tool.json('ramp lv d1 0 --in-hours 5');
+  const shut =
+    'RAMP_SHUT: d1 is on its way from weight 100 to 0; its window, 2026-11-21 08:00 to ' +
+    '2026-12-21 08:00 UTC, is not open yet: this takes no step';
+  expect(await tool.text('plan lv')).not.toContain('RAMP_SHUT');
+  for (const verb of ['plan lv', 'commit lv -m step']) {
+    expect(await tool.text(`${verb} --step-ramps`), verb).toContain(shut);
+  }
+  expect(await weights(tool)).toEqual([100, 100, 100]);
+  expect(await tool.json('commit lv -m step --step-ramps')).toMatchObject({ changed: false });
+});
+
 test('with no-target only a way up waits', async () => {
   const tool = await threeDevices();
   await tool.json('ramp lv d0 200');
