@@ -1,13 +1,14 @@
 // A ring's folder is made aside and then put in its place, whole or not at all; the one that was
 // there before is kept, where it may be replaced.
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
-import { exists } from '@ringwright/node/missing-file';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { ringExists } from './require-ring.ts';
 import { type RingFolder, ringFolder } from './ring-folder.ts';
-import { removeClaims, withRingLock } from './ring-lock.ts';
+import { isDead, removeClaims, withRingLock } from './ring-lock.ts';
 
 /** No name of a ring begins with a dot: list, health and completion pass it over. */
 const replacedName = '.replaced';
@@ -34,7 +35,8 @@ export async function putInPlace(
   const isThere = await exists(folder.path);
   const author = placing?.replace === true ? placing.author : null;
   if (isThere && author === null) throw isInTheWay(folder, placing);
-  const aside = join(rings, `${temporaryPrefix}${process.pid}-${folder.ring}`);
+  await sweep(rings);
+  const aside = join(rings, `${temporaryPrefix}${process.pid}@${hostname()}@${folder.ring}`);
   const made = ringFolder(aside, folder.ring);
   await rm(aside, { recursive: true, force: true });
   try {
@@ -52,6 +54,17 @@ export async function putInPlace(
     throw error;
   } finally {
     await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** Removes what processes of this machine were making when they were killed. */
+async function sweep(rings: string): Promise<void> {
+  for (const name of (await readdir(rings).catch(onlyMissing)) ?? []) {
+    if (!name.startsWith(temporaryPrefix)) continue;
+    const [pid = '', host] = name.slice(temporaryPrefix.length).split('@');
+    if (host === undefined || !isDead({ pid: Number(pid), host })) continue;
+    // What another account left stays: it is in nobody's way.
+    await rm(join(rings, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -126,7 +126,7 @@ async function removeUnfinished(folder: RingFolder, names: readonly string[]): P
 }
 
 /** Only a process of this machine can be known to be gone. */
-function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
+export function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
   if (owner.host !== hostname()) return false;
   try {
     process.kill(owner.pid, 0);

@@ -1,0 +1,23 @@
+// What a process that was killed left of a ring's folder, which it was making aside.
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { putInPlace } from './put-in-place.ts';
+import { ringFolder } from './ring-folder.ts';
+
+test('the next that is made clears it, and nothing that somebody may still make', async () => {
+  const rings = await mkdtemp(join(tmpdir(), 'put-in-place-'));
+  const { pid: dead } = spawnSync('true');
+  const living = [
+    `.tmp-${process.ppid}@${hostname()}@cities`,
+    `.tmp-${dead}@another-${hostname()}@cities`,
+    `.tmp-${dead}-cities`,
+  ];
+  for (const name of [...living, `.tmp-${dead}@${hostname()}@cities`]) {
+    await mkdir(join(rings, name, 'cities'), { recursive: true });
+  }
+  await putInPlace(ringFolder(rings, 'notes'), null, () => Promise.resolve());
+  expect((await readdir(rings)).sort()).toEqual([...living, 'notes'].sort());
+});
