@@ -100,6 +100,13 @@ describe('by hand', () => {
     expect(await told(`${request('EXPIRE', 'a', over!)}${request('QUIT')}`)).toBe(
       "-ERR invalid expire time in 'expire' command\r\n+OK\r\n",
     );
+    // Without the key Redis does not look at the time, only at the form.
+    const getex = [['0'], ['x'], ['x', 'y']].map((time) => request('GETEX', 'none', 'EX', ...time));
+    expect(
+      await told(`${getex.join('')}${request('GETEX', 'a', 'EX', '0')}${request('QUIT')}`),
+    ).toBe(
+      "$-1\r\n$-1\r\n-ERR syntax error\r\n-ERR invalid expire time in 'getex' command\r\n+OK\r\n",
+    );
     expect(await told('POST /v1/notes/a HTTP/1.1\r\n')).toBe('');
     expect(await told(request('QUIT'))).toBe('+OK\r\n');
 

@@ -61,9 +61,11 @@ async function getex(call: RedisCall): Promise<RespReply> {
   if (!isRight || more.length > 0) throw syntaxError();
   const nowMs = clockOf(call);
   const context = { command: 'getex', nowMs };
-  const expiresMs = form === undefined ? 0 : positiveTimeOf(word, form, context);
   const { before } = await swapContent(call, key, (present) => {
-    if (present === null || (present.expiresMs ?? 0) === expiresMs) return null;
+    // As in Redis: without the key the time is not looked at.
+    if (present === null) return null;
+    const expiresMs = form === undefined ? 0 : positiveTimeOf(word, form, context);
+    if ((present.expiresMs ?? 0) === expiresMs) return null;
     return expiring(present.value, expiresMs, nowMs);
   });
   return valueReply(before?.value ?? null);
