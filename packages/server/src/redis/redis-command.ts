@@ -87,6 +87,14 @@ export type RedisCommand = CommandForm &
 /** An answer that begins with `-`: its text is what the client shows. */
 export class RedisRefusal extends Error {
   override readonly name = 'RedisRefusal';
+
+  /** Clients bring these about at any rate, and nobody reads where: see withoutStack. */
+  constructor(text: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(text);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 /** Number of words is allowed. */

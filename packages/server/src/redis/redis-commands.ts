@@ -23,9 +23,8 @@ const table: ReadonlyMap<string, RedisCommand> = new Map([
   ['command', { arity: -1, keys: 'none', effect: 'none', run: describeCommands }],
 ]);
 
-/** Words of an unknown command that are shown, and characters of each. */
-const SHOWN_WORDS = 20;
-const SHOWN_CHARACTERS = 128;
+/** Of the name of an unknown command, and of its words together, as Redis shows them. */
+const SHOWN_BYTES = 128;
 
 export interface FoundCommand {
   readonly name: string;
@@ -42,7 +41,8 @@ const spelled: ReadonlyMap<string, FoundCommand> = new Map(
 
 /** The command a request names. Throws Redis's refusals of unknown names and wrong counts. */
 export function findCommand(request: RespRequest): FoundCommand {
-  const text = textOf(request[0]);
+  // The longest names are far shorter; a word of a MiB is not read to its end.
+  const text = shownOf(request[0], SHOWN_BYTES);
   const found = spelled.get(text) ?? spelled.get(text.toLowerCase());
   if (found === undefined) throw unknownCommand(request);
   if (!fitsArity(found.command, request.length)) throw wrongArguments(found.name);
@@ -50,11 +50,17 @@ export function findCommand(request: RespRequest): FoundCommand {
 }
 
 function unknownCommand(request: RespRequest): RedisRefusal {
-  const [name = '', ...rest] = request
-    .slice(0, SHOWN_WORDS)
-    .map((word) => textOf(word).slice(0, SHOWN_CHARACTERS));
-  const shown = rest.map((word) => `'${word}' `).join('');
+  const name = shownOf(request[0], SHOWN_BYTES);
+  let shown = '';
+  for (const word of request.slice(1)) {
+    if (shown.length >= SHOWN_BYTES) break;
+    shown += `'${shownOf(word, SHOWN_BYTES - shown.length)}' `;
+  }
   return new RedisRefusal(`ERR unknown command '${name}', with args beginning with: ${shown}`);
+}
+
+function shownOf(word: Uint8Array | undefined, bytes: number): string {
+  return textOf(word?.subarray(0, bytes));
 }
 
 function describeCommands({ args }: RedisCall): RespReply {
