@@ -186,6 +186,9 @@ export const errorCatalogue = {
   STAMP_TOO_OLD: kind(5, 409, 'the timestamp lies below what the holders have closed off'),
   CLOCK_BEHIND: tryAgain(4, 503, 'the clock of this server lies too far behind stamps that exist'),
   NOT_ENOUGH_REPLICAS: maybeTryAgain(4, 503, 'fewer slots answered than the consistency needs'),
+  // Requests that cannot be read: HTTP
+  HEADERS_TOO_LARGE: kind(2, 431, 'the first line and headers have more bytes than allowed'),
+  REQUEST_LATE: kind(2, 408, 'the request did not arrive in time'),
   // Web pages: HTTP
   HOST_UNKNOWN: kind(5, 421, 'the Host header names no address and no name of this server'),
   ORIGIN_FOREIGN: kind(5, 403, 'a web page of another origin made its browser send the request'),

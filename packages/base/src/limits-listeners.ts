@@ -2,6 +2,7 @@
 import { assert } from './assert.ts';
 import {
   httpBatchBytesMax,
+  keyBytesMax,
   listTurnBytesMax,
   redisConnectionsMax,
   redisRequestBytesMax,
@@ -24,8 +25,12 @@ export const redisFirstRequestMsMax = 30_000;
  * those that have said nothing yet, which have no place, and some that are just ending.
  */
 export const httpSpareConnections = unheardConnectionsMax + 64;
+/** The first line and all headers together: a key of the most bytes, escaped, takes 3 KiB. */
+export const httpHeaderBytesMax = 8 * 1024;
 /** Headers have this long to arrive: one packet, or two on a bad line. */
 export const httpHeadersMsMax = 10_000;
+/** Slow or idle clients are cut: a request has this long to arrive. */
+export const httpRequestMsMax = 30_000;
 /** How often Node looks for those that are late. */
 export const httpLateCheckMs = 2_000;
 /** A connection over which nothing comes and nothing goes: its reader is gone. */
@@ -61,6 +66,7 @@ assert(wireReservedMax < wireConnectionsMax, 'strangers have places too');
 assert(wirePerAddressMax < wireConnectionsMax - wireReservedMax, 'one address does not take all');
 assert(httpPerAddressMax < httpConnectionsMax - httpSpareConnections, 'nor here');
 assert(redisPerAddressMax < redisConnectionsMax, 'nor here');
+assert(httpHeaderBytesMax >= 3 * keyBytesMax + 1024, 'every key fits, and usual headers');
 assert(httpBodiesBytesMax >= 16 * httpBatchBytesMax, 'large batches pass side by side');
 assert(redisHeldBytesMax >= 8 * redisRequestBytesMax, 'large requests too');
 assert(wireBegunBytesMax >= 16 * socketMessageBytesMax, 'and large messages');

@@ -133,14 +133,36 @@ test('a value too large: 413 before or while it comes, and the connection goes o
   expect(largest.status).toBe(204);
 });
 
-test('headers over the limit, and what is no HTTP, end the connection', async () => {
-  const long = `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: ${'a'.repeat(9_000)}\r\n\r\n`;
-  expect(statusesOf(await talk([long]))).toEqual(['431']);
-  expect(statusesOf(await talk(['hello\r\n\r\n']))).toEqual(['400']);
+const documentOf = (answers: string): unknown =>
+  JSON.parse(answers.slice(answers.lastIndexOf('\r\n\r\n')));
+const host = 'HTTP/1.1\r\nhost: localhost\r\n';
+const large = { code: 'HEADERS_TOO_LARGE', details: { max: 8_192 } };
+
+test.each([
+  ['a long header', `GET /healthz ${host}x-long: ${'a'.repeat(9_000)}\r\n\r\n`, '431', large],
+  ['a long key', `GET /v1/cities/${'k'.repeat(9_000)} ${host}\r\n`, '431', large],
+  ['one that is longer still', `GET /v1/cities/${'k'.repeat(900_000)} ${host}\r\n`, '431', large],
+  ['no HTTP', 'hello\r\n\r\n', '400', { message: expect.stringContaining('method') }],
   // Keys are decoded from ASCII.
-  const raw = 'GET /v1/cities/z\u00fcrich HTTP/1.1\r\nhost: localhost\r\n\r\n';
-  expect(statusesOf(await talk([raw]))).toEqual(['400']);
+  ['a raw letter', `GET /v1/cities/z\u00fcrich ${host}\r\n`, '400', { code: 'USAGE' }],
+  [
+    'a body that breaks off',
+    `PUT /v1/cities/broken ${host}transfer-encoding: chunked\r\n\r\nno number\r\n`,
+    '400',
+    { message: expect.stringContaining('chunk') },
+  ],
+])('%s: the connection ends, with a document', async (...[, request, status, document]) => {
+  const answers = await talk([request]);
+  expect(statusesOf(answers)).toEqual([status]);
+  expect(documentOf(answers)).toMatchObject({ hint: expect.stringContaining(' '), ...document });
   expect((await fetch(url('/healthz'))).status).toBe(200);
+  expect([bugs, rows.has('broken')]).toEqual([[], false]);
+});
+
+test('what cannot be read comes after the answers to what came before it', async () => {
+  const get = `GET /healthz ${host}\r\n`;
+  expect(statusesOf(await talk([`${get}${get}hello\r\n\r\n`]))).toEqual(['200', '200', '400']);
+  expect(statusesOf(await talk([get, 'hello\r\n\r\n']))).toEqual(['200', '400']);
 });
 
 test('a client that goes in the middle of its body is no bug', async () => {

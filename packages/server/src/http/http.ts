@@ -4,8 +4,10 @@ import type { Socket } from 'node:net';
 import { type Need, role } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
+  httpHeaderBytesMax,
   httpHeadersMsMax,
   httpLateCheckMs,
+  httpRequestMsMax,
   httpSilentMsMax,
 } from '@ringwright/base/limits-listeners';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
@@ -35,6 +37,7 @@ import { httpNeeds, isService } from './http-needs.ts';
 import { givePlaces } from './http-places.ts';
 import { answerScan, listSegment, scanSegment } from './http-scan.ts';
 import { readyAnswer } from './ready-answer.ts';
+import { refuseUnreadable } from './refuse-unreadable.ts';
 
 export interface HttpPorts {
   readonly guard: Guard;
@@ -46,28 +49,25 @@ export interface HttpPorts {
   readonly onBug: (error: unknown) => void;
 }
 
-/** Slow or idle clients are cut: a request has this long to arrive. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADER_BYTES_MAX = 8 * 1024;
-
 // An import would look at all that it exports, and so load what it has for clients: 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export function createHttp(ports: HttpPorts): Server {
   const settings = {
-    maxHeaderSize: HEADER_BYTES_MAX,
+    maxHeaderSize: httpHeaderBytesMax,
     headersTimeout: httpHeadersMsMax,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: httpRequestMsMax,
     connectionsCheckingInterval: httpLateCheckMs,
     // Other offers, such as HTTP/2, a client makes with its first request: it is answered in
     // HTTP/1.1 (RFC 9110, 7.8).
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => isWebSocket(headers.upgrade),
   };
   const server = createServer(settings, inOrder(ports));
-  server.keepAliveTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = httpRequestMsMax;
   server.maxConnections = httpConnectionsMax;
   server.timeout = httpSilentMsMax;
   givePlaces(server);
+  refuseUnreadable(server);
   return server;
 }
 

@@ -1,0 +1,83 @@
+// Requests that Node cannot read to their end. By itself it answers them with a bare status; here
+// they get the document of every other refusal.
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { CodedError, withoutStack } from '@ringwright/base/coded-error';
+import { keyBytesMax } from '@ringwright/base/limits';
+import {
+  httpHeaderBytesMax,
+  httpHeadersMsMax,
+  httpRequestMsMax,
+} from '@ringwright/base/limits-listeners';
+import { answerError, type Exchange, failureOf } from './http-answer.ts';
+
+/** The rest is read for so long: closing under a client that still sends hides the answer. */
+const LINGER_MS = 500;
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+interface Unread extends Error {
+  readonly code?: string;
+  /** What the parser did not understand. */
+  readonly reason?: string;
+}
+
+export function refuseUnreadable(server: Server): void {
+  const last = new WeakMap<Socket, Exchange>();
+  const refused = new WeakSet<Socket>();
+  server.on('request', (request, response) => last.set(request.socket, { request, response }));
+  server.on('clientError', (error: Unread, socket: Socket) => {
+    if (refused.has(socket)) return; // more of the same bytes
+    refused.add(socket);
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+    else
+      refuse(
+        socket,
+        withoutStack(() => refusalOf(error)),
+        last.get(socket),
+      );
+  });
+}
+
+/** `last`: what came before on this connection. Its answer is not torn, and not taken for ours. */
+function refuse(socket: Socket, refusal: CodedError, last: Exchange | undefined): void {
+  const end = (): void => {
+    socket.end(answerOf(refusal));
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+  if (last === undefined || last.response.writableFinished) end();
+  else if (last.request.complete) last.response.once('finish', end);
+  else {
+    // It is the body of that request which cannot be read.
+    last.response.shouldKeepAlive = false;
+    answerError(last.response, refusal);
+  }
+}
+
+function refusalOf({ code, reason, message }: Unread): CodedError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const max = httpHeaderBytesMax;
+    const what = `the first line and the headers of a request have more than ${max} bytes`;
+    const hint = `a key has at most ${keyBytesMax} bytes; send a shorter path, or fewer headers`;
+    return new CodedError('HEADERS_TOO_LARGE', what, { hint, details: { max } });
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    const [headers, whole] = [httpHeadersMsMax / 1_000, httpRequestMsMax / 1_000];
+    const what = `headers have ${headers} s to arrive, and a whole request ${whole} s`;
+    return new CodedError('REQUEST_LATE', what, { hint: 'send it at once' });
+  }
+  const what = `what came cannot be read as HTTP/1.1: ${reason ?? message}`;
+  return new CodedError('USAGE', what, { hint: 'percent-encode keys, and send whole requests' });
+}
+
+function answerOf(refusal: CodedError): string {
+  const { status, error } = failureOf(refusal);
+  const body = `${JSON.stringify(error)}\n`;
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
