@@ -210,7 +210,8 @@ async function answerService(
     case '/metrics': {
       const { store } = ports.status;
       const disk = await store.disk.free();
-      measureStatus(ports.metrics, { status: serverStatus(ports.status), store, disk });
+      const infos = store.list();
+      measureStatus(ports.metrics, { status: serverStatus(ports.status, infos), infos, disk });
       const text = Buffer.from(await ports.metrics.registry.metrics());
       const headers = { 'content-type': ports.metrics.registry.contentType };
       return answerBytes(response, text, { status: 200, headers });

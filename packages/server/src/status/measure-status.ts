@@ -1,5 +1,5 @@
 // Metrics of the status, set when somebody asks for them, and of copies, counted on arrival.
-import type { Store } from '@ringwright/partition/store';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { copyRead, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
 import type { DeviceCaller } from '../peers/device-caller.ts';
@@ -11,16 +11,17 @@ export function measureStatus(
   metrics: Metrics,
   {
     status,
-    store,
+    infos,
     disk,
   }: {
     readonly status: ServerStatus;
-    readonly store: Pick<Store, 'list'>;
+    /** All partitions that are here, also those of rings that are not. */
+    readonly infos: readonly PartitionInfo[];
     readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
   },
 ): void {
   for (const ring of status.rings) measureRing(metrics, ring, status.nowMs);
-  measureStates(metrics, store);
+  measureStates(metrics, infos);
   for (const { cluster, expires } of status.trust ?? []) {
     metrics.trustEnd.set({ cluster }, Date.parse(expires) / 1_000);
   }
@@ -51,9 +52,9 @@ function measureRing(metrics: Metrics, status: RingStatus, nowMs: number): void 
     metrics.beaconEnd.set({ ring }, (nowMs + freshness.leftMs) / 1_000);
 }
 
-function measureStates({ partitions }: Metrics, store: Pick<Store, 'list'>): void {
+function measureStates({ partitions }: Metrics, infos: readonly PartitionInfo[]): void {
   const counts = new Map<string, number>();
-  for (const { keyspace, state } of store.list()) {
+  for (const { keyspace, state } of infos) {
     const name = `${keyspace}/${state}`;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }

@@ -132,8 +132,12 @@ export interface ServerStatus {
   readonly peers: readonly { readonly address: string; readonly connected: boolean }[];
 }
 
-export function serverStatus(ports: StatusPorts): ServerStatus {
-  const rings = ports.rings.list().map((active) => ringStatus(ports, active));
+/** `infos`: all partitions that are here. */
+export function serverStatus(ports: StatusPorts, infos = ports.store.list()): ServerStatus {
+  const byRing = Map.groupBy(infos, ({ keyspace }) => keyspace);
+  const rings = ports.rings
+    .list()
+    .map((active) => ringStatus(ports, active, byRing.get(active.ring.keyspace) ?? []));
   return {
     version: programVersion,
     wireVersion,
@@ -180,9 +184,13 @@ export function partitionSizes(
   return infos.map(({ partition, bytes }) => [partition, bytes]);
 }
 
-function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
+/** `infos`: partitions of that ring that are here. */
+function ringStatus(
+  ports: StatusPorts,
+  active: ActiveRing,
+  infos: readonly PartitionInfo[],
+): RingStatus {
   const { keyspace, version } = active.ring;
-  const infos = ports.store.list().filter((info) => info.keyspace === keyspace);
   const notReady = notReadyHere(infos, active);
   const draining = ports.reconciler.draining(keyspace);
   const surplus = infos

@@ -1,0 +1,67 @@
+// The status of a server, and the metrics of it, of parts that say little.
+import { generateKeyPairSync } from 'node:crypto';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import { expect, test } from 'vitest';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { measureStatus } from './measure-status.ts';
+import { type StatusPorts, serverStatus } from './status.ts';
+
+const shape = { replicas: 1, devices: 1, power: 1 };
+const rings = ['cities', 'towns'].map((keyspace) =>
+  activeOn({ ...servedRing(shape), keyspace }, 0),
+);
+const infoOf = (keyspace: string, partition: number, rows: number): PartitionInfo =>
+  ({ keyspace, partition, rows, bytes: 10 * rows, state: 'ready' }) as PartitionInfo;
+const infos = [infoOf('towns', 0, 3), infoOf('towns', 1, 4), infoOf('gone', 0, 5)];
+const { privateKey } = generateKeyPairSync('ed25519');
+let lists = 0;
+
+/** What only these tests touch. */
+const ports = {
+  identity: { address: { ip: '127.0.0.1', port: 6201 }, name: 'sd1' },
+  rings: { list: () => rings, onDisk: () => undefined, refusals: () => [] },
+  forks: { find: () => undefined },
+  requests: { list: () => [] },
+  store: {
+    list: () => {
+      lists += 1;
+      return infos;
+    },
+    damaged: () => [],
+  },
+  reconciler: {
+    ...{ draining: () => new Map(), failing: () => [], progress: () => [] },
+    held: () => ({ drops: 0, quarantines: 0 }),
+  },
+  controls: { of: () => ({ paused: [], first: [] }) },
+  peers: { list: () => [] },
+  trust: { beaconOf: () => null, demands: false },
+  throttle: { status: () => ({ inForce: null }) },
+  scrubber: { logLoss: null },
+  key: privateKey,
+  certificate: () => null,
+  startedMs: 0,
+  nowMs: () => 1_763_692_800_000,
+} as unknown as StatusPorts;
+
+test('partitions are listed once for all rings', () => {
+  const status = serverStatus(ports);
+  expect(lists).toBe(1);
+  expect(status.rings.map(({ ring, rows, notReady }) => [ring, rows, notReady])).toEqual([
+    ['cities', 0, 2],
+    ['towns', 7, 0],
+  ]);
+});
+
+test('metrics are of the list that the status was made of', async () => {
+  lists = 0;
+  const metrics = createMetrics();
+  const disk = { freeBytes: 1, totalBytes: 2 };
+  measureStatus(metrics, { status: serverStatus(ports, infos), infos, disk });
+  const text = await metrics.registry.metrics();
+  expect(lists).toBe(0);
+  expect(text).toContain('ringwright_records{ring="towns"} 7\n');
+  // Also files of a ring that is not here.
+  expect(text).toContain('ringwright_partitions{ring="gone",state="ready"} 1\n');
+});
