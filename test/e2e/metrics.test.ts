@@ -118,6 +118,7 @@ test('records, partitions, disk and peers are told as they are', async () => {
   expect(free).toBeGreaterThan(diskReserveBytes);
   expect(free).toBeLessThan(valueOf(text, 'ringwright_disk_bytes'));
   expect(valueOf(text, 'ringwright_unreachable_peers')).toBe(0);
+  expect(Math.abs(valueOf(text, 'ringwright_clock_away_seconds'))).toBeLessThan(1);
   // Nothing is signed here.
   expect(text).not.toMatch(/^ringwright_(certificate|trust|beacon)_expiry\S*\{/m);
 

@@ -33,6 +33,20 @@ test.each([
   else expect(check).not.toThrow();
 });
 
+test.each([
+  ['nobody was heard', [], 0],
+  ['ahead of the only other one', [-hourMs], hourMs],
+  ['behind it', [hourMs], -hourMs],
+  ['ahead of both others', [-hourMs, -2 * hourMs], hourMs],
+  ['behind both', [hourMs, 2 * hourMs], -hourMs],
+  ['one of the others is wrong', [hourMs, 0], 0],
+  ['behind most of five', [hourMs, hourMs, hourMs, 0], -hourMs],
+])('away from the others: %s', (_, others, expected) => {
+  const clocks = new PeerClocks(() => 5);
+  for (const [index, offset] of others.entries()) clocks.learn(`peer ${index}`, 1_000 + offset);
+  expect(clocks.awayMs(1_000)).toBe(expected);
+});
+
 test('the clocks of servers that left count no more', () => {
   const clocks = new PeerClocks(() => 0);
   for (const gone of ['x', 'y', 'z']) clocks.learn(gone, -hourMs);

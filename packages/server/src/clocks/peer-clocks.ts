@@ -83,6 +83,16 @@ export class PeerClocks {
     return this.#awayMs((offset) => offset + this.#monotonicMs() - nowMs);
   }
 
+  /**
+   * By how many whole ms it is ahead of most of them, or behind (then below 0); of two servers
+   * ahead of the other one, since nobody knows which of them is wrong.
+   */
+  awayMs(nowMs: number): number {
+    const [other] = this.#offsets.keys();
+    if (this.#offsets.size === 1 && other !== undefined) return this.aheadOf(other, nowMs) ?? 0;
+    return this.aheadMs(nowMs) - this.behindMs(nowMs);
+  }
+
   #awayMs(awayOf: (offset: number) => number): number {
     const away = [...this.#offsets.values()].map(awayOf);
     const most = Math.floor((away.length + 1) / 2) + 1;

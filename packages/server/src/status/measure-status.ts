@@ -34,6 +34,7 @@ export function measureStatus(
   metrics.diskFree.set(disk.freeBytes);
   metrics.diskTotal.set(disk.totalBytes);
   metrics.unreachablePeers.set(status.peers.filter(({ connected }) => !connected).length);
+  metrics.clockAway.set(status.clockAwayMs / 1_000);
   metrics.logLost.set(status.logLoss === null ? 0 : 1);
   metrics.copyRate.set(status.copyPace.inForce ?? 0);
 }

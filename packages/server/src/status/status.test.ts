@@ -41,6 +41,7 @@ const ports = {
   scrubber: { logLoss: null },
   key: privateKey,
   certificate: () => null,
+  clocks: { awayMs: () => -12_500 },
   startedMs: 0,
   nowMs: () => 1_763_692_800_000,
 } as unknown as StatusPorts;
@@ -62,6 +63,7 @@ test('metrics are of the list that the status was made of', async () => {
   const text = await metrics.registry.metrics();
   expect(lists).toBe(0);
   expect(text).toContain('ringwright_records{ring="towns"} 7\n');
+  expect(text).toContain('ringwright_clock_away_seconds -12.5\n');
   // Also files of a ring that is not here.
   expect(text).toContain('ringwright_partitions{ring="gone",state="ready"} 1\n');
 });

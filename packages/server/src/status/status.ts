@@ -7,6 +7,7 @@ import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { wireVersion } from '@ringwright/wire/wire-version';
+import type { PeerClocks } from '../clocks/peer-clocks.ts';
 import type { AdaptiveThrottle, AdaptiveThrottleStatus } from '../copies/adaptive-throttle.ts';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 import type { LoadProgress } from '../moves/load-notes.ts';
@@ -60,6 +61,7 @@ export interface StatusPorts {
   readonly demandsTls: boolean;
   readonly certificate: () => ShownCertificate | null;
   readonly insecure: boolean;
+  readonly clocks: Pick<PeerClocks, 'awayMs'>;
   readonly startedMs: number;
   readonly nowMs: () => number;
 }
@@ -120,6 +122,8 @@ export interface ServerStatus {
   readonly insecure: boolean;
   readonly uptimeMs: number;
   readonly nowMs: number;
+  /** By how much that is ahead of most servers here, as far as they were heard; behind: below 0. */
+  readonly clockAwayMs: number;
   readonly ready: boolean;
   readonly rings: readonly RingStatus[];
   readonly refusals: readonly RingRefusal[];
@@ -149,6 +153,7 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
     insecure: ports.insecure,
     uptimeMs: ports.nowMs() - ports.startedMs,
     nowMs: ports.nowMs(),
+    clockAwayMs: ports.clocks.awayMs(ports.nowMs()),
     ready: rings.every(({ notReady }) => notReady === 0),
     rings,
     refusals: ports.rings.refusals(),

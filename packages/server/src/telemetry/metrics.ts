@@ -99,6 +99,10 @@ function statusMetrics({ gauge }: Makers) {
       'ringwright_unreachable_peers',
       'Servers of the rings without a connection from here',
     ),
+    clockAway: gauge(
+      'ringwright_clock_away_seconds',
+      'Clock here less those of most servers that it has met, of two servers less the other one',
+    ),
     logLost: gauge(
       'ringwright_log_lost',
       '1: the commit log was changed from outside, and began anew in this life of the process',
