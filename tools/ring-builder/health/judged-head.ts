@@ -20,13 +20,13 @@ export async function judgedHead(
   entries: readonly LogEntry[],
 ): Promise<JudgedHead> {
   const { ring, id, state, signing } = stored;
-  const { keyspace, version, devices, moves, replicas } = ring;
+  const { keyspace, version, devices, moves, replicas, table } = ring;
   const trust = await trustOf(context).catch(codedOrDisk);
   const trustFault = trust instanceof CodedError ? trust : null;
   const signatures = trust instanceof CodedError ? null : approvalOf(stored, trust);
   const { time } = must(lastVersionEntry(entries), 'a head has its entry');
   return {
-    ring: { keyspace, version, devices, moves, replicas },
+    ring: { keyspace, version, devices, moves, replicas, table },
     id,
     targets: countedTargets(ring, state),
     isOther: (said) => isOtherLine(entries, said),

@@ -7,6 +7,7 @@ import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
+import { commandsForRoom } from '../servers/full-disk.ts';
 import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
@@ -62,7 +63,7 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
   }
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
-    ...diskTroubles(status, { head, said, trouble }),
+    ...diskTroubles(status, { head, devices: devicesOf(server), trouble }),
     ...peerTroubles(server, ring, trouble),
     ...endTroubles(status, { head, nowMs }, trouble),
   ];
@@ -232,40 +233,40 @@ function endingWithin(iso: string | undefined, days: number, nowMs: number): str
   return [`${endsMs <= nowMs ? 'ended' : 'ends'} on ${iso.slice(0, 10)}`];
 }
 
+/** As far as it is known which of those at its address it is. */
+function devicesOf({ said, devices }: AskedServer): readonly number[] {
+  if (said instanceof Error) return devices;
+  return said.device === null ? [] : [said.device];
+}
+
 /** `disk full`: writes are refused now. `disk low`: they will be. A lower weight helps with both. */
 function diskTroubles(
   { disk }: ServerStatus,
-  server: Pick<AskedServer, 'said'> & { readonly head: JudgedHead; readonly trouble: Make },
+  server: Pick<AskedServer, 'devices'> & { readonly head: JudgedHead; readonly trouble: Make },
 ): Trouble[] {
   if (disk === undefined) return [];
-  const { head, said, trouble } = server;
+  const { head, devices, trouble } = server;
   const { freeBytes, totalBytes } = disk;
   const isLow = freeBytes < diskLowBytes || freeBytes < diskLowShare * (totalBytes ?? 0);
   if (!isLow) return [];
   const { keyspace } = head.ring;
-  const device = said instanceof Error || said.device === null ? 'DEVICE' : `d${said.device}`;
   const all = totalBytes === undefined ? '' : ` of ${printBytes(totalBytes)}`;
   const free = `${printBytes(freeBytes)} free${all}`;
   const reserve = printBytes(diskReserveBytes);
   if (totalBytes !== undefined && totalBytes < diskReserveBytes) {
     const why = `a disk of ${printBytes(totalBytes)} takes no writes: ${reserve} are to stay free`;
-    if (said instanceof Error || said.device === null) {
-      return [trouble('disk full', why, `status ${keyspace}`)];
-    }
-    const commands = commandsWithout(head.ring, [said.device]);
+    if (devices.length === 0) return [trouble('disk full', why, `status ${keyspace}`)];
+    const commands = commandsWithout(head.ring, devices);
     const hint = `a larger disk, or ${asCommands(commands)}`;
     return [{ ...trouble('disk full', why, commands[0]), hint }];
   }
+  const device = devices.length === 1 ? `d${devices[0]}` : 'DEVICE';
   const lower = `set-weight ${keyspace} ${device} WEIGHT`;
   if (freeBytes >= diskReserveBytes) {
     return [trouble('disk low', `${free}; writes stop at ${reserve}`, lower)];
   }
   const why = `${free}; writes are refused below ${reserve}`;
-  // A lower weight leaves what is on its way there as it is.
-  if (head.ring.moves.every(({ to }) => `d${to}` !== device)) {
-    return [trouble('disk full', why, lower)];
-  }
-  const cancel = `moves ${keyspace} cancel ${device}`;
-  const hint = `free the disk, or ${asCommands([cancel, lower])}`;
-  return [{ ...trouble('disk full', why, cancel), hint }];
+  const [first = lower, ...rest] = commandsForRoom(head.ring, devices);
+  const hint = `free the disk, or ${asCommands([first, ...rest])}`;
+  return [{ ...trouble('disk full', why, first), hint }];
 }

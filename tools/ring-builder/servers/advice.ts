@@ -5,6 +5,7 @@ import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/err
 import { quoteWord } from '@ringwright/base/quote-command';
 import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
+import { fullDisk } from './full-disk.ts';
 import { type Standing, withoutForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
@@ -17,7 +18,7 @@ export interface Plight {
 }
 
 export interface Situation extends Standing {
-  readonly ring: Standing['ring'] & Pick<Ring, 'version'>;
+  readonly ring: Standing['ring'] & Pick<Ring, 'version' | 'table'>;
   /** The highest version of the folder. */
   readonly head?: number;
   /** Whether any server was ever given the ring. */
@@ -254,7 +255,7 @@ const table = new Map<ErrorCode, Advise>([
     ),
   ],
   ['PEER_UNPROVEN', otherKey],
-  ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
+  ['DISK_FULL', ({ ring }, plights) => fullDisk(ring, plights, named(plights))],
   ['RING_UNKNOWN', unknown],
   ['PEER_FAILED', otherProgram],
   ['PEER_UNREACHABLE', absent],

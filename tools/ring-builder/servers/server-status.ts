@@ -125,6 +125,8 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
   readonly refusal: string;
   /** Its code; null when there is none, or of a release that knows more codes. */
   readonly refusalCode: ErrorCode | null;
+  /** On its disk; absent: nobody knows. */
+  readonly freeBytes?: number;
   /** Bytes a second that it may give, and take; null: no limit. */
   readonly rate: number | null;
   /** Until `rate`, which a rollout lends, ends by itself; null: it is no loan. */
@@ -208,7 +210,8 @@ export function ringIn(
   if (found !== undefined) {
     const { allowed: rate = null, lentMs = null } = status.copyPace ?? {};
     const lacksSignature = Array.isArray(status.trust) && found.epoch === null;
-    return { ...found, refusal, refusalCode, rate, lentMs, lacksSignature };
+    const room = status.disk === undefined ? {} : { freeBytes: status.disk.freeBytes };
+    return { ...found, refusal, refusalCode, ...room, rate, lentMs, lacksSignature };
   }
   return new CodedError(refusalCode ?? 'RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

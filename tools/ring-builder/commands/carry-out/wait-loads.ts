@@ -1,6 +1,5 @@
 // Waits until the joiners of moves hold all their partitions, as far as nobody has paused them.
-import { CodedError } from '@ringwright/base/coded-error';
-import { counted } from '@ringwright/base/counted';
+import type { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
@@ -8,9 +7,9 @@ import type { Context } from '../../cli/verb.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
 import type { Look, MoveWatch } from '../../moves/watch-moves.ts';
-import { ifGoneForGood } from '../../servers/gone-for-good.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { addLoaded, type Loaded, nothingLoaded } from './rollout-totals.ts';
+import { stalledLoads } from './stalled-loads.ts';
 
 interface LoadsAnswer {
   /** The head is another one now: start over with that. */
@@ -70,7 +69,7 @@ export async function waitForLoads(
   };
   const available = inStage('available');
   const loaded = loadedOf(head, answer, available);
-  const stall = done ? null : stalled(head, answer, { rows: ours(answer), stallMs });
+  const stall = done ? null : stalledLoads(head, answer.said, { rows: ours(answer), stallMs });
   return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, loaded };
 }
 
@@ -120,36 +119,4 @@ function loadedOf({ ring }: StoredVersion, { said }: Look, moves: readonly Move[
     const filled = isFilled ? { slots: 1, bytes } : nothingLoaded.filled;
     return addLoaded(sum, { bytes: isFilled ? 0 : bytes, verified, filled });
   }, nothingLoaded);
-}
-
-function stalled(
-  { ring }: StoredVersion,
-  { said }: Look,
-  { rows, stallMs }: { readonly rows: Look['rows']; readonly stallMs: number },
-): CodedError {
-  const open = rows.filter(({ stage }) => stage !== 'available' && stage !== 'paused');
-  const reasons = open.map(
-    ({ partition, stage, reason }) =>
-      `partition ${partition} ${stage}${reason === '' ? '' : `: ${reason}`}`,
-  );
-  const [available, moves] = [
-    rows.filter(({ stage }) => stage === 'available').length,
-    rows.length,
-  ];
-  // Joiners that cannot be asked how far they are.
-  const silent = new Set(
-    open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? [to] : [])),
-  );
-  const names = [...silent].map((id) => `d${id}`).join(' ');
-  return new CodedError(
-    'ROLLOUT_STALLED',
-    `${available} of ${counted(moves, 'move')} available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
-    {
-      hint:
-        silent.size > 0
-          ? `start ${names}, and type the command again: it goes on from there; ${ifGoneForGood(ring, [...silent])}`
-          : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${ring.keyspace} list), or, where those that had its records are gone for good, ring-builder moves ${ring.keyspace} force PARTITION --reason TEXT; then type the command again: it goes on where it was`,
-      details: { available, moves, failed: reasons },
-    },
-  );
 }

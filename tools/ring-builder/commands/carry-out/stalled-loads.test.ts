@@ -1,0 +1,64 @@
+// A rollout that ends for want of room names the disk, what it has and needs, and what to type.
+import { expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { type MoveRow, moveRows, type Said } from '../../moves/move-rows.ts';
+import type { RingStatus } from '../../servers/server-status.ts';
+import { stalledLoads } from './stalled-loads.ts';
+
+// The first slots of two partitions go from d2 to d1.
+const [, ring] = moveVersions(servedRing({ replicas: 1 }), [
+  { partition: 2, replica: 0, from: 2, to: 1 },
+]);
+const [move] = ring.moves;
+const reserve = 268_435_456;
+const room = (free: number, needed: number): string =>
+  `${free} bytes are free, ${needed} are needed (${reserve} of them in reserve)`;
+
+/** What d1 says of its load, with so much free on its own disk. */
+function saying(reason: string, freeBytes: number): Said {
+  const load = { ...move, stage: 'failed', bytes: 0, bytesTotal: 0, rows: 0, reason };
+  const status = { first: [], paused: [], draining: [], failing: [], loads: [load], freeBytes };
+  return new Map([[1, status as unknown as RingStatus]]);
+}
+
+function stall(said: Said) {
+  const rows: readonly MoveRow[] = moveRows(ring, said);
+  return stalledLoads({ ring }, said, { rows, stallMs: 60_000 });
+}
+
+test('the disk of a joiner', () => {
+  const { code, message, hint, details } = stall(saying(room(230_649_856, 290_000_000), 230e6));
+  expect(code).toBe('ROLLOUT_STALLED');
+  expect(message).toBe(
+    '0 of 1 move available and nothing has changed for 60 s: the disk of d1 (127.0.0.1:6201) ' +
+      'has 230.6 MB free and needs 290.0 MB, 59.4 MB more',
+  );
+  expect(hint).toMatch(
+    /^free the disk of d1, where 268.4 MB are to stay free, then ring-builder rollout cities; /,
+  );
+  expect(hint).toContain(
+    'or do without: ring-builder moves cities cancel d1 && ' +
+      "ring-builder set-weight cities d1 WEIGHT && ring-builder commit cities -m 'a disk is full'",
+  );
+  expect(details).toMatchObject({ disks: { 1: { neededBytes: 290_000_000 } } });
+});
+
+test('a joiner that holds nothing: no weight is low enough for it', () => {
+  const table = ring.table.map((row) => row.map((id) => (id === 1 ? 2 : id)));
+  const said = saying(room(230e6, 290e6), 230e6);
+  const rows = moveRows(ring, said);
+  const { hint } = stalledLoads({ ring: { ...ring, table } }, said, { rows, stallMs: 60_000 });
+  expect(hint).toContain('cancel d1 && ring-builder remove cities d1 && ring-builder commit');
+});
+
+test('the disk of the device that it copies from', () => {
+  const { message, hint } = stall(saying(room(230e6, 290e6), 9e9));
+  expect(message).toContain('the disk of d2 (127.0.0.1:6202) has 230.0 MB free');
+  expect(hint).toMatch(/^free the disk of d2, .*, then ring-builder rollout cities$/);
+});
+
+test('another reason keeps the advice on a stall', () => {
+  const { message, hint } = stall(saying('too few holders', 9e9));
+  expect(message).toContain('partition 2 failed: too few holders');
+  expect(hint).toMatch(/^see that the servers run/);
+});

@@ -1,0 +1,101 @@
+// Why loads make no progress, and what to type: servers that are away, full disks, other things.
+// Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { formatAddress } from '@ringwright/base/server-address';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { printBytes } from '../../cli/print-bytes.ts';
+import type { MoveRow, Said } from '../../moves/move-rows.ts';
+import { ifNoRoom, lackedRoom, type Room } from '../../servers/full-disk.ts';
+import { deviceNames, ifGoneForGood } from '../../servers/gone-for-good.ts';
+
+/** More reasons than these say less. */
+const REASONS_MAX = 3;
+
+/** ROLLOUT_STALLED, of the rows that are neither available nor paused. */
+export function stalledLoads(
+  { ring }: Pick<StoredVersion, 'ring'>,
+  said: Said,
+  { rows, stallMs }: { readonly rows: readonly MoveRow[]; readonly stallMs: number },
+): CodedError {
+  const open = rows.filter(({ stage }) => stage !== 'available' && stage !== 'paused');
+  const available = rows.filter(({ stage }) => stage === 'available').length;
+  const reasons = open.map(
+    ({ partition, stage, reason }) =>
+      `partition ${partition} ${stage}${reason === '' ? '' : `: ${reason}`}`,
+  );
+  const disks = fullDisks(open, said);
+  const why = [
+    ...[...disks].map(([id, room]) => diskText(ring, id, room)),
+    ...reasons.filter((_, index) => lackedRoom(open[index]?.reason ?? '') === null),
+  ];
+  const moves = rows.length;
+  const known = `${available} of ${counted(moves, 'move')} available`;
+  const still = `nothing has changed for ${stallMs / 1_000} s`;
+  const message = `${known} and ${still}: ${why.slice(0, REASONS_MAX).join('; ')}`;
+  return new CodedError('ROLLOUT_STALLED', message, {
+    hint: hintFor(ring, { silent: silentOf(open, said), full: [...disks.keys()] }),
+    details: { available, moves, failed: reasons, disks: Object.fromEntries(disks) },
+  });
+}
+
+/** Joiners that cannot be asked how far they are. */
+function silentOf(open: readonly MoveRow[], said: Said): number[] {
+  const silent = open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? to : []));
+  return [...new Set(silent)];
+}
+
+/**
+ * By device, the most that one of its loads needs. It is the joiner that says so; where its own
+ * disk has the room, it repeats what the device said that it copies from.
+ */
+function fullDisks(open: readonly MoveRow[], said: Said): ReadonlyMap<number, Room> {
+  const disks = new Map<number, Room>();
+  for (const { from, to, reason } of open) {
+    const room = lackedRoom(reason);
+    if (room === null || to === null) continue;
+    const isOwn = from === null || freeOn(said, to) < room.neededBytes;
+    const device = isOwn ? to : from;
+    const before = disks.get(device);
+    if ((before?.neededBytes ?? 0) < room.neededBytes) disks.set(device, room);
+  }
+  return disks;
+}
+
+function freeOn(said: Said, device: number): number {
+  const status = said.get(device);
+  return status === undefined || status instanceof Error ? 0 : (status.freeBytes ?? 0);
+}
+
+function diskText({ devices }: Ring, id: number, { freeBytes, neededBytes }: Room): string {
+  const device = devices[id];
+  const server = device === null || device === undefined ? '' : ` (${formatAddress(device)})`;
+  const lacking = printBytes(neededBytes - freeBytes);
+  return (
+    `the disk of d${id}${server} has ${printBytes(freeBytes)} free and needs ` +
+    `${printBytes(neededBytes)}, ${lacking} more`
+  );
+}
+
+function hintFor(
+  ring: Ring,
+  { silent, full }: { readonly silent: readonly number[]; readonly full: readonly number[] },
+): string {
+  const { keyspace } = ring;
+  const hints = [
+    ...(silent.length === 0
+      ? []
+      : [
+          `start ${deviceNames(silent)}, and type the command again: it goes on from there; ` +
+            ifGoneForGood(ring, silent),
+        ]),
+    ...(full.length === 0 ? [] : [ifNoRoom(ring, full, deviceNames(full))]),
+  ];
+  if (hints.length > 0) return hints.join('; ');
+  return (
+    `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${keyspace} ` +
+    'list), or, where those that had its records are gone for good, ring-builder moves ' +
+    `${keyspace} force PARTITION --reason TEXT; then type the command again: it goes on where it was`
+  );
+}
