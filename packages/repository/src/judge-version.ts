@@ -19,7 +19,8 @@ export interface Verdict {
 interface VersionToJudge {
   readonly ring: Ring;
   readonly state: BuilderState;
-  readonly entry: Pick<LogEntry, 'kind'>;
+  /** Of a revert, with `details.revert`. */
+  readonly entry: Pick<LogEntry, 'kind'> & Partial<Pick<LogEntry, 'details'>>;
   /** Moves that a commit leaves for later versions: they are judged with it. */
   readonly later?: LaterWaves | undefined;
 }
@@ -51,26 +52,41 @@ export function judgeVersion(
   trust: Trust | null,
 ): Verdict {
   const guard = changeGuardOf(from, version, trust);
-  if (guard === null) return { large: null, override: null };
+  if (guard === null) return waveVerdict(from, version, trust);
   const { override } = version;
   const { large } = guard;
   if (override !== null) requireReason(override);
   const passes = override === null ? guard.secondSignature : guard.override;
   if (passes) return { large, override };
-  throw guarded(version, guard);
+  throw guarded(from, version, guard);
 }
 
 /**
- * Null for a change that is not large: nothing can be lost by a first version, nor by any of a ring
- * that was never pushed.
+ * Servers see no more than the first wave. One that is large by itself says why it passes; else
+ * they refuse it as a large one that hides, and no further signature helps.
  */
+function waveVerdict(from: JudgedFrom, { ring }: VersionToJudge, trust: Trust | null): Verdict {
+  const head = knownHead(from);
+  if (head === null || trust === null) return { large: null, override: null };
+  const large = whyLarge(changeSize(head, ring), trust.root.roles.ring.movedShare);
+  const override = `first wave of version ${ring.version}: no large change with the others`;
+  return { large, override: large === null ? null : override };
+}
+
+/** Null: nothing can be lost by a first version, nor by any of a ring that was never pushed. */
+function knownHead({ entries, head }: JudgedFrom): Ring | null {
+  return entries.some(reachesServers) ? head : null;
+}
+
+/** Null for a change that is not large. */
 export function changeGuardOf(
-  { entries, state, head }: JudgedFrom,
+  from: JudgedFrom,
   version: VersionToJudge,
   trust: Trust | null,
 ): ChangeGuard | null {
-  if (head === null || !entries.some(reachesServers)) return null;
-  const removed = newlyRemoved(state, version.state);
+  const head = knownHead(from);
+  if (head === null) return null;
+  const removed = newlyRemoved(from.state, version.state);
   const now = changeSize(head, version.ring, removed);
   const size = withLaterWaves(now, head, version);
   const role = trust?.root.roles.ring ?? null;
@@ -121,17 +137,40 @@ function requireReason(reason: string): void {
 }
 
 function guarded(
-  { ring, state }: VersionToJudge,
+  { state: before }: JudgedFrom,
+  version: VersionToJudge,
   { large, size, override, secondSignature }: ChangeGuard,
 ): CodedError {
+  const { ring, state } = version;
   const message = `version ${ring.version} of ${ring.keyspace} is a large change: ${large}`;
-  // A composite ring has no plan: its components have, and those are committed.
-  const look = state.components === undefined ? `see ring-builder plan ${ring.keyspace}; to` : 'to';
+  const drain = size.underQuorum > 0 ? drainInstead(ring, [...newlyRemoved(before, state)]) : '';
   const hint = override
-    ? `${look} go on: --override "why this is right", which is logged`
+    ? `${drain}${lookFirst(version)}to go on: --override "why this is right", which is logged`
     : 'the root of trust allows no override: leave it out, and let a second person sign';
   return new CodedError('BRAKE', message, {
     hint,
     details: { ...size, override, secondSignature },
   });
+}
+
+/** What a removed device holds counts as lost; one that is drained gives it away first. */
+function drainInstead({ keyspace }: Ring, [first, ...more]: readonly number[]): string {
+  if (first === undefined) return '';
+  if (more.length > 0) return 'remove one after the other, a rollout in between; else ';
+  const drain =
+    `ring-builder unstage ${keyspace} && ring-builder set-weight ${keyspace} d${first} 0, ` +
+    'then commit and rollout';
+  return `as long as d${first} answers, drain it before it is removed: ${drain}; else `;
+}
+
+/** What shows the moves. Later waves, and a composite ring, have no plan of their own. */
+function lookFirst({
+  ring: { keyspace },
+  state,
+  entry: { kind, details },
+}: VersionToJudge): string {
+  if (kind !== 'commit' || state.components !== undefined) return '';
+  const revert = details?.['revert'];
+  const shows = typeof revert === 'number' ? `revert ${keyspace} ${revert}` : `plan ${keyspace}`;
+  return `see ring-builder ${shows}; `;
 }

@@ -80,7 +80,9 @@ export async function requireCommittable(
 ): Promise<void> {
   const ring = ringOf(wanted);
   requireSound(ring, unsound);
-  const version = { ...toJudge(wanted, ring), override };
+  const judged = toJudge(wanted, ring);
+  const details = wanted.old === undefined ? {} : { revert: wanted.old.ring.version };
+  const version = { ...judged, entry: { ...judged.entry, details }, override };
   judgeVersion(judgedFrom(wanted), version, await trustOf(context));
 }
 

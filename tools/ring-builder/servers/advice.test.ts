@@ -3,7 +3,7 @@ import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { parseCommandLine } from '../command-line.ts';
-import { adviceOn, isFinal, type Plight, type Situation, worstOf } from './advice.ts';
+import { adviceOn, adviceOnCode, isFinal, type Plight, type Situation, worstOf } from './advice.ts';
 
 const at = (device: number, code: ErrorCode): Plight => {
   return { address: `127.0.0.1:620${device}`, devices: [device], code };
@@ -29,7 +29,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['SIGNATURES_MISSING', still, 'key list', 'copy trust.json'],
   ['SIGNATURES_MISSING', missing, "commit cities -m 'signed from here on'", 'a signed version'],
   ['SIGNATURES_MISSING', signed, 'key list', `ring-builder sign cities ${version} adds`],
-  ['BRAKE', signed, `sign cities ${version}`, 'another ring key'],
+  ['BRAKE', signed, `revert cities ${version - 1}`, 'no signature makes it say'],
   ['TRUST_FORK', signed, 'key list', '--trust'],
   ['BEACON_EXPIRED', signed, 'beacon cities', 'drop again'],
   ['RING_FORMAT_UNKNOWN', still, 'rollout cities', 'older program'],
@@ -109,6 +109,14 @@ test('nobody is told to remove what is removed, or what is needed', () => {
   expect(full).toMatch(
     /; if it will not come back, a new one takes .*: ring-builder replace cities d1 NEW$/,
   );
+});
+
+test('a large change that no server was asked about waits for a signature', () => {
+  const { command, text } = adviceOnCode(signed, 'BRAKE');
+  expect([command, text]).toEqual([
+    `sign cities ${version}`,
+    'somebody with another ring key signs it',
+  ]);
 });
 
 test('nobody is told to remove every device of a ring, nor a list of hundreds', () => {

@@ -7,6 +7,7 @@ import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
 import { fullDisk } from './full-disk.ts';
 import { type Standing, withoutForGood } from './gone-for-good.ts';
+import { largeVersion } from './large-version.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -225,10 +226,7 @@ const table = new Map<ErrorCode, Advise>([
   ['RING_AUDIT_FAILED', says('the version breaks a rule', (ring) => `verify ${ring}`)],
   ['RING_VERSION_JUMP', says('the version is far above theirs', (ring) => `verify ${ring}`)],
   ['SIGNATURES_MISSING', signatures],
-  [
-    'BRAKE',
-    says('somebody with another ring key signs it', (ring, version) => `sign ${ring} ${version}`),
-  ],
+  ['BRAKE', ({ ring }, [{ address }]) => largeVersion(ring, address)],
   ['RING_EPOCH_WRONG', trust],
   ['TRUST_FORK', trust],
   ['TRUST_OLDER', trust],

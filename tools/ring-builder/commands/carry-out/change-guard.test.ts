@@ -5,14 +5,15 @@ import { expect, test } from 'vitest';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
 const slow = { timeout: 180_000 };
-const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
+const usual = { shape: '--partition-power 6 --replicas 3', weights: [100, 100, 100, 100] };
 
 /** A ring that servers may know, because it was restored from what one of them may have had. */
-async function knownRing(keys: string | null): Promise<RingBuilder> {
+async function knownRing(keys: string | null, { shape, weights } = usual): Promise<RingBuilder> {
   const tool = await ringBuilderIn();
   if (keys !== null) await tool.json(`key generate ada ${keys}`);
-  await tool.json('create cities --partition-power 6 --replicas 3 --min-part-hours 0');
-  await tool.json(`add cities ${devices}`);
+  await tool.json(`create cities ${shape} --min-part-hours 0`);
+  const devices = weights.map((weight, id) => `r1z${id + 1}-10.0.0.${id + 1}:6200/sdb ${weight}`);
+  await tool.json(`add cities ${devices.join(' ')}`);
   await tool.json(`commit cities -m first${keys === null ? '' : ` ${keys}`}`);
   const anew = await ringBuilderIn();
   const trust = keys === null ? '' : ` --trust ${join(tool.folder, 'rings/trust.json')}`;
@@ -64,10 +65,54 @@ test('a revert that the change guard stops has cancelled nothing', slow, async (
   const back = await tool.json<Planned>('revert cities 2');
   expect(back).toMatchObject({ cancels: expect.any(Number), brake: { secondSignature: false } });
   expect(codesOf(back)).toContain('BRAKE');
-  expect((await tool.run('revert cities 2 -m again --json')).exit).toBe(5);
+  const refused = await tool.run('revert cities 2 -m again --json');
+  expect(refused.exit).toBe(5);
+  // There is no plan but its own.
+  expect(JSON.parse(refused.stderr).hint).toMatch(/^see ring-builder revert cities 2; to go on: /);
   expect(await tool.json('log cities')).toEqual(log);
   const done = await tool.json('revert cities 2 -m again --override meant');
   expect(done).toMatchObject({ version: 6, to: 2, cancelled: expect.any(Number) });
+  expect(await tool.json('verify cities')).toMatchObject({ ok: true });
+});
+
+test(
+  'a removal that leaves too few: it is said how to drain instead, and that passes',
+  slow,
+  async () => {
+    const tool = await knownRing(null, {
+      shape: '--partition-power 2 --replicas 1',
+      weights: [1, 1],
+    });
+    await tool.json('remove cities d0');
+    const refused = await tool.run('commit cities -m away --json');
+    const { code, hint } = JSON.parse(refused.stderr) as { code: string; hint: string };
+    expect([code, hint]).toEqual([
+      'BRAKE',
+      expect.stringContaining('as long as d0 answers, drain it'),
+    ]);
+    for (const [, command = ''] of hint.matchAll(/ring-builder ((?:unstage|set-weight)[^&,]*)/g)) {
+      await tool.json(command.trim());
+    }
+    expect(await tool.json('commit cities -m drained')).toMatchObject({ moved: 2 });
+  },
+);
+
+test('signed: a first wave that looks large by itself says why it passes', slow, async () => {
+  const home = await ringBuilderIn();
+  const passphrase = join(home.folder, 'passphrase');
+  await writeFile(passphrase, 'correct horse battery\n', { mode: 0o600 });
+  const keys = `--key-folder ${join(home.folder, 'keys')} --passphrase-file ${passphrase}`;
+  const tiny = { shape: '--partition-power 1 --replicas 2', weights: [0.5, 3, 1, 1] };
+  const tool = await knownRing(keys, tiny);
+  await tool.json('set-weight cities d1 0');
+  await tool.json('remove cities d3');
+  expect(await tool.json<Planned>('plan cities --offline')).toMatchObject({ brake: null });
+  await tool.json(`commit cities -m both ${keys}`);
+  // What servers see is this version alone: they refuse one that is large and does not say so.
+  const { stdout } = await tool.run('log cities');
+  expect(stdout).toMatch(
+    /large change, 2 of 4 slots move, .*; override: first wave of version 2: /,
+  );
   expect(await tool.json('verify cities')).toMatchObject({ ok: true });
 });
 
