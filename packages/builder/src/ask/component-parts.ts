@@ -8,15 +8,22 @@ export interface ComponentPart {
   readonly firstRow: number;
   /** Its rows and their moves; devices have the ids that they have in the composite ring. */
   readonly ring: Ring;
-  /** Weights alone decide: overload, pins and zones are known to the component only. */
+  /** With the settings that were handed in; without, weights alone decide. */
   readonly state: BuilderState;
 }
 
-/** None for a ring that is its own. */
-export function componentParts(ring: Ring, state: BuilderState): ComponentPart[] {
+/** What gives shares besides weights, which is known to a component only. */
+export type PartSettings = Pick<BuilderState, 'overload' | 'zonesMin'>;
+
+/** None for a ring that is its own. `settings`: in the order of the components. */
+export function componentParts(
+  ring: Ring,
+  state: BuilderState,
+  settings: readonly (PartSettings | null)[] = [],
+): ComponentPart[] {
   const { components = [], ...own } = state;
   let next = 0;
-  return components.map((component) => {
+  return components.map((component, at) => {
     const { replicas } = component;
     const firstRow = next;
     next += replicas;
@@ -29,7 +36,7 @@ export function componentParts(ring: Ring, state: BuilderState): ComponentPart[]
     return {
       ...{ component, firstRow },
       ring: { ...ring, replicas, moves, table: ring.table.slice(firstRow, next) },
-      state: { ...own, replicas, devices },
+      state: { ...own, ...settings[at], replicas, devices },
     };
   });
 }

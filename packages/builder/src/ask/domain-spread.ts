@@ -6,7 +6,7 @@ import { denseHead } from '../plan/dense-head.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
 import { domainAt } from '../state/tier-tree.ts';
-import { type ComponentPart, componentParts } from './component-parts.ts';
+import { type ComponentPart, componentParts, type PartSettings } from './component-parts.ts';
 
 export interface DomainSpread {
   readonly tier: TierKind;
@@ -30,10 +30,14 @@ type Spread = { -readonly [key in keyof DomainSpread]: DomainSpread[key] } & { c
 
 /**
  * All domains of the devices there are, removed and drained ones too. In a composite ring each
- * component says what its shares allow. O(slots) for each tier.
+ * component says what its shares allow, by its `settings`. O(slots) for each tier.
  */
-export function domainSpreads(ring: Ring, state: BuilderState): DomainSpread[] {
-  const parts = componentParts(ring, state);
+export function domainSpreads(
+  ring: Ring,
+  state: BuilderState,
+  settings?: readonly (PartSettings | null)[],
+): DomainSpread[] {
+  const parts = componentParts(ring, state, settings);
   if (parts.length > 0) return composedSpreads(ring, state, parts);
   const dense = denseHead(ring, state);
   if (dense !== null) return domainSpreads(dense.head, dense.state);

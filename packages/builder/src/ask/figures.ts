@@ -10,7 +10,7 @@ import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { tierKinds, tierNamesById } from '../state/tier-name.ts';
 import { deviceBelow, tierNames } from '../state/tier-tree.ts';
-import { type ComponentPart, componentParts } from './component-parts.ts';
+import { type ComponentPart, componentParts, type PartSettings } from './component-parts.ts';
 
 interface BalanceFigures {
   /** Largest deviation of a device from its exact share, in slots and in percent of the share. */
@@ -47,10 +47,14 @@ interface TierLoad {
 
 /**
  * Figures of the table as it stands; slots in flight count where they are. Right for 2.5 replicas
- * too. In a composite ring each component gives the shares of its own devices.
+ * too. In a composite ring each component gives the shares of its own devices, by its `settings`.
  */
-export function ringFigures(ring: Ring, state: BuilderState): RingFigures {
-  const parts = componentParts(ring, state);
+export function ringFigures(
+  ring: Ring,
+  state: BuilderState,
+  settings?: readonly (PartSettings | null)[],
+): RingFigures {
+  const parts = componentParts(ring, state, settings);
   if (parts.length > 0) return sumOf(parts, state);
   const dense = denseHead(ring, state);
   if (dense !== null) return ringFigures(dense.head, dense.state);

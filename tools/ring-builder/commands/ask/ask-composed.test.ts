@@ -1,8 +1,11 @@
 // What is asked of a composite ring is judged by its components, and no answer names a command
 // that such a ring refuses.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { composedRing, deviceText } from '../../../../test/support/composed-ring.ts';
+import { composedRing, deviceText, makeRing } from '../../../../test/support/composed-ring.ts';
 import { notePush } from '../../../../test/support/note-push.ts';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 interface Row {
   readonly tier: string;
@@ -35,6 +38,29 @@ test('shares are those that the components give to their own devices', async () 
   expect(dispersion).toMatchObject({ exit: 0, next: 'ring-builder status both' });
   const { domains } = await tool.json<Dispersion>('dispersion both');
   expect(domains[0]).toMatchObject({ slots: 48, counts: [0, 0, 0, 16], least: 3, most: 3 });
+});
+
+test('a component that lets devices hold more for dispersion is judged by that', async () => {
+  const tool = await ringBuilderHere();
+  await makeRing(tool, 'west', { replicas: 1, devices: [4, 5] });
+  await tool.json('create east --partitions 16 --replicas 2');
+  // Two devices in one zone, and one alone in the other.
+  await tool.json('add east r1z1-10.0.0.1:6200/a 1 r1z1-10.0.0.2:6200/b 1 r1z2-10.0.0.3:6200/c 1');
+  await tool.json('set east --overload 0.5');
+  await tool.json('commit east -m first');
+  await tool.json('compose both east west');
+  for (const ring of ['east', 'both']) {
+    expect(await tool.json(`balance ${ring}`), ring).toMatchObject({ balanced: true });
+    expect(await tool.json(`dispersion ${ring}`), ring).toMatchObject({ slotsWrong: 0 });
+  }
+  expect(await tool.text('dispersion both')).toContain('(overload 0.5 and 0, required 0.5)');
+  // Without the component only weights are known, and that is said.
+  await rm(join(tool.folder, 'rings', 'east'), { recursive: true });
+  for (const verb of ['balance', 'dispersion']) {
+    expect(await tool.text(`${verb} both`), verb).toContain(
+      'of east version 1 only weights are known here, which its settings may overrule',
+    );
+  }
 });
 
 test('what is not even is looked at in the component', async () => {

@@ -9,6 +9,7 @@ import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
+import { partSettings } from './part-settings.ts';
 
 const ROWS_SHOWN_MAX = 60;
 
@@ -29,7 +30,8 @@ export const verb: Verb = {
     const stored = await askedVersion(args, context);
     const { version } = stored.ring;
     const state = stateOf(stored);
-    const { balance, tiers, devices, spread } = ringFigures(stored.ring, state);
+    const known = await partSettings(context, state);
+    const { balance, tiers, devices, spread } = ringFigures(stored.ring, state, known.settings);
     const rows = tierKinds.flatMap((tier): BalanceRow[] => {
       const names = tierNamesById(state.devices, tier);
       const found =
@@ -55,6 +57,7 @@ export const verb: Verb = {
       lines: [
         `${name} version ${version}: ${within ? 'every tier and device is' : 'not all are'} ` +
           `within one slot of the exact share${state.components === undefined ? '' : ' that its component gives'}`,
+        ...known.lines,
         `worst device d${balance.worstDevice}: ${balance.worstSlots.toFixed(2)} slots off; ` +
           `worst tier: ${balance.worstTierSlots.toFixed(2)}`,
         ...(balance.slotsToClear > 0

@@ -1,7 +1,7 @@
 // ring-builder dispersion: how the replicas of partitions lie in regions, zones and servers.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { componentParts } from '@ringwright/builder/ask/component-parts';
+import { componentParts, type PartSettings } from '@ringwright/builder/ask/component-parts';
 import { type DomainSpread, domainSpreads } from '@ringwright/builder/ask/domain-spread';
 import { placementProblem } from '@ringwright/builder/place/placement-problem';
 import { denseHead } from '@ringwright/builder/plan/dense-head';
@@ -14,6 +14,7 @@ import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
+import { partSettings } from './part-settings.ts';
 
 const ROWS_SHOWN_MAX = 60;
 
@@ -28,7 +29,8 @@ export const verb: Verb = {
     const stored = await askedVersion(args, context);
     const { version } = stored.ring;
     const state = stateOf(stored);
-    const domains = domainSpreads(stored.ring, state);
+    const known = await partSettings(context, state);
+    const domains = domainSpreads(stored.ring, state, known.settings);
     const required = requiredBy(stored.ring, state);
     const wrong = domains.reduce((sum, one) => sum + one.tooMany + one.tooFew, 0);
     const beyondCap = domains.reduce((sum, one) => sum + overCap(one), 0);
@@ -51,7 +53,8 @@ export const verb: Verb = {
         wrong === 0
           ? 'every partition is as dispersed as the shares permit, at every tier'
           : `${counted(wrong, 'slot lies', 'slots lie')} otherwise than the shares permit: a rebalance mends that`,
-        capLine(beyondCap, { overload: state.overload, required }),
+        ...known.lines,
+        capLine(beyondCap, { overload: overloadText(state, known.settings), required }),
         '',
         ...printDomains(domains),
       ],
@@ -79,9 +82,18 @@ function nextCommand({ ring, components }: BuilderState, isWrong: boolean): stri
   return isWrong ? `plan ${ring}` : `frontier ${ring}`;
 }
 
+/** Of each component, in order. */
+function overloadText(
+  { overload, components }: BuilderState,
+  settings: readonly (PartSettings | null)[],
+): string {
+  if (components === undefined) return `${overload}`;
+  return settings.map((one) => one?.overload ?? 'unknown').join(' and ');
+}
+
 function capLine(
   beyond: number,
-  { overload, required }: { readonly overload: number; readonly required: number | null },
+  { overload, required }: { readonly overload: string; readonly required: number | null },
 ): string {
   if (beyond === 0) return `dispersion is perfect (overload ${overload}, required ${required})`;
   const remedy = required === null ? 'no overload helps' : `overload ${required} would`;

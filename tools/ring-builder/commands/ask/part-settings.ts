@@ -1,0 +1,38 @@
+// By what the components of a composite ring give their shares, as they say themselves.
+import type { PartSettings } from '@ringwright/builder/ask/component-parts';
+import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../../cli/verb.ts';
+
+interface KnownSettings {
+  /** In the order of the components; null: its weights alone are known. */
+  readonly settings: readonly (PartSettings | null)[];
+  /** For people, of those that are not known. */
+  readonly lines: readonly string[];
+}
+
+/** Nothing for a ring that is its own. */
+export async function partSettings(
+  { rings }: Pick<Context, 'rings'>,
+  { components = [] }: BuilderState,
+): Promise<KnownSettings> {
+  const settings = await Promise.all(components.map((one) => settingsOf(rings, one)));
+  const unknown = components.filter((_, at) => settings[at] === null);
+  const lines = unknown.map(
+    ({ ring, version }) =>
+      `of ${ring} version ${version} only weights are known here, which its settings may overrule`,
+  );
+  return { settings, lines };
+}
+
+/** A composite ring does not know the tokens of its devices either. */
+async function settingsOf(
+  rings: string,
+  { ring, version, id }: Component,
+): Promise<PartSettings | null> {
+  const stored = await readVersion(rings, ring, version).catch(() => null);
+  if (stored === null || stored.id !== id || stored.state === null) return null;
+  const { overload, zonesMin, placement } = stored.state;
+  if (placement === 'tokens') return null;
+  return { overload, ...(zonesMin !== undefined && { zonesMin }) };
+}
