@@ -42,7 +42,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 }
 
 /** Renames within one file system; both parents are synced. */
-async function renameDurably(from: string, to: string): Promise<void> {
+export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));
   if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
