@@ -216,12 +216,13 @@ const table = new Map<ErrorCode, Advise>([
   ['RING_OLDER', older],
   [
     'RING_FOREIGN',
-    says(
-      'those servers hold another ring of this name: is it the right folder, and are its ' +
-        'addresses right? After a fork where one history split or merged partitions: do the same ' +
-        'here, or let that one win',
-      (ring) => `show ${ring}`,
-    ),
+    ({ ring: { keyspace } }) => ({
+      command: `show ${keyspace}`,
+      text:
+        'those servers hold another ring of this name: is it the right folder, and are its ' +
+        'addresses right? After a fork where partitions were split or merged, ' +
+        `ring-builder settle ${keyspace} -m REASON names the ways out`,
+    }),
   ],
   ['RING_AUDIT_FAILED', says('the version breaks a rule', (ring) => `verify ${ring}`)],
   ['RING_VERSION_JUMP', says('the version is far above theirs', (ring) => `verify ${ring}`)],

@@ -53,3 +53,22 @@ export function waysToFindKeys({ keyspace, moves }: Situation['ring'], holder = 
     `ring-builder restore ${keyspace} --from ${holder} --replace, then settle`
   );
 }
+
+/**
+ * For two histories of which neither can follow the other: the servers of one begin anew, and what
+ * they alone had comes back from an archive. `holders` have the other one.
+ */
+export function wayWithArchive(
+  keyspace: string,
+  holders: readonly Pick<Plight, 'address'>[],
+): string {
+  const from = holders[0]?.address ?? 'IP:PORT';
+  return (
+    'decide for one; where it is the one here, first keep what the other has: ' +
+    `ring-builder restore ${keyspace} --from ${from} --rings OTHER, ` +
+    `ring-builder archive-data ${keyspace} --to FOLDER --rings OTHER; ` +
+    `stop ${named(holders)}, empty the data directories (device-key.pem stays) and start them; ` +
+    `ring-builder rollout ${keyspace}, ring-builder restore-data ${keyspace} --from FOLDER. ` +
+    'Where it is the other one, the same in its folder'
+  );
+}

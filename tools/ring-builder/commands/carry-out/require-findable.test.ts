@@ -46,3 +46,33 @@ test('a line that a server would not find its records under tells no server', as
   await theirs.answer('settle cities -m theirs --yes');
   expect(has.told).toEqual(['settle']);
 });
+
+test('where both lines were split, neither wins, and the way that is left is named', async () => {
+  const { port, has } = await ringHolder();
+  const ours = await ringBuilderHere();
+  const theirs = await ringBuilderHere();
+  onTestFinished(() => rm(ours.folder, { recursive: true }));
+  onTestFinished(() => rm(theirs.folder, { recursive: true }));
+  await ours.json('create cities --partitioner ranges --replicas 1 --min-part-hours 0');
+  await ours.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  await ours.json('commit cities -m first');
+  await cp(join(ours.folder, 'rings'), join(theirs.folder, 'rings'), { recursive: true });
+  for (const [tool, key] of [
+    [ours, 'm'],
+    [theirs, 'f'],
+  ] as const) {
+    await tool.json(`split cities 0 --at ${key}`);
+    await tool.json('commit cities -m split');
+  }
+  has.active = await readVersion(join(theirs.folder, 'rings'), 'cities', 'head');
+  const error: unknown = await ours.answer('settle cities -m ours --yes').catch((one) => one);
+  expect(error).toMatchObject({
+    code: 'RING_FOREIGN',
+    message: expect.stringContaining('so neither can win'),
+    hint: expect.stringMatching(
+      /restore cities --from [^;]* --rings OTHER.*archive-data cities.*; stop .*restore-data cities/,
+    ),
+    details: { neither: true, servers: [`127.0.0.1:${port}`] },
+  });
+  expect(has.told).toEqual([]);
+});

@@ -13,7 +13,7 @@ import type { AskedTarget } from '../../servers/ask-targets.ts';
 import { fanOut } from '../../servers/fan-out.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
-import { waysToFindKeys } from './advice-after-fork.ts';
+import { waysToFindKeys, wayWithArchive } from './advice-after-fork.ts';
 
 /**
  * The ring of each other history is fetched from one server that has it. Those that cannot be asked
@@ -34,19 +34,33 @@ export async function requireFindable(
   const [first] = judged.flat();
   if (first === undefined) return;
   const others = judged.flat().flatMap(({ alike }) => alike);
+  const about = {
+    ...{ ring: keyspace, version: ring.version, id, theirs: first.theirs.version },
+    servers: others.map(({ address }) => address),
+  };
+  if (!mayFollow(partitioner, first.theirs.partitioner)) throw neitherWins(ring, others, about);
   const [here, there] = [partitioner, first.theirs.partitioner].map(settingsText);
   throw new CodedError(
     'RING_FOREIGN',
     `version ${ring.version} here maps keys by ${here}, ${named(others)} by ${there}: ` +
       'the records there would not be found under it, so it cannot win',
-    {
-      hint: waysToFindKeys(ring, others[0]?.address),
-      details: {
-        ...{ ring: keyspace, version: ring.version, id, theirs: first.theirs.version },
-        servers: others.map(({ address }) => address),
-      },
-    },
+    { hint: waysToFindKeys(ring, others[0]?.address), details: about },
   );
+}
+
+/** Each has split or merged partitions as the other has not. */
+function neitherWins(
+  { keyspace, version }: Ring,
+  others: readonly Target[],
+  details: CodedError['details'],
+): CodedError {
+  const message =
+    `version ${version} here and the ring of ${named(others)} have partitions that were split or ` +
+    'merged otherwise: records of one would not be found under the other, so neither can win';
+  return new CodedError('RING_FOREIGN', message, {
+    hint: wayWithArchive(keyspace, others),
+    details: { ...details, neither: true },
+  });
 }
 
 type Holders = [Target, ...Target[]];
