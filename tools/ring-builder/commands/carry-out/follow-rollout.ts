@@ -45,14 +45,14 @@ const LOOK_MS = 1_000;
 
 export async function followRollout(
   context: Context,
-  ring: string,
+  { ring, override }: { readonly ring: string; readonly override: string | null },
   rollOut: () => Promise<RolledOut>,
 ): Promise<Answer> {
   const { ended, steps, troubles } = await followRamps({
     nowMs: context.nowMs,
     rollOut,
     troubles: () => lastingTroubles(context, ring),
-    takeStep: () => takeStep(context, ring),
+    takeStep: () => takeStep(context, { ring, ...(override !== null && { override }) }),
     waitUntil: (ms) => sleepUntil(context, ring, ms),
   });
   const { answer } = ended;
@@ -108,10 +108,12 @@ async function lastingTroubles(context: Context, ring: string): Promise<readonly
   return answer;
 }
 
-async function takeStep(context: Context, ring: string): Promise<boolean> {
+async function takeStep(
+  context: Context,
+  args: { readonly ring: string; readonly override?: string },
+): Promise<boolean> {
   const message = 'the next step of its ramps (rollout --follow)';
-  const args = { ring, message, 'step-ramps': true };
-  const { json, lines } = await commit.run(args, context);
+  const { json, lines } = await commit.run({ ...args, message, 'step-ramps': true }, context);
   for (const line of lines) context.tell(line);
   return (json as { readonly changed: boolean }).changed;
 }

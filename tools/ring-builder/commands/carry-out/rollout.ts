@@ -50,7 +50,9 @@ export const verb: Verb = {
     'stall-timeout': textOption(
       `seconds without any progress after which it gives up (default ${STALL_SECONDS})`,
     ),
-    override: textOption('why a later wave that the change guard stops is right; logged'),
+    override: textOption(
+      'why a later wave, or a step of --follow, that the change guard stops is right',
+    ),
     follow: flagOption('take the steps of ramps too, one after the other, while all is well'),
     'skip-down': flagOption(
       'go on without servers that cannot be reached; they are fenced until they catch up',
@@ -80,7 +82,7 @@ export const verb: Verb = {
     if (!flag(args, 'follow')) return (await rolled()).answer;
     // Its steps are commits, and those load the planner.
     const { followRollout } = await import('./follow-rollout.ts');
-    return followRollout(context, text(args, 'ring'), rolled);
+    return followRollout(context, { ring: text(args, 'ring'), override: options.override }, rolled);
   },
 };
 

@@ -23,7 +23,7 @@ function saying(reason: string, freeBytes: number): Said {
 
 function stall(said: Said) {
   const rows: readonly MoveRow[] = moveRows(ring, said);
-  return stalledLoads({ ring }, said, { rows, stallMs: 60_000 });
+  return stalledLoads({ ring, state: null }, said, { rows, stallMs: 60_000 });
 }
 
 test('the disk of a joiner', () => {
@@ -47,7 +47,10 @@ test('a joiner that holds nothing: no weight is low enough for it', () => {
   const table = ring.table.map((row) => row.map((id) => (id === 1 ? 2 : id)));
   const said = saying(room(230e6, 290e6), 230e6);
   const rows = moveRows(ring, said);
-  const { hint } = stalledLoads({ ring: { ...ring, table } }, said, { rows, stallMs: 60_000 });
+  const { hint } = stalledLoads({ ring: { ...ring, table }, state: null }, said, {
+    rows,
+    stallMs: 60_000,
+  });
   expect(hint).toContain('cancel d1 && ring-builder remove cities d1 && ring-builder commit');
 });
 

@@ -15,7 +15,7 @@ const REASONS_MAX = 3;
 
 /** ROLLOUT_STALLED, of the rows that are neither available nor paused. */
 export function stalledLoads(
-  { ring }: Pick<StoredVersion, 'ring'>,
+  { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
   said: Said,
   { rows, stallMs }: { readonly rows: readonly MoveRow[]; readonly stallMs: number },
 ): CodedError {
@@ -35,7 +35,7 @@ export function stalledLoads(
   const still = `nothing has changed for ${stallMs / 1_000} s`;
   const message = `${known} and ${still}: ${why.slice(0, REASONS_MAX).join('; ')}`;
   return new CodedError('ROLLOUT_STALLED', message, {
-    hint: hintFor(ring, { silent: silentOf(open, said), full: [...disks.keys()] }),
+    hint: hintFor({ ring, state }, { silent: silentOf(open, said), full: [...disks.keys()] }),
     details: { available, moves, failed: reasons, disks: Object.fromEntries(disks) },
   });
 }
@@ -79,7 +79,7 @@ function diskText({ devices }: Ring, id: number, { freeBytes, neededBytes }: Roo
 }
 
 function hintFor(
-  ring: Ring,
+  { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
   { silent, full }: { readonly silent: readonly number[]; readonly full: readonly number[] },
 ): string {
   const { keyspace } = ring;
@@ -88,7 +88,7 @@ function hintFor(
       ? []
       : [
           `start ${deviceNames(silent)}, and type the command again: it goes on from there; ` +
-            ifGoneForGood(ring, silent),
+            ifGoneForGood({ ...ring, components: state?.components }, silent),
         ]),
     ...(full.length === 0 ? [] : [ifNoRoom(ring, full, deviceNames(full))]),
   ];
