@@ -62,7 +62,7 @@ export const ringBugs: readonly SeededBug[] = [
     about: 'an old holder drops its file without a word to the holders',
     nemeses: [absentHolder],
     file: drainPartition,
-    find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
+    find: 'await Promise.all(holders.map((device) => confirmAll(ports, { active, partition, device })));',
     replace: '',
   },
   {
@@ -70,9 +70,9 @@ export const ringBugs: readonly SeededBug[] = [
     about: 'an old holder drops its file when a quorum of the holders has everything',
     nemeses: [absentHolder],
     file: drainPartition,
-    find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
+    find: 'await Promise.all(holders.map((device) => confirmAll(ports, { active, partition, device })));',
     replace:
-      'const told = await Promise.allSettled(pushTo.map((device) => confirmAll(ports, { active, partition, device }))); if (told.filter(({ status }) => status === "rejected").length > 1) throw changed(partition);',
+      'const told = await Promise.allSettled(holders.map((device) => confirmAll(ports, { active, partition, device }))); if (told.filter(({ status }) => status === "rejected").length > 1) throw changed(partition);',
   },
   {
     name: 'digests-not-compared',

@@ -1,8 +1,16 @@
 // The commit log's bytes: a segment header, then frames with length, number and CRC32. Pure.
 import { crc32 } from 'node:zlib';
+import { logFillBytes } from '@ringwright/base/limits-store';
 
 // Segment header: magic 8 | segment number 8 | salt 8 | CRC32 of the 24 bytes before 4.
 const SEGMENT_MAGIC = Buffer.from('RWLOG001', 'latin1');
+/**
+ * The first half of the salt, where the file is as long as `filledBy` says: earlier programs drew
+ * all of it. A seed has 32 bits, so 32 random ones are enough.
+ */
+const KEEPS_LENGTH = Buffer.from('FULL', 'latin1');
+/** Random bytes of the salt. */
+export const saltBytes = 4;
 const CHECKED_HEADER_BYTES = 24;
 export const segmentHeaderBytes = 28;
 // Frame header: magic 4 | CRC32 over all that follows 4 | payload length 4 | frame number 4.
@@ -18,13 +26,16 @@ const CHECKED_FROM = 8;
 interface SegmentHeader {
   readonly number: number;
   readonly seed: number;
+  /** False: an earlier program made the segment. */
+  readonly keepsLength: boolean;
 }
 
 export function encodeSegmentHeader(number: number, salt: Buffer): Buffer {
   const header = Buffer.alloc(segmentHeaderBytes);
   SEGMENT_MAGIC.copy(header, 0);
   header.writeBigUInt64BE(BigInt(number), 8);
-  salt.copy(header, 16, 0, 8);
+  KEEPS_LENGTH.copy(header, 16);
+  salt.copy(header, 20, 0, saltBytes);
   header.writeUInt32BE(crc32(header.subarray(0, CHECKED_HEADER_BYTES)), CHECKED_HEADER_BYTES);
   return header;
 }
@@ -33,7 +44,20 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | null {
   if (bytes.length < segmentHeaderBytes || !bytes.subarray(0, 8).equals(SEGMENT_MAGIC)) return null;
   const seed = bytes.readUInt32BE(CHECKED_HEADER_BYTES);
   if (crc32(bytes.subarray(0, CHECKED_HEADER_BYTES)) !== seed) return null;
-  return { number: Number(bytes.readBigUInt64BE(8)), seed };
+  const keepsLength = bytes.subarray(16, 20).equals(KEEPS_LENGTH);
+  return { number: Number(bytes.readBigUInt64BE(8)), seed, keepsLength };
+}
+
+/**
+ * How long a segment is with a frame of `bytes` that ends at `end`, when it was `filled` before: a
+ * small frame that reaches beyond brings zeros along.
+ */
+export function filledBy(
+  { end, bytes }: { readonly end: number; readonly bytes: number },
+  filled: number,
+): number {
+  const isLong = 4 * bytes > logFillBytes;
+  return end <= filled || isLong ? Math.max(filled, end) : end + logFillBytes;
 }
 
 /** Fills in the frame header at the start of `frame`; the payload follows it already. */

@@ -1,22 +1,17 @@
-import {
-  appendFileSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { logFillBytes } from '@ringwright/base/limits-store';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cutWals, logFiles, scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import { checkStore } from '../audit/check-store.ts';
-import { frameAt, segmentHeaderBytes } from './log-frame.ts';
+import { checksumFrame, frameAt, segmentHeaderBytes } from './log-frame.ts';
 import { readSegment } from './read-segment.ts';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e'];
 const place = scratch();
 let log = '';
+/** To the end of the last frame. */
 let bytes = Buffer.alloc(0);
 /** Start of each frame, and the end of the last. */
 const starts: number[] = [];
@@ -48,6 +43,12 @@ function spent(): number {
   return (starts.at(-1) ?? 0) - (starts[1] ?? 0);
 }
 
+/** As after a power loss that took what is behind `length`: zeros, to the length it had. */
+function tornAt(length: number, behind: Buffer = Buffer.alloc(0)): Buffer {
+  const zeros = Buffer.alloc(bytes.length + logFillBytes - spent() - length - behind.length);
+  return Buffer.concat([bytes.subarray(0, length), behind, zeros]);
+}
+
 /** How far the log is as it was written: a frame whose missing bytes are zeros is whole. */
 function endOfLog(torn: Buffer): number {
   const at = bytes.findIndex((byte, index) => byte !== torn[index]);
@@ -68,26 +69,42 @@ async function framesOf(content: Buffer): Promise<number | string> {
 }
 
 describe('one segment', () => {
-  test('cut at any byte keeps every frame before the cut', async () => {
-    for (let length = 0; length <= bytes.length; length += 1) {
-      const whole = starts.filter((start) => start <= length).length - 1;
-      expect(await framesOf(bytes.subarray(0, length)), `cut at ${length}`).toBe(
-        Math.max(0, whole),
-      );
-    }
-  });
-
-  test('and so does any part of the last two frames over zeros', async () => {
-    for (let length = starts.at(-3) ?? 0; length <= bytes.length; length += 1) {
-      const torn = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(5_000)]);
+  test('torn at any byte keeps every frame before', async () => {
+    for (let length = segmentHeaderBytes; length <= bytes.length; length += 1) {
+      const torn = tornAt(length);
       const whole = starts.filter((start) => start <= endOfLog(torn)).length - 1;
       expect(await framesOf(torn), `zeros from ${length}`).toBe(whole);
     }
   });
 
+  test('cut inside a frame behind the first is damage: it was on the disk', async () => {
+    const [, first = 0] = starts;
+    for (let length = 0; length <= bytes.length; length += 1) {
+      const whole = starts.filter((start) => start <= length).length - 1;
+      // The first frame brings the zeros: nobody knows of it before all of them are there.
+      const isKept = starts.includes(length) || length < first;
+      const wanted = isKept ? Math.max(0, whole) : 'LOG_DAMAGED';
+      expect(await framesOf(bytes.subarray(0, length)), `cut at ${length}`).toBe(wanted);
+    }
+    const zeros = Buffer.concat([bytes.subarray(0, first), Buffer.alloc(5_000)]);
+    expect(await framesOf(zeros), 'a crash in the middle of the zeros').toBe(1);
+  });
+
+  test('of an earlier program: nobody knows how long it was', async () => {
+    const header = Buffer.from(bytes.subarray(0, segmentHeaderBytes));
+    header.fill(7, 16, 24);
+    header.writeUInt32BE(crc32(header.subarray(0, 24)), 24);
+    const torn = bytes.subarray(segmentHeaderBytes, (starts[1] ?? 0) - 1);
+    expect(await framesOf(Buffer.concat([header, torn]))).toBe(0);
+    const whole = Buffer.from(bytes.subarray(segmentHeaderBytes, starts[1]));
+    checksumFrame(whole, 0, header.readUInt32BE(24));
+    const next = Buffer.concat([header, whole, bytes.subarray(starts[1], (starts[2] ?? 0) - 1)]);
+    expect(await framesOf(next)).toBe(1);
+  });
+
   test('any flipped byte of the last frame drops this frame alone', async () => {
     for (let at = starts.at(-2) ?? 0; at < bytes.length; at += 1) {
-      const flipped = Buffer.from(bytes);
+      const flipped = tornAt(bytes.length);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
       expect(await framesOf(flipped), `flip at ${at}`).toBe(KEYS.length - 1);
     }
@@ -107,7 +124,7 @@ describe('one segment', () => {
       Buffer.alloc(300, 0x52),
       Buffer.from('RWF1RWF1RWF1'),
     ]) {
-      expect(await framesOf(Buffer.concat([bytes, tail]))).toBe(KEYS.length);
+      expect(await framesOf(tornAt(bytes.length, tail))).toBe(KEYS.length);
     }
   });
 });
@@ -122,7 +139,7 @@ describe('a store without its WALs, as after a power loss', () => {
   });
 
   // What is read of a log cut at any byte, the tests above try; this is what a store makes of it.
-  test('cut in the last two frames, and at their ends, keeps every frame before', async () => {
+  test('torn in the last two frames, and at their ends, keeps every frame before', async () => {
     const from = starts.at(-3) ?? 0;
     const every = Array.from({ length: bytes.length - from }, (_, at) => from + at);
     const isNear = (length: number): boolean =>
@@ -130,7 +147,7 @@ describe('a store without its WALs, as after a power loss', () => {
     for (const length of every.filter((one, at) => at % 7 === 0 || isNear(one))) {
       await using image = place.image();
       cutWals(image.directory, () => 0);
-      truncateSync(logFiles(image.directory)[0] ?? '', length);
+      writeFileSync(logFiles(image.directory)[0] ?? '', tornAt(length));
       const store = await image.open();
       const whole = starts.filter((start) => start <= length).length - 1;
       expect(store.info('test', 0), `cut at ${length}`).toMatchObject({ seq: whole });

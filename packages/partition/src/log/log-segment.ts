@@ -1,13 +1,19 @@
 // The files of the commit log: `<16 hex digits>.log`, numbered without gaps. The lowest goes first.
 import { randomBytes } from 'node:crypto';
-import { constants, write, writev } from 'node:fs';
+import { constants, fdatasync, ftruncate, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { logFillBytes } from '@ringwright/base/limits-store';
 import { syncDirectory } from '@ringwright/node/durable-files';
 import { type FileIdentity, identityOf } from '../file/file-identity.ts';
-import { decodeSegmentHeader, encodeSegmentHeader, segmentHeaderBytes } from './log-frame.ts';
+import {
+  decodeSegmentHeader,
+  encodeSegmentHeader,
+  filledBy,
+  saltBytes,
+  segmentHeaderBytes,
+} from './log-frame.ts';
 
 export interface LogSegment {
   readonly number: number;
@@ -18,7 +24,7 @@ export interface LogSegment {
   readonly handle: FileHandle;
   /** Where the next frame goes. */
   bytes: number;
-  /** The file reaches at least so far: zeros lie behind the last frame. */
+  /** How long the file is: zeros lie behind the last frame. */
   filled: number;
   /** Number of the next frame. */
   frames: number;
@@ -36,7 +42,7 @@ const DURABLE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | 
 export async function createSegment(directory: string, number: number): Promise<LogSegment> {
   const file = segmentFile(directory, number);
   const handle = await open(file, DURABLE_NEW, 0o600);
-  const header = encodeSegmentHeader(number, randomBytes(8));
+  const header = encodeSegmentHeader(number, randomBytes(saltBytes));
   try {
     await handle.write(header, 0, header.length, 0);
     await handle.sync();
@@ -95,20 +101,27 @@ export function appendFrame(
 ): void {
   const { fd } = segment.handle;
   const position = segment.bytes;
-  segment.bytes += frame.length;
-  segment.frames += 1;
-  const fits = segment.bytes <= segment.filled;
-  if (fits || 4 * frame.length > logFillBytes) {
-    segment.filled = Math.max(segment.filled, segment.bytes);
+  const end = position + frame.length;
+  const filled = filledBy({ end, bytes: frame.length }, segment.filled);
+  const bringsZeros = filled > Math.max(end, segment.filled);
+  Object.assign(segment, { bytes: end, filled, frames: segment.frames + 1 });
+  if (!bringsZeros) {
     writeAll(fd, { bytes: frame, position }, done);
     return;
   }
-  segment.filled = segment.bytes + logFillBytes;
   writev(fd, [frame, ZEROS], position, (error, written) => {
-    // Zeros that found no room are no loss: the file grows with its frames then.
-    if (error !== null || written >= frame.length) done(error);
-    else writeAll(fd, { bytes: frame.subarray(written), position: position + written }, done);
+    if (error !== null || position + written === filled) done(error);
+    else if (written >= frame.length) lengthen(fd, filled, done);
+    else {
+      const rest = { bytes: frame.subarray(written), position: position + written };
+      writeAll(fd, rest, (failed) => (failed === null ? lengthen(fd, filled, done) : done(failed)));
+    }
   });
+}
+
+/** Zeros that found no room are a hole: by its length a file shows that nothing was cut off. */
+function lengthen(fd: number, length: number, done: (error: Error | null) => void): void {
+  ftruncate(fd, length, (error) => (error === null ? fdatasync(fd, done) : done(error)));
 }
 
 function writeAll(

@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogPartition, visitEntries } from './log-entries.ts';
-import { decodeSegmentHeader, frameAt, frameBehind, segmentHeaderBytes } from './log-frame.ts';
+import {
+  decodeSegmentHeader,
+  filledBy,
+  frameAt,
+  frameBehind,
+  segmentHeaderBytes,
+} from './log-frame.ts';
 import { segmentFile } from './log-segment.ts';
 
 /** Decoded in one turn of the event loop: ~20 ms of small records. */
@@ -21,7 +27,8 @@ export interface SegmentContent {
 
 /**
  * Only the end of the last segment may be torn: a frame is written after the one before it was
- * synced. Throws LOG_DAMAGED with file and offset for anything else.
+ * synced, and a torn segment is as long as its frames have made it. Throws LOG_DAMAGED with file
+ * and offset for anything else.
  */
 export async function readSegment(
   directory: string,
@@ -38,6 +45,7 @@ export async function readSegment(
   }
   const places = new EntryPlaces();
   let frames = 0;
+  const length = new KeptLength();
   let tornAt: number | null = null;
   let yieldedAt = 0;
   for (let offset = segmentHeaderBytes; offset < segment.length; ) {
@@ -52,6 +60,13 @@ export async function readSegment(
       if (behind !== -1) {
         throw damaged(file, offset, `a frame is damaged, and a whole one follows at ${behind}`);
       }
+      if (header.keepsLength && length.isCut(segment, offset)) {
+        throw damaged(
+          file,
+          offset,
+          `a frame is cut off, ${length.lacks(segment)} bytes are missing`,
+        );
+      }
       tornAt = offset;
       break;
     }
@@ -63,9 +78,34 @@ export async function readSegment(
       throw damaged(file, offset, 'a frame holds what no program of ours wrote');
     }
     frames += 1;
+    length.follow(offset, frame.end);
     offset = frame.end;
   }
   return { bytes: segment, tornAt, frames, entries: places.found };
+}
+
+/** How long a segment is by its whole frames; see appendFrame. */
+class KeptLength {
+  #filled = segmentHeaderBytes;
+  /** Whether the last whole frame brought zeros: a crash may have cut these, and no other ones. */
+  #isGrown = false;
+
+  follow(start: number, end: number): void {
+    const filled = filledBy({ end, bytes: end - start }, this.#filled);
+    this.#isGrown = filled > Math.max(end, this.#filled);
+    this.#filled = filled;
+  }
+
+  lacks(segment: Buffer): number {
+    return this.#filled - segment.length;
+  }
+
+  /** Whether something else than a crash took the end, where what is at `tornAt` is no frame. */
+  isCut(segment: Buffer, tornAt: number): boolean {
+    if (this.lacks(segment) <= 0) return false;
+    // A next frame is written when all of the one before is on the disk.
+    return !this.#isGrown || segment.subarray(tornAt).some((byte) => byte !== 0);
+  }
 }
 
 /** Places, not records: a segment of small records would take six times its size as objects. */

@@ -1,0 +1,60 @@
+// Frames that bring zeros along, on a disk that has no room for all of these.
+import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
+import module from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { logFillBytes } from '@ringwright/base/limits-store';
+import { afterEach, expect, test } from 'vitest';
+import { checksumFrame, frameHeaderBytes, segmentHeaderBytes } from './log-frame.ts';
+import { appendFrame, createSegment } from './log-segment.ts';
+import { readSegment } from './read-segment.ts';
+
+const { writev } = fs;
+
+afterEach(() => {
+  fs.writev = writev;
+  module.syncBuiltinESMExports();
+});
+
+/** Each write of several pieces ends after so many bytes, as on a full disk. */
+function roomFor(bytes: number): void {
+  const short = (
+    fd: number,
+    pieces: readonly NodeJS.ArrayBufferView[],
+    position: number,
+    done: (error: NodeJS.ErrnoException | null, written: number) => void,
+  ): void => {
+    const all = Buffer.concat(pieces as readonly Uint8Array[]).subarray(0, bytes);
+    fs.write(fd, all, 0, all.length, position, done);
+  };
+  fs.writev = short as typeof writev;
+  module.syncBuiltinESMExports();
+}
+
+test.each([
+  ['the frame and some of them', 600],
+  ['half of the frame', 8],
+])('zeros that find no room are a hole: %s', async (_, room) => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const segment = await createSegment(directory, 1);
+  const append = async (): Promise<void> => {
+    const frame = Buffer.alloc(frameHeaderBytes);
+    checksumFrame(frame, segment.frames, segment.seed);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    appendFrame(segment, frame, (error) => (error === null ? resolve() : reject(error)));
+    await promise;
+  };
+  roomFor(room);
+  await append();
+  const first = segment.bytes;
+  expect(statSync(segment.file).size).toBe(first + logFillBytes);
+  await append();
+  await segment.handle.close();
+  expect(statSync(segment.file).size).toBe(first + logFillBytes);
+  expect(first).toBe(segmentHeaderBytes + frameHeaderBytes);
+  expect((await readSegment(directory, 1, true)).frames).toBe(2);
+  fs.truncateSync(segment.file, segment.bytes - 1);
+  const cut = readSegment(directory, 1, true);
+  await expect(cut).rejects.toThrow('a frame is cut off');
+  rmSync(directory, { recursive: true });
+});
