@@ -16,15 +16,17 @@ afterEach(() => {
   module.syncBuiltinESMExports();
 });
 
+type Call = readonly [
+  fd: number,
+  pieces: readonly Uint8Array[],
+  position: number,
+  done: (error: NodeJS.ErrnoException | null, written: number) => void,
+];
+
 /** Each write of several pieces ends after so many bytes, as on a full disk. */
 function roomFor(bytes: number): void {
-  const short = (
-    fd: number,
-    pieces: readonly NodeJS.ArrayBufferView[],
-    position: number,
-    done: (error: NodeJS.ErrnoException | null, written: number) => void,
-  ): void => {
-    const all = Buffer.concat(pieces as readonly Uint8Array[]).subarray(0, bytes);
+  const short = (...[fd, pieces, position, done]: Call): void => {
+    const all = Buffer.concat(pieces).subarray(0, bytes);
     fs.write(fd, all, 0, all.length, position, done);
   };
   fs.writev = short as typeof writev;
