@@ -37,6 +37,7 @@ test('a stamp is above everything issued or observed, whatever the physical cloc
         if (one.kind === 'next') {
           const stamp = clock.next(DEVICE);
           expect(compareStamps(stamp, highest)).toBeGreaterThan(0);
+          expect(clock.stampsAheadMs()).toBe(stamp.ms - nowMs);
           expect(stamp.ms).toBeGreaterThanOrEqual(nowMs);
           highest = stamp;
         }

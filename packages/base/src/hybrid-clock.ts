@@ -71,6 +71,11 @@ export class HybridClock {
     return true;
   }
 
+  /** By how much stamps that are known here lie ahead of the physical clock, in ms; 0: by nothing. */
+  stampsAheadMs(): number {
+    return Math.max(0, this.#ms - this.#physicalMs());
+  }
+
   /** How far the given stamp lies ahead of the physical clock, in ms; negative when behind. */
   aheadMs(stamp: Stamp): number {
     return stamp.ms - this.#physicalMs();

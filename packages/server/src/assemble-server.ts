@@ -143,7 +143,7 @@ export async function assembleServer(
   const coordinator = createCoordinator({ ...peerParts, ...ringParts, ...answering });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
   const operated = { ...opened, rings, forks, requests, reconciler, peers, throttle };
-  const said = { demandsTls, certificate, insecure, clocks: peerClocks, startedMs: nowMs(), nowMs };
+  const said = { demandsTls, certificate, insecure, clocks, startedMs: nowMs(), nowMs };
   const status: StatusPorts = { ...operated, ...repair, ...said };
   fillHandlers(handlers, {
     ...{ guard, audit, proven, replica, introduce, copies, throttle, ...repair },

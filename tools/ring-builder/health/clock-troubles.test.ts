@@ -40,6 +40,18 @@ test.each<[string, Parameters<typeof judge>[0], string[]]>([
   expect(judge(seconds)).toEqual(wanted);
 });
 
+test('a clock that was ahead and is right again: no writes until it is past its stamps', () => {
+  const answering = (address: string, stampsAheadMs?: number): [string, ServerStatus] => {
+    const clock = { aheadMs: 0, slackMs: 5 };
+    return [address, { ...plain, address, clock, ...(stampsAheadMs && { stampsAheadMs }) }];
+  };
+  const answers = new Map([answering('a', 3_600_000), answering('b', 59_000), answering('c')]);
+  const [first, ...more] = clockTroubles('cities', [...answers.keys()], answers);
+  expect(first).toMatchObject({ address: 'a', kind: 'clock' });
+  expect(first?.why).toMatch(/^it takes no writes for 3540 s: /);
+  expect(more).toEqual([]);
+});
+
 test('health tells of it, and what to do; servers names the server too', async () => {
   const tool = await ringBuilderHere();
   const ports: number[] = [];

@@ -13,6 +13,25 @@ export function clockTroubles(
   addresses: readonly string[],
   answers: Answers,
 ): Trouble[] {
+  const away = awayTroubles(ring, addresses, answers);
+  const isWrong = (address: string): boolean => away.some((one) => one.address === address);
+  const others = addresses.filter((address) => !isWrong(address));
+  return [...away, ...others.flatMap((address) => waitTroubles(ring, address, answers))];
+}
+
+/** A clock that was ahead and is right now: its server waits until it is past the stamps it gave. */
+function waitTroubles(ring: string, address: string, answers: Answers): Trouble[] {
+  const answer = answers.get(address);
+  if (answer === undefined || answer instanceof Error) return [];
+  const waitMs = (answer.stampsAheadMs ?? 0) - clockAheadMsMax;
+  if (waitMs <= 0) return [];
+  const left = `${Math.ceil(waitMs / 1_000)} s`;
+  const why = `it takes no writes for ${left}: its clock was ahead, and stamps of that time exist`;
+  const hint = 'clock: where it is right now, leave it so; writes go on by themselves, reads go on';
+  return [{ ring, address, kind: 'clock', why, command: `servers ${ring}`, hint }];
+}
+
+function awayTroubles(ring: string, addresses: readonly string[], answers: Answers): Trouble[] {
   const middle = middleOf([...answers.values()].flatMap(readingOf));
   if (middle === null) return [];
   const away = addresses.flatMap((address) => {

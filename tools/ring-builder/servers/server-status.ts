@@ -70,6 +70,8 @@ const statusSchema = z.object({
   device: z.string().nullish(),
   wireVersion: z.int().optional(),
   nowMs: z.number().optional(),
+  /** By how much stamps that exist are ahead of its clock; absent in older releases. */
+  stampsAheadMs: z.number().optional(),
   /** Of servers of this release on. */
   insecure: z.optional(z.boolean()),
   rings: z.array(ringSchema),

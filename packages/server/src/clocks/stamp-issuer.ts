@@ -91,7 +91,9 @@ export function clockBehind(aheadMs: number): CodedError {
     'CLOCK_BEHIND',
     `the clock here lies ${aheadMs} ms behind stamps that exist, ${clockAheadMsMax} is the most`,
     {
-      hint: 'set the clock right, or write through another server until it has caught up',
+      hint:
+        'set the clock right, or write through another server; where it is right and was ahead ' +
+        `before, writes go on by themselves in ${Math.ceil((aheadMs - clockAheadMsMax) / 1_000)} s`,
       details: { behindMs: aheadMs, outcome: 'rejected' },
     },
   );

@@ -1,5 +1,6 @@
 // What a server says of itself: GET /v1/status, and the ring resource.
 import type { KeyObject } from 'node:crypto';
+import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { trustWarnDays } from '@ringwright/base/limits';
 import { programVersion } from '@ringwright/base/program-version';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -61,7 +62,10 @@ export interface StatusPorts {
   readonly demandsTls: boolean;
   readonly certificate: () => ShownCertificate | null;
   readonly insecure: boolean;
-  readonly clocks: Pick<PeerClocks, 'awayMs'>;
+  readonly clocks: {
+    readonly clock: Pick<HybridClock, 'stampsAheadMs'>;
+    readonly peerClocks: Pick<PeerClocks, 'awayMs'>;
+  };
   readonly startedMs: number;
   readonly nowMs: () => number;
 }
@@ -124,6 +128,8 @@ export interface ServerStatus {
   readonly nowMs: number;
   /** By how much that is ahead of most servers here, as far as they were heard; behind: below 0. */
   readonly clockAwayMs: number;
+  /** By how much stamps that exist are ahead of its clock: over a minute it takes no writes. */
+  readonly stampsAheadMs: number;
   readonly ready: boolean;
   readonly rings: readonly RingStatus[];
   readonly refusals: readonly RingRefusal[];
@@ -153,7 +159,8 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
     insecure: ports.insecure,
     uptimeMs: ports.nowMs() - ports.startedMs,
     nowMs: ports.nowMs(),
-    clockAwayMs: ports.clocks.awayMs(ports.nowMs()),
+    clockAwayMs: ports.clocks.peerClocks.awayMs(ports.nowMs()),
+    stampsAheadMs: ports.clocks.clock.stampsAheadMs(),
     ready: rings.every(({ notReady }) => notReady === 0),
     rings,
     refusals: ports.rings.refusals(),
