@@ -34,6 +34,7 @@ import type { ActiveRing } from './rings/active-ring.ts';
 import type { CallBack } from './rings/ring-exchange.ts';
 import { RingRequests } from './rings/ring-requests.ts';
 import type { Rings } from './rings/rings.ts';
+import { whyUnnamed } from './rings/why-unnamed.ts';
 import { measureCopies } from './status/measure-status.ts';
 import { isAllReady, type ShownCertificate, type StatusPorts } from './status/status.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -99,7 +100,7 @@ export async function assembleServer(
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });
 
   const onActivate = (active: ActiveRing): void => {
-    noteActivation(active, { log, audit });
+    noteActivation(active, { ...opened, log });
     // Not in the turn of the swap: at start the reconciler is not there yet.
     setImmediate(() => {
       peerParts.followKeys();
@@ -156,10 +157,12 @@ export async function assembleServer(
 
 function noteActivation(
   active: ActiveRing,
-  { log, audit }: Pick<OpenedDevice, 'audit'> & { readonly log: Logger },
+  { log, audit, key, identity }: OpenedDevice & { readonly log: Logger },
 ): void {
   const { id, self } = active;
   const { keyspace, version } = active.ring;
   log.info({ ring: keyspace, version, id, device: self }, 'ring activated');
+  const misplaced = whyUnnamed(active, { key, identity });
+  if (misplaced !== null) log.warn({ ring: keyspace }, misplaced);
   audit.noteOwn('ring', `${keyspace} ${version}, ${id.slice(0, 12)}: active`);
 }
