@@ -9,11 +9,11 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { countedTargets } from '../servers/ring-targets.ts';
 import { isOtherLine } from '../versions/other-line.ts';
-import { trustOf } from '../versions/signing.ts';
-import type { JudgedHead } from './ring-troubles.ts';
+import { accessOf, trustOf } from '../versions/signing.ts';
+import type { DocumentFault, JudgedHead } from './ring-troubles.ts';
 import { standingOf } from './situation-of.ts';
 
-/** A trust.json that nobody can read is trouble of its own: what servers say is told all the same. */
+/** A document that nobody can read is trouble of its own: what servers say is told all the same. */
 export async function judgedHead(
   context: Context,
   stored: StoredVersion,
@@ -21,9 +21,9 @@ export async function judgedHead(
 ): Promise<JudgedHead> {
   const { ring, id, state, signing } = stored;
   const { keyspace, version, devices, moves, replicas, table } = ring;
-  const trust = await trustOf(context).catch(codedOrDisk);
-  const trustFault = trust instanceof CodedError ? trust : null;
-  const signatures = trust instanceof CodedError ? null : approvalOf(stored, trust);
+  const found = await trustOf(context).catch(codedOrDisk);
+  const trust = found instanceof CodedError ? null : found;
+  const access = await accessOf(context, trust).catch(codedOrDisk);
   const { time } = must(lastVersionEntry(entries), 'a head has its entry');
   return {
     ring: { keyspace, version, devices, moves, replicas, table },
@@ -31,10 +31,15 @@ export async function judgedHead(
     targets: countedTargets(ring, state),
     isOther: (said) => isOtherLine(entries, said),
     epoch: signing?.epoch ?? null,
-    root: trust instanceof CodedError ? null : (trust?.root ?? null),
-    trustFault,
-    signatures,
+    root: trust?.root ?? null,
+    access: access instanceof CodedError ? null : access,
+    fault: faultOf('trust.json', found) ?? faultOf('access.json', access),
+    signatures: found instanceof CodedError ? null : approvalOf(stored, trust),
     committedMs: Date.parse(time),
-    ...standingOf(stored, entries, trust !== null),
+    ...standingOf(stored, entries, found !== null),
   };
+}
+
+function faultOf(file: DocumentFault['file'], read: object | null): DocumentFault | null {
+  return read instanceof CodedError ? { file, error: read } : null;
 }

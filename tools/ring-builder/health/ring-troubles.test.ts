@@ -51,7 +51,7 @@ function judge(
     const refusals = id === 1 ? (world.refusals ?? []) : [];
     const logLoss = id === 1 ? world.logLoss : null;
     const ends = id === 1 ? world.endsAfter : undefined;
-    const signed = id === 1 && world.demandsTrust === true ? [{}] : null;
+    const signed = world.demandsTrust === true || world.endsAfter !== undefined ? [{}] : null;
     const trust =
       ends === undefined
         ? signed
@@ -71,7 +71,8 @@ function judge(
     isOther: () => false,
     epoch: null,
     committedMs,
-    trustFault: null,
+    fault: null,
+    access: null,
     signatures: null,
     root: { cluster: 'default', version: 2 },
   };

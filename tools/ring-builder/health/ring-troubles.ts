@@ -12,9 +12,9 @@ import { adviceOn, adviceOnCode, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { ringIn, type ServerStatus } from '../servers/server-status.ts';
-import { signersLine } from '../versions/signing.ts';
+import { type AccessStanding, signersLine } from '../versions/signing.ts';
 import { clockTroubles } from './clock-troubles.ts';
-import { type AskedServer, knowsPeers, serverTroubles } from './server-troubles.ts';
+import { type AskedServer, type Demands, knowsPeers, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
 /** What is judged of a head: rings of millions of partitions are not kept for it. */
@@ -28,12 +28,18 @@ export interface JudgedHead extends Situation {
   readonly epoch: number | null;
   /** Of the folder's trust; null: there is none. */
   readonly root: { readonly cluster: string; readonly version: number } | null;
-  /** Why the folder's trust.json tells nothing; null: it does, or there is none. */
-  readonly trustFault: CodedError | null;
+  readonly access: AccessStanding | null;
+  /** Which document of the folder tells nothing, and why; null: both do, or are not there. */
+  readonly fault: DocumentFault | null;
   /** Of the head under that trust; null: it tells nothing. */
   readonly signatures: Approval | null;
   /** Unix ms at which it was committed. */
   readonly committedMs: number;
+}
+
+export interface DocumentFault {
+  readonly file: 'trust.json' | 'access.json';
+  readonly error: CodedError;
 }
 
 export interface JudgedRing {
@@ -79,19 +85,22 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     paused: rows.filter(({ stage }) => stage === 'paused').length,
     first: unsigned?.command ?? null,
     troubles: byWeight([
-      ...trustTroubles(head),
+      ...faultTroubles(head),
       ...(given ? signedFirst(head, troubles, unsigned) : []),
     ]),
   };
 }
 
-function trustTroubles({ ring: { keyspace }, trustFault }: JudgedHead): Trouble[] {
-  if (trustFault === null) return [];
-  const why = `trust.json: ${trustFault.code}: ${trustFault.message}`;
-  const hint =
-    'unreadable: get trust.json back from git, a copy, or what servers are started with (--trust)';
-  const command = `verify ${keyspace}`;
-  return [{ ring: keyspace, address: null, kind: 'unreadable', why, command, hint }];
+function faultTroubles({ ring: { keyspace }, fault }: JudgedHead): Trouble[] {
+  if (fault === null) return [];
+  const { file, error } = fault;
+  const why = `${file}: ${error.code}: ${error.message}`;
+  const [at, where] =
+    file === 'trust.json'
+      ? [`verify ${keyspace}`, 'what servers are started with (--trust)']
+      : ['access list', 'trust/access.json in the data directory of a server'];
+  const hint = `unreadable: get ${file} back from git, a copy, or ${where}`;
+  return [{ ring: keyspace, address: null, kind: 'unreadable', why, command: at, hint }];
 }
 
 /** As long as the head lacks signatures, servers are not given it: they have to come first. */
@@ -145,11 +154,21 @@ function askedServers(
   );
   const others = new Set(grown.map(({ address }) => address));
   const seen = countSeen(heard);
+  const demands = demandsOf(heard.flatMap(({ status }) => (status instanceof Error ? [] : status)));
   return heard.map((one): AskedServer => {
     const { address, status } = one;
     const said = ringIn(status, { address, ring: ring.keyspace });
-    return { ...one, said, others, seenBy: seen.get(address) ?? 0 };
+    return { ...one, said, others, demands, seenBy: seen.get(address) ?? 0 };
   });
+}
+
+function demandsOf(statuses: readonly ServerStatus[]): Demands {
+  const signed = statuses.filter(({ trust }) => Array.isArray(trust));
+  return {
+    trust: signed.length > 0,
+    tls: statuses.some(({ demandsTls }) => demandsTls === true),
+    access: signed.some(({ insecure }) => insecure !== true),
+  };
 }
 
 /** Servers name each other by either address: the one of requests, where there is another. */

@@ -3,8 +3,6 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
-import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
-import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
 import { commandsForRoom } from '../servers/full-disk.ts';
@@ -15,6 +13,7 @@ import { isHigherEpoch } from '../versions/other-line.ts';
 import type { JudgedHead } from './ring-troubles.ts';
 import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
+import { trustTroubles } from './trust-troubles.ts';
 
 /** Below diskReserveBytes writes are refused: with twice that, or a twentieth of the disk, somebody acts. */
 const diskLowBytes = 2 * diskReserveBytes;
@@ -37,12 +36,21 @@ export interface AskedServer {
   readonly peers: ServerStatus['peers'];
   /** How many servers of the ring have a connection to it. */
   readonly seenBy: number;
+  readonly demands: Demands;
   /** The whole answer, and what it says of the ring. */
   readonly status: ServerStatus | CodedError;
   readonly said: RingStatus | CodedError;
 }
 
-type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
+/** What some server of the ring demands, so that one without it is the open door. */
+export interface Demands {
+  readonly trust: boolean;
+  readonly tls: boolean;
+  /** Signed rings, of one that does not run with --insecure-listen. */
+  readonly access: boolean;
+}
+
+export type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
 type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 
 export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: number): Trouble[] {
@@ -65,7 +73,7 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
     ...logTroubles(status, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, devices: devicesOf(server), trouble }),
     ...peerTroubles(server, ring, trouble),
-    ...endTroubles(status, { head, nowMs }, trouble),
+    ...trustTroubles(status, { head, nowMs, demands: server.demands }, trouble),
   ];
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
   const make = { trouble, lacking };
@@ -182,55 +190,6 @@ function peerTroubles(
   const why = `it has no connection to ${names}, which ${answer} here`;
   const hint = 'apart: look at the network and the firewalls between those servers';
   return [{ ...make('apart', why, `servers ${ring}`), hint }];
-}
-
-/** What ends by itself, told while there is time for people to meet. */
-function endTroubles(
-  { trust, certificate }: ServerStatus,
-  { head, nowMs }: { readonly head: JudgedHead; readonly nowMs: number },
-  make: Make,
-): Trouble[] {
-  const found: Trouble[] = [];
-  const [ending] = (trust ?? []).flatMap(({ cluster, version = 0, expires }) => {
-    const isOurs = head.root === null || cluster === undefined || cluster === head.root.cluster;
-    const [ends] = isOurs ? endingWithin(expires, trustWarnDays, nowMs) : [];
-    return ends === undefined ? [] : [{ version, ends }];
-  });
-  if (ending !== undefined) {
-    const why = `its root of trust ${ending.ends}; it takes no ring from then on`;
-    const { command, hint } = renewal(head, ending.version);
-    found.push({ ...make('trust ends', why, command), hint });
-  }
-  const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
-  if (shown !== undefined) {
-    const why = `its certificate for ${certificate?.names} ${shown}`;
-    found.push(make('certificate ends', why, 'certs list'));
-  }
-  return found;
-}
-
-function renewal(
-  { ring, root }: JudgedHead,
-  there: number,
-): { readonly command: string; readonly hint: string } {
-  if (root === null) {
-    return { command: 'key list', hint: 'the folder with its trust.json renews a root of trust' };
-  }
-  const push = `push ${ring.keyspace}`;
-  if (there < root.version) {
-    return { command: push, hint: `ring-builder ${push} takes root ${root.version} along` };
-  }
-  const renew = `key trust --days ${trustLifeDaysMax}`;
-  const hint = `ring-builder ${renew} makes the next root, which the next push takes along`;
-  return { command: renew, hint };
-}
-
-/** `ends on 2026-12-24`, where that is near: one or none. */
-function endingWithin(iso: string | undefined, days: number, nowMs: number): string[] {
-  if (iso === undefined) return [];
-  const endsMs = Date.parse(iso);
-  if (endsMs > nowMs + days * 24 * 3_600_000) return [];
-  return [`${endsMs <= nowMs ? 'ended' : 'ends'} on ${iso.slice(0, 10)}`];
 }
 
 /** As far as it is known which of those at its address it is. */

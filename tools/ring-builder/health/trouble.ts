@@ -6,6 +6,7 @@ const troubleKinds = [
   'fork',
   'damaged',
   'log lost',
+  'unprotected',
   'disk full',
   'not ready',
   'unreadable',

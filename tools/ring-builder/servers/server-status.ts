@@ -72,7 +72,8 @@ const statusSchema = z.object({
   nowMs: z.number().optional(),
   /** By how much stamps that exist are ahead of its clock; absent in older releases. */
   stampsAheadMs: z.number().optional(),
-  /** Of servers of this release on. */
+  /** It refuses connections without TLS; this and the next: absent in older releases. */
+  demandsTls: z.optional(z.boolean()),
   insecure: z.optional(z.boolean()),
   rings: z.array(ringSchema),
   /** Servers of its rings; these two are absent in older releases. */

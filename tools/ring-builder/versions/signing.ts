@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type Approval, approvalOf, requireApproved } from '@ringwright/repository/approval';
+import { type RingsAccess, readAccess } from '@ringwright/repository/folder/access-file';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { type KnownKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
@@ -53,6 +54,26 @@ async function localKeys(
 /** The newest root of the folder, or null where rings are unsigned. Throws TRUST_INVALID. */
 export async function trustOf(context: Context): Promise<Trust | null> {
   return (await readTrust(context.rings))?.trust ?? null;
+}
+
+/** How the folder's access document stands. Null: nobody has granted anything here. */
+export interface AccessStanding {
+  readonly version: number;
+  /** Signatures without which no server takes it. */
+  readonly missing: number;
+}
+
+/** Throws ACCESS_INVALID. */
+export async function accessOf(
+  { rings }: Context,
+  trust: Trust | null,
+): Promise<AccessStanding | null> {
+  const access = trust === null ? null : await readAccess(rings, trust);
+  return access && { version: access.document.version, missing: missingOf(access) };
+}
+
+export function missingOf({ signers, needed }: RingsAccess): number {
+  return Math.max(0, needed - signers.length);
 }
 
 /** What may be pushed: throws SIGNATURES_MISSING while a version waits for signatures. */

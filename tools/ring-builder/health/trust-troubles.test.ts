@@ -1,0 +1,60 @@
+// What health says of servers that are less guarded than the folder and the others want them.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { expect, test } from 'vitest';
+import { notePush } from '../../../test/support/note-push.ts';
+import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { wellOf } from '../../../test/support/ring-status.ts';
+import { statusServer } from '../../../test/support/status-server.ts';
+
+const open = { trust: null, demandsTls: false, insecure: false };
+const guarded = { trust: [{ cluster: 'default', version: 1 }], demandsTls: true, insecure: false };
+const exposed = { ...open, insecure: true };
+
+/** A signed ring on two servers, which say of themselves what is in `said`. */
+async function onTwoServers(said: [object, object]) {
+  const passphrase = () => Promise.resolve('correct horse');
+  const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+  const tool = await ringBuilderHere({ keys: { folder, name: null, passphrase } });
+  await tool.json('create cities --partitions 8 --replicas 2');
+  await tool.json('key generate ada');
+  const statusOf = (id: number) => {
+    const { ring, id: version } = head;
+    const here = { version: 1, id: version };
+    return { rings: [{ ...wellOf(ring, id), ...here, disk: here, epoch: 1 }], ...said[id] };
+  };
+  const servers = await Promise.all([0, 1].map((id) => statusServer(() => statusOf(id))));
+  const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
+  for (const address of addresses) await tool.json(`add cities r1z1-${address}/sdb 1`);
+  await tool.json('commit cities -m first');
+  const head = await readVersion(join(tool.folder, 'rings'), 'cities', 'head');
+  await notePush(tool.folder);
+  return { tool, addresses, said };
+}
+
+test('a server that missed the move to security is a trouble, with how to start it', async () => {
+  const { tool, addresses } = await onTwoServers([guarded, exposed]);
+  const { exit, lines, json, next } = await tool.answer('health');
+  const why =
+    'it runs without --trust: whoever reaches it may read, write and operate; ' +
+    'it runs without --tls, which other servers demand; it runs with --insecure-listen';
+  const trouble = { kind: 'unprotected', address: addresses[1], why };
+  expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [trouble] } });
+  expect(next).toBe('ring-builder key trust');
+  expect(lines.at(-1)).toMatch(/^unprotected: start that server again .*ring-server --trust/);
+  const told = await tool.answer('servers cities');
+  expect(told.lines).toContain(`unprotected at ${addresses[1]}: ${why}`);
+});
+
+test('where nobody granted anything and no server demands anything, all is well', async () => {
+  const { tool, said } = await onTwoServers([open, open]);
+  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
+  said.fill(exposed);
+  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
+  await tool.json('access grant ada --operator');
+  const { exit, json } = await tool.answer('health');
+  const kind = 'unprotected';
+  expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [{ kind }, { kind }] } });
+});
