@@ -2,14 +2,15 @@
 // changed: whether it waits for signatures, and which servers have it.
 import { withoutTokens } from '@ringwright/access/change-access';
 import { counted } from '@ringwright/base/counted';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { changeAccess, requireAccess, signAccess } from '@ringwright/repository/change-access';
 import type { RingsAccess } from '@ringwright/repository/folder/access-file';
-import { requireTrust } from '@ringwright/repository/folder/trust-file';
+import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
 import { usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { allTargets } from '../../versions/all-targets.ts';
-import { ringKey } from '../../versions/signing.ts';
+import { missingOf, ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 export async function revokeAnswer(context: Context, names: readonly string[]): Promise<Answer> {
@@ -36,11 +37,11 @@ export async function signAnswer(context: Context): Promise<Answer> {
 /** Sent at once where enough have signed it. */
 export async function changedAnswer(
   context: Context,
-  { document, signers, needed, bytes }: RingsAccess,
+  access: RingsAccess,
   answer: { readonly json: object; readonly lines: readonly string[] },
 ): Promise<Answer> {
-  const { version } = document;
-  const missing = Math.max(0, needed - signers.length);
+  const { version } = access.document;
+  const missing = missingOf(access);
   if (missing > 0) {
     return {
       json: { ...answer.json, version, missing, servers: [], changed: true },
@@ -50,9 +51,10 @@ export async function changedAnswer(
   }
   const { bytes: roots } = await requireTrust(context.rings);
   const targets = await allTargets(context.rings);
-  const documents = { roots, beacons: [], access: bytes };
+  const documents = { roots, beacons: [], access: access.bytes };
   const servers = await giveTrust(targets, documents);
   const missed = notGiven(servers);
+  const lacksTrust = servers.some(({ code }) => code === 'TRUST_UNKNOWN');
   const took = `${servers.length - missed.count} of ${counted(servers.length, 'server')}`;
   return {
     json: { ...answer.json, version, missing, servers, changed: true },
@@ -63,8 +65,15 @@ export async function changedAnswer(
       ...(missed.someAway
         ? ['those that were away get it from the others when they are back']
         : []),
+      ...(lacksTrust ? [startLine(context)] : []),
     ],
-    next: context.next(missed.count > 0 ? 'access push' : 'access list'),
+    next: context.next(lacksTrust ? 'key trust' : missed.count > 0 ? 'access push' : 'access list'),
     exit: missed.exit,
   };
+}
+
+/** A server without --trust takes no document: to send it again changes nothing. */
+function startLine({ rings, next }: Context): string {
+  const start = quoteCommand(['ring-server', '--trust', trustPath(rings)]);
+  return `TRUST_UNKNOWN: start those servers with ${start} …, then ${next('access push')}`;
 }

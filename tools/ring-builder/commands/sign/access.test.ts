@@ -1,8 +1,11 @@
-// Grants where no server runs: what is said of them, and what a refused one leaves behind.
+// Grants without a ring-server: what is said of them, and what a refused one leaves behind.
 import { access, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { trustOffer } from '@ringwright/wire/trust';
 import { expect, test } from 'vitest';
+import { fakeServer } from '../../../../test/support/fake-server.ts';
 import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
 test('a grant names rings that are not here; a refused one leaves no file', async () => {
@@ -24,4 +27,32 @@ test('a grant names rings that are not here; a refused one leaves no file', asyn
   await expect(access(file)).rejects.toThrow('ENOENT');
   const listed = await tool.run('access list --offline');
   expect(listed.stdout).toMatch(/^shop +read note, write notes, write \* +it is revoked +-$/m);
+});
+
+test('a server that trusts no root: the way is to start it with --trust', async () => {
+  const { port } = await fakeServer([
+    [
+      trustOffer.method,
+      {
+        request: trustOffer.request,
+        answer: () => {
+          throw new CodedError('TRUST_UNKNOWN', 'this server trusts no root');
+        },
+      },
+    ],
+  ]);
+  const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
+  const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
+  await tool.json('create notes --partitions 8 --replicas 1');
+  await tool.json('key generate ada');
+  await tool.json(`add notes r1z1-127.0.0.1:${port}/sd1 1`);
+  await tool.json('commit notes -m first');
+  for (const typed of ['access grant shop --read notes', 'access push']) {
+    const { exit, stdout } = await tool.run(typed);
+    expect(exit, stdout).toBe(5);
+    expect(stdout).toMatch(
+      /^TRUST_UNKNOWN: start those servers with ring-server --trust .*json …/m,
+    );
+    expect(stdout).toMatch(/^Next: ring-builder key trust$/m);
+  }
 });
