@@ -86,6 +86,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     first: unsigned?.command ?? null,
     troubles: byWeight([
       ...faultTroubles(head),
+      ...(given ? accessTroubles(head) : []),
       ...(given ? signedFirst(head, troubles, unsigned) : []),
     ]),
   };
@@ -129,6 +130,15 @@ function unsignedTrouble(head: JudgedHead): Trouble | null {
     why: `version ${version} is ${lack}`,
     hint: `unsigned: ${signed ? `ring-builder ${command} adds a signature that counts` : text}`,
   };
+}
+
+/** Servers go on with the one they have; one that begins anew would take this from nobody. */
+function accessTroubles({ ring: { keyspace }, access }: JudgedHead): Trouble[] {
+  if (access === null || access.missing === 0) return [];
+  const more = counted(access.missing, 'signature');
+  const why = `access document ${access.version} lacks ${more} of keys that count`;
+  const hint = 'unsigned: ring-builder access sign adds a signature, and sends the document';
+  return [{ ring: keyspace, address: null, kind: 'unsigned', why, command: 'access sign', hint }];
 }
 
 function askedServers(

@@ -1,18 +1,21 @@
 // What the advice on a version depends on besides the servers: its log, the trust of the folder.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import type { Situation } from '../servers/advice.ts';
 import { lastPush } from '../versions/last-push.ts';
-import { trustOf } from '../versions/signing.ts';
+import { accessOf, trustOf } from '../versions/signing.ts';
 
 /** Throws TRUST_INVALID and what readLog throws. */
 export async function situationOf(context: Context, version: StoredVersion): Promise<Situation> {
   const { ring } = version;
   const entries = await readLog(context.rings, ring.keyspace);
-  const isSigning = (await trustOf(context)) !== null;
-  return { ring, ...standingOf(version, entries, isSigning) };
+  const trust = await trustOf(context);
+  const access = await orCoded(accessOf(context, trust)); // health tells of one that is damaged
+  const known = access instanceof CodedError ? {} : { access };
+  return { ring, ...known, ...standingOf(version, entries, trust !== null) };
 }
 
 /** For who has read the log; `isSigning`: the folder has a trust.json. */

@@ -13,6 +13,15 @@ const open = { trust: null, demandsTls: false, insecure: false };
 const guarded = { trust: [{ cluster: 'default', version: 1 }], demandsTls: true, insecure: false };
 const exposed = { ...open, insecure: true };
 
+interface Told {
+  readonly troubles: readonly object[];
+}
+
+const unsigned = expect.objectContaining({
+  ...{ kind: 'unsigned', command: 'ring-builder access sign' },
+  why: 'access document 1 lacks 1 signature of keys that count',
+});
+
 /** A signed ring on two servers, which say of themselves what is in `said`. */
 async function onTwoServers(said: [object, object]) {
   const passphrase = () => Promise.resolve('correct horse');
@@ -57,4 +66,22 @@ test('where nobody granted anything and no server demands anything, all is well'
   const { exit, json } = await tool.answer('health');
   const kind = 'unprotected';
   expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [{ kind }, { kind }] } });
+});
+
+test('an access document that only a revoked key had signed is a trouble until it is', async () => {
+  const { tool } = await onTwoServers([guarded, guarded]);
+  await tool.json('access grant zoe --read cities');
+  const bob = await tool.json<{ line: string }>('key generate bob --role ring');
+  await tool.json(['key', 'trust', '--add', bob.line]);
+  expect((await tool.json<Told>('health')).troubles).not.toContainEqual(unsigned);
+  const revoked = await tool.answer('key revoke ada');
+  expect(revoked.lines.join('\n')).toContain(
+    'the access document lacks signatures now: ring-builder access sign adds one',
+  );
+  await tool.json('sign cities');
+  const { exit, json } = await tool.answer('health');
+  expect(exit).toBe(1);
+  expect((json as Told).troubles).toContainEqual(unsigned);
+  await tool.json('access sign');
+  expect((await tool.json<Told>('health')).troubles).not.toContainEqual(unsigned);
 });

@@ -2,9 +2,11 @@
 // The one table of it, for push, rollout, settle, servers, health and status. Pure.
 import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
+import { trustLifeDaysMax } from '@ringwright/base/limits';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
+import { olderAccess, pendingAccess, token } from './access-advice.ts';
 import { fullDisk } from './full-disk.ts';
 import { type Standing, withoutForGood } from './gone-for-good.ts';
 import { largeVersion } from './large-version.ts';
@@ -28,6 +30,8 @@ export interface Situation extends Standing {
   readonly taken?: 'some' | 'all';
   /** off: this folder has no trust.json. missing: the version was made before it had one. */
   readonly signing: 'off' | 'missing' | 'on';
+  /** Of the folder, with the signatures it lacks; null: there is none; absent: nobody looked. */
+  readonly access?: { readonly version: number; readonly missing: number } | null;
 }
 
 export interface Advice {
@@ -37,7 +41,7 @@ export interface Advice {
   readonly text: string;
 }
 
-type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) => Advice;
+export type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) => Advice;
 
 /** More names than these say less. */
 const ADDRESSES_NAMED_MAX = 3;
@@ -138,13 +142,6 @@ const older: Advise = ({ ring: { keyspace, version }, head = version }, [{ addre
   };
 };
 
-const olderAccess: Advise = () => ({
-  command: 'access list',
-  text:
-    'those servers hold a newer access document: work in the folder that made it (git pull), or ' +
-    'take theirs, which lies as trust/access.json in the data directory of each, for the one here',
-});
-
 const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
   const commit = `commit ${keyspace} -m ${quoteWord('signed from here on')}`;
   if (signing === 'missing') {
@@ -172,16 +169,17 @@ const trust: Advise = () => ({
     'again with ring-server --trust and the trust.json of this folder, or use its folder',
 });
 
+const expiredTrust: Advise = ({ ring: { keyspace } }) => {
+  const command = `key trust --days ${trustLifeDaysMax}`;
+  const text =
+    `the root has expired: ring-builder ${command} makes the next one, ` +
+    `which ring-builder push ${keyspace} takes along`;
+  return { command, text };
+};
+
 const says =
   (text: string, command: (ring: string, version: number) => string): Advise =>
   ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), text });
-
-const token: Advise = () => ({
-  command: 'access list',
-  text:
-    'show a token with the role: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +
-    'ring-builder access list shows who has which, access grant NAME --operator --metrics makes one',
-});
 
 const otherKey: Advise = ({ ring: { keyspace } }, [{ address, devices }]) => {
   const who = devices.length === 1 ? `d${devices[0]}` : 'all';
@@ -233,15 +231,9 @@ const table = new Map<ErrorCode, Advise>([
   ['TRUST_OLDER', trust],
   ['TRUST_UNKNOWN', trust],
   ['TRUST_INVALID', trust],
-  ['TRUST_EXPIRED', says('the root has to be made anew', () => 'key list')],
+  ['TRUST_EXPIRED', expiredTrust],
   ['BEACON_EXPIRED', says('a new beacon lets servers drop again', (ring) => `beacon ${ring}`)],
-  [
-    'ACCESS_PENDING',
-    says(
-      'those servers begin anew and know nobody yet: a push brings ring and access document',
-      (ring) => `push ${ring}`,
-    ),
-  ],
+  ['ACCESS_PENDING', pendingAccess],
   ['TOKEN_MISSING', token],
   ['TOKEN_REFUSED', token],
   ['PERMISSION_MISSING', token],

@@ -2,7 +2,7 @@
 // After TUF: root v + 1 carries the threshold of v, so that the old keys hand over, and its own, so
 // that the new keys are proven to be in somebody's hands.
 import { CodedError } from '@ringwright/base/coded-error';
-import { trustFileBytesMax, trustRootsMax } from '@ringwright/base/limits';
+import { trustFileBytesMax, trustLifeDaysMax, trustRootsMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
@@ -131,7 +131,7 @@ export function requireUnexpired({ root, id }: Trust, nowMs: number): void {
   if (nowMs < Date.parse(root.expires)) return;
   const message = `root ${root.version} of cluster '${root.cluster}' expired at ${root.expires}`;
   throw new CodedError('TRUST_EXPIRED', message, {
-    hint: 'ring-builder key trust --days 365 makes the next root; push it to the servers',
+    hint: `ring-builder key trust --days ${trustLifeDaysMax} makes the next root; push it to the servers`,
     details: { root: id, expires: root.expires },
   });
 }

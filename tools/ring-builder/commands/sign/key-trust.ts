@@ -83,7 +83,7 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
         ? []
         : [`what was signed in epoch ${past.epoch} counts no more: each ring needs a new version`]),
       ...(isAccessOpen
-        ? [`the access document too: ${context.next('access sign')} signs it anew`]
+        ? [`the access document lacks signatures now: ${context.next('access sign')} adds one`]
         : []),
     ],
     next: context.next(inForce ? then : 'key trust --sign'),
