@@ -312,5 +312,5 @@ test.each<[number, number, string[]]>([
 test('a root that is renewed here, and not known there yet', () => {
   const endsAfter = { root: 3, certificate: 300 };
   const { troubles } = judge(first, undefined, { endsAfter, rootVersion: 1 });
-  expect(troubles).toMatchObject([{ kind: 'trust ends', command: 'push cities' }]);
+  expect(troubles).toMatchObject([{ kind: 'trust behind', command: 'push cities' }]);
 });

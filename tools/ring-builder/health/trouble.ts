@@ -12,6 +12,7 @@ const troubleKinds = [
   'unreadable',
   'inactive',
   'unsigned',
+  'trust behind',
   'drops held',
   'no beacon',
   'apart',

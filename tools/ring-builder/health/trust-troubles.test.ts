@@ -85,3 +85,20 @@ test('an access document that only a revoked key had signed is a trouble until i
   await tool.json('access sign');
   expect((await tool.json<Told>('health')).troubles).not.toContainEqual(unsigned);
 });
+
+test('a server that still counts a revoked key is a trouble, until a push', async () => {
+  const { tool, said, addresses } = await onTwoServers([guarded, guarded]);
+  const bob = await tool.json<{ line: string }>('key generate bob --role ring');
+  const added = await tool.answer(['key', 'trust', '--add', bob.line]);
+  expect(added.lines[0]).toContain('is in force in this folder; servers go by the one they have');
+  expect(added.next).toBe('ring-builder push cities');
+  await tool.json('key revoke bob');
+  said[0] = { ...guarded, trust: [{ cluster: 'default', version: 3 }] };
+  const { exit, json, next } = await tool.answer('health');
+  const why = 'it goes by root 1, and this folder has root 3';
+  const behind = { kind: 'trust behind', address: addresses[1], why };
+  expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [behind] } });
+  expect(next).toBe('ring-builder push cities');
+  said[1] = said[0];
+  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
+});

@@ -14,7 +14,11 @@ interface Seen {
 }
 
 export function trustTroubles(status: ServerStatus, seen: Seen, make: Make): Trouble[] {
-  return [...openTroubles(status, seen, make), ...endTroubles(status, seen, make)];
+  return [
+    ...openTroubles(status, seen, make),
+    ...rootTroubles(status, seen, make),
+    ...certificateTroubles(status, seen, make),
+  ];
 }
 
 /**
@@ -47,45 +51,41 @@ const startHint =
   'unprotected: start that server again on its data, without --insecure-listen: ' +
   'ring-server --trust TRUST.JSON --tls FILE --token-file FILE, as the others were started';
 
-/** What ends by itself, told while there is time for people to meet. */
-function endTroubles(
-  { trust, certificate }: ServerStatus,
-  { head, nowMs }: Seen,
-  make: Make,
-): Trouble[] {
-  const found: Trouble[] = [];
-  const [ending] = (trust ?? []).flatMap(({ cluster, version = 0, expires }) => {
-    const isOurs = head.root === null || cluster === undefined || cluster === head.root.cluster;
-    const [ends] = isOurs ? endingWithin(expires, trustWarnDays, nowMs) : [];
-    return ends === undefined ? [] : [{ version, ends }];
-  });
-  if (ending !== undefined) {
-    const why = `its root of trust ${ending.ends}; it takes no ring from then on`;
-    const { command, hint } = renewal(head, ending.version);
-    found.push({ ...make('trust ends', why, command), hint });
+/** Until it has the newest root, a key that was revoked counts there, and one that was added does not. */
+function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make): Trouble[] {
+  const { ring, root } = head;
+  const ours = (trust ?? []).filter(
+    ({ cluster }) => root === null || cluster === undefined || cluster === root.cluster,
+  );
+  const [old] = ours.filter(({ version = root?.version ?? 0 }) => version < (root?.version ?? 0));
+  if (old !== undefined && root !== null) {
+    const why = `it goes by root ${old.version}, and this folder has root ${root.version}`;
+    const command = `push ${ring.keyspace}`;
+    const hint = `trust behind: keys revoked since count there until ring-builder ${command}`;
+    return [{ ...make('trust behind', why, command), hint }];
   }
-  const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
-  if (shown !== undefined) {
-    const why = `its certificate for ${certificate?.names} ${shown}`;
-    found.push(make('certificate ends', why, 'certs list'));
-  }
-  return found;
-}
-
-function renewal(
-  { ring, root }: JudgedHead,
-  there: number,
-): { readonly command: string; readonly hint: string } {
+  const [ends] = ours.flatMap(({ expires }) => endingWithin(expires, trustWarnDays, nowMs));
+  if (ends === undefined) return [];
+  const why = `its root of trust ${ends}; it takes no ring from then on`;
   if (root === null) {
-    return { command: 'key list', hint: 'the folder with its trust.json renews a root of trust' };
-  }
-  const push = `push ${ring.keyspace}`;
-  if (there < root.version) {
-    return { command: push, hint: `ring-builder ${push} takes root ${root.version} along` };
+    const hint = 'the folder with its trust.json renews a root of trust';
+    return [{ ...make('trust ends', why, 'key list'), hint }];
   }
   const renew = `key trust --days ${trustLifeDaysMax}`;
   const hint = `ring-builder ${renew} makes the next root, which the next push takes along`;
-  return { command: renew, hint };
+  return [{ ...make('trust ends', why, renew), hint }];
+}
+
+/** Told while there is time for people to meet. */
+function certificateTroubles(
+  { certificate }: ServerStatus,
+  { nowMs }: Seen,
+  make: Make,
+): Trouble[] {
+  const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
+  if (shown === undefined) return [];
+  const why = `its certificate for ${certificate?.names} ${shown}`;
+  return [make('certificate ends', why, 'certs list')];
 }
 
 /** `ends on 2026-12-24`, where that is near: one or none. */

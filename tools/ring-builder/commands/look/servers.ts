@@ -75,7 +75,7 @@ function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
 
 const beside: readonly TroubleKind[] = [
   ...(['stalled', 'unreadable', 'log lost', 'apart', 'clock', 'disk full', 'disk low'] as const),
-  ...(['unprotected', 'trust ends', 'certificate ends'] as const),
+  ...(['unprotected', 'trust behind', 'trust ends', 'certificate ends'] as const),
 ];
 
 /** What the column STATE has no place for; of a server's own unsigned ring it tells. */

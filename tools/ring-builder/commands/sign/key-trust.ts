@@ -62,7 +62,7 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
   const count = ([found, needed]: readonly [number, number], whose: string): string =>
     `${found} of ${counted(needed, 'signature')} of ${whose} root keys`;
   const state = inForce
-    ? `root ${root.version} (${id}) is in force; servers learn it with the next push or beacon`
+    ? `root ${root.version} (${id}) is in force in this folder; servers go by the one they have until a push or beacon`
     : `root ${root.version} waits in trust-next.json: ${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;
   const heads = inForce ? await headsUnder(context) : [];
   const toSign = heads.filter(({ missing }) => missing > 0);
