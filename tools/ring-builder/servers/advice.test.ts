@@ -143,3 +143,13 @@ test('every refusal of a safety rule is final, and nothing that waiting can chan
     expect(adviceOn(still, [at(1, code)])?.command).toMatch(/./);
   }
 });
+
+test('an address that was only typed is of no device, and was not removed', () => {
+  const typed: Plight = { address: '127.0.0.9:31999', devices: [], code: 'PEER_UNREACHABLE' };
+  for (const situation of [still, { ...still, pushed: false }]) {
+    expect(adviceOn(situation, [typed])).toEqual({
+      command: 'push cities --to 127.0.0.9:31999',
+      text: expect.stringMatching(/^start 127.0.0.9:31999, which the ring does not name; .* --ca/),
+    });
+  }
+});

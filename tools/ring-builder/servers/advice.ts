@@ -52,6 +52,12 @@ const absent: Advise = (situation, plights) => {
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
   const gone = plights.flatMap(({ devices }) => devices);
+  if (gone.length === 0) {
+    const typed = plights.map(({ address }) => ` --to ${address}`).join('');
+    const command = `push ${keyspace}${typed}`;
+    const way = 'where it runs with --tls, give --ca FILE';
+    return { command, text: `start ${named(plights)}, which the ring does not name; ${way}` };
+  }
   if (!pushed) {
     const isKeyless = gone.some((id) => ring.devices[id]?.key === undefined);
     const asking = `ring-builder set-device ${keyspace} all --ask-key first`;

@@ -43,12 +43,16 @@ export function giveTrust(
 }
 
 /** What became of a server that was told something, or could not be. */
-export function failureOf({ code, message }: CodedError): {
+export function failureOf({ code, message, hint }: CodedError): {
   readonly outcome: 'refused' | 'unreachable';
   readonly code: ErrorCode;
   readonly message: string;
+  /** Of one that hung up, as servers with --tls do: what to give. */
+  readonly hint?: string;
 } {
-  return { outcome: isPeerCode(code) ? 'unreachable' : 'refused', code, message };
+  const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
+  const isHung = code === 'PEER_UNREACHABLE' && hint !== '';
+  return { outcome, code, message, ...(isHung && { hint }) };
 }
 
 /** Those that did not take it, in a table; the exit code of a command that gave it. */

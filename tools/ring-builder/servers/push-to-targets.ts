@@ -28,6 +28,7 @@ export interface PushOutcome {
   readonly bytesSent?: number;
   readonly code?: ErrorCode;
   readonly message?: string;
+  readonly hint?: string;
 }
 
 const TELL_MS = 1_000;

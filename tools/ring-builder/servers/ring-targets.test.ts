@@ -2,7 +2,7 @@
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import { countedTargets, removedHolders, ringTargets } from './ring-targets.ts';
+import { countedTargets, removedHolders, ringTargets, withFurther } from './ring-targets.ts';
 
 test('a removed device counts as long as it has slots that no move takes away', () => {
   const ring = servedRing({ devices: 4, replicas: 1, power: 1 });
@@ -19,4 +19,16 @@ test('a removed device counts as long as it has slots that no move takes away', 
   const [moving] = moveVersions(ring, [{ partition: 0, replica: 0, from: first, to: other }]);
   expect(removedHolders(moving, state)).toEqual(holders.filter((id) => id !== first));
   expect(removedHolders(ring, null)).toEqual([]);
+});
+
+test('a server that the ring names counts once, also where it is typed', () => {
+  const named = [
+    { address: '10.0.0.1:6200', devices: [0], required: true },
+    { address: '10.0.0.2:6200', devices: [1], required: false },
+  ];
+  expect(withFurther(named, ['10.0.0.2:6200', '10.0.0.9:6200', '10.0.0.9:6200'])).toEqual([
+    { address: '10.0.0.1:6200', devices: [0], required: true },
+    { address: '10.0.0.2:6200', devices: [1], required: true },
+    { address: '10.0.0.9:6200', devices: [], required: true },
+  ]);
 });

@@ -23,9 +23,12 @@ export function ringTargets(ring: Pick<Ring, 'devices'>, state: BuilderState | n
   });
 }
 
-/** Servers that no ring names, as an operator typed them. Throws ADDRESS_INVALID. */
-export function furtherTargets(written: readonly string[]): Target[] {
-  return written.map((one) => ({ address: serverAddress(one), devices: [], required: true }));
+/** And those that an operator typed, which the ring may name or not. Throws ADDRESS_INVALID. */
+export function withFurther(named: readonly Target[], written: readonly string[]): Target[] {
+  const typed = new Set(written.map(serverAddress));
+  const members = named.map((one) => (typed.has(one.address) ? { ...one, required: true } : one));
+  for (const { address } of named) typed.delete(address);
+  return [...members, ...[...typed].map((address) => ({ address, devices: [], required: true }))];
 }
 
 /** As ringTargets, for whoever asks whether all is well: removed devices with slots count. */

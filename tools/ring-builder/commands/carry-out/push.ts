@@ -11,7 +11,7 @@ import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
 import { accepted, type PushOutcome, plightsOf, skipped } from '../../servers/push-to-targets.ts';
-import { furtherTargets, ringTargets, type Target } from '../../servers/ring-targets.ts';
+import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
@@ -45,7 +45,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const version = await askedVersion(args, context);
     const named = ringTargets(version.ring, version.state);
-    const targets = [...named, ...furtherTargets(texts(args, 'to'))];
+    const targets = withFurther(named, texts(args, 'to'));
     const how = {
       wait: chosen(args, 'wait', waitRules),
       canaries: optionalNumber(args, 'canary') ?? 0,
@@ -167,6 +167,7 @@ function pushAnswer(
       `${keyspace} version ${version} (${head12}): ${accepts} of ${counted(servers.length, 'server')} accepted`,
       ...sentLines(servers),
       ...(failed.length > 0 ? table : []),
+      ...new Set(failed.flatMap(({ hint = [] }) => hint)),
       ...(skips > 0 ? [`${counted(skips, 'server was', 'servers were')} not asked: ${why}`] : []),
       ...(notReady === '' ? [] : [notReady]),
       ...(pushed.isVouched && accepts > 0 ? [beaconLine(keyspace)] : []),

@@ -13,7 +13,7 @@ import { listOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { fanOut } from '../../servers/fan-out.ts';
-import { furtherTargets, ringTargets, type Target } from '../../servers/ring-targets.ts';
+import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { heldDrops, type LetGo, letGo } from './held-drops.ts';
@@ -40,7 +40,7 @@ export const verb: Verb = {
     const head = await readVersion(context.rings, text(args, 'ring'), 'head');
     const action = text(args, 'action');
     const named = ringTargets(head.ring, head.state);
-    const targets = [...named, ...furtherTargets(texts(args, 'to'))];
+    const targets = withFurther(named, texts(args, 'to'));
     if (action === 'list') return list(context, head.ring, targets);
     if (action === 'confirm') return confirm(context, head.ring, targets);
     const names = texts(args, 'names');
@@ -82,7 +82,7 @@ async function askTrash(ring: Ring, targets: readonly Target[]): Promise<Trash> 
       withServer(address, (server) => server.call(trashList, ask, trashTimeoutMs)),
     );
     if (answer instanceof CodedError) {
-      if (required) away.push({ address, reason: answer.message });
+      if (required) away.push({ address, reason: reasonOf(answer) });
       return;
     }
     for (const item of answer.items) {
@@ -182,7 +182,7 @@ async function confirm(
   });
   const held = heldDrops(servers);
   const away = servers.flatMap(({ address, required, said }) =>
-    required && said instanceof Error ? [{ address, reason: said.message }] : [],
+    required && said instanceof Error ? [{ address, reason: reasonOf(said) }] : [],
   );
   const files = held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
   const lines = held.map(
@@ -213,6 +213,10 @@ async function confirm(
     next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),
     exit: refused.length + away.length > 0 ? 4 : 0,
   };
+}
+
+function reasonOf({ message, hint }: CodedError): string {
+  return hint === '' ? message : `${message}; ${hint}`;
 }
 
 function notAsked({ address, reason }: Trash['away'][number]): string {
