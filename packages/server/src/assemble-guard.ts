@@ -1,4 +1,5 @@
 // The guard of a server: what it asks, and whom it tells of refusals.
+import { parseToken } from '@ringwright/access/token';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
 import type { Logger } from 'pino';
 import { credentialFrom } from './access/credential.ts';
@@ -15,13 +16,15 @@ export function createGuard(
   parts: {
     readonly metrics: Metrics;
     readonly log: Logger;
+    /** What this server shows to others. */
+    readonly token: string | null;
     readonly isStrict: boolean;
     readonly operatorListen: string | null;
     readonly certificates: ClientCertificates;
     readonly onChange: () => void;
   },
 ): Guard {
-  const { metrics, log, isStrict, operatorListen, certificates, onChange } = parts;
+  const { metrics, log, token: own, isStrict, operatorListen, certificates, onChange } = parts;
   // Of the same refusal one line, and then how many there were.
   const repeats = new RepeatedLines(() => performance.now());
   setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();
@@ -47,6 +50,7 @@ export function createGuard(
     log.warn({ version, id, by, change }, 'access document in force');
     onChange();
   });
-  guard.show(ownCaller, { ...credentialFrom('here', null), isPeer: () => true });
+  const shown = own === null ? null : parseToken(own);
+  guard.show(ownCaller, { ...credentialFrom('here', shown), isPeer: () => true });
   return guard;
 }

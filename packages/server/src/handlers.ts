@@ -29,6 +29,7 @@ import {
   answerTrashRestore,
   type TrashPorts,
 } from './moves/trash-answers.ts';
+import { needsOfOutsider, requireHeard } from './peers/outsiders.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
 import type { Scrubber } from './repair/scrubber.ts';
 import { answerFilesLook } from './repair/scrubber.ts';
@@ -50,7 +51,7 @@ import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
   readonly audit: Pick<AuditLog, 'note' | 'read'>;
-  readonly proven: Pick<ProvenPeers, 'requireMember'>;
+  readonly proven: Pick<ProvenPeers, 'requireMember' | 'isClosed'>;
   readonly guard: Guard;
   readonly replica: ReplicaPorts;
   readonly introduce: IntroducePorts;
@@ -81,12 +82,10 @@ type DeviceMessage = {
 export function fillHandlers(handlers: Map<string, CallHandler>, ports: HandlerPorts): void {
   const ofDevices = answersOfDevices(ports);
   const answers: Answers = { ...ofDevices, ...otherAnswers(ports) };
-  const toOperators = (caller: Caller): boolean => ports.guard.allows(caller, role('operator'));
   for (const name of Object.keys(messageKinds) as (keyof Kinds)[]) {
     // The channel passes only requests that have passed the schema of their kind.
     const run = answers[name] as Answering;
-    const isOpenTo = name === 'digests' ? toOperators : nobodyElse;
-    const answer = name in ofDevices ? betweenDevices(ports, run, isOpenTo) : run;
+    const answer = name in ofDevices ? betweenDevices(ports, name, run) : run;
     const { method, request } = messageKinds[name];
     const givesAway = name === 'copyRead' && ({ givesAway: true } as const);
     handlers.set(method, { request, answer: guardedAnswer(ports, name, answer), ...givesAway });
@@ -136,7 +135,10 @@ function otherAnswers(ports: HandlerPorts) {
     copyRate: (request) => answerCopyRate(throttle, request),
     trashList: (request) => answerTrashList(trash, request),
     trashRestore: (request) => answerTrashRestore(trash, request),
-    confirmDrops: (request) => answerConfirmDrops(trash, request),
+    confirmDrops: (request) => {
+      requireHeard(ports, trash.rings.get(request.keyspace));
+      return answerConfirmDrops(trash, request);
+    },
     coordinateScan: (request) => answerScanPage(clients, request),
     coordinatePut: (request) => answerPut(clients, request),
     coordinateGet: (request) => answerGet(clients, request),
@@ -157,18 +159,21 @@ function answerCopyRate(
   return { allowed, inForce };
 }
 
-const nobodyElse = (): boolean => false;
-
 /** What only devices of the ring may ask of each other; counted as long as it is under way. */
 function betweenDevices(
-  { proven, clients }: Pick<HandlerPorts, 'proven' | 'clients'>,
+  { proven, clients, guard }: Pick<HandlerPorts, 'proven' | 'clients' | 'guard'>,
+  name: keyof Kinds,
   run: Answering,
-  isOpenTo: (caller: Caller) => boolean,
 ): Answering {
   const { requests } = clients.coordinator;
+  const isGranted = (caller: Caller, { keyspace }: MadeWith): boolean => {
+    if (name === 'digests' && guard.allows(caller, role('operator'))) return true;
+    const needs = needsOfOutsider(name, keyspace);
+    return needs !== null && guard.isGranted(caller, needs);
+  };
   return (request, caller) => {
     const madeWith = request as MadeWith;
-    if (!isOpenTo(caller)) proven.requireMember(caller, madeWith);
+    proven.requireMember(caller, madeWith, isGranted);
     const answered = run(request, caller);
     if (!(answered instanceof Promise)) return answered;
     requests.begin('answered', madeWith);

@@ -74,6 +74,11 @@ export class Guard {
     return this.#ports.isStrict || this.#ports.access() !== null;
   }
 
+  /** Nobody is let in before the first access document has come, and none has. */
+  get isPending(): boolean {
+    return this.#ports.isStrict && this.#ports.access() === null;
+  }
+
   /** From now on this is what calls of a connection come with. */
   show(caller: Caller, credential: Credential): void {
     this.#shown.set(caller, credential);
@@ -121,18 +126,27 @@ export class Guard {
     return !this.demands || this.#allows(credential, need);
   }
 
+  /**
+   * Whether a token or a certificate of the caller grants all of these. Nobody has them for being
+   * a member of a ring, or because nobody has to show anything here.
+   */
+  isGranted(caller: Caller, needs: readonly Need[]): boolean {
+    const credential = this.#shown.get(caller) ?? noOne;
+    return needs.every((need) => this.#grants(credential, false, need));
+  }
+
   /** Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING: whether the token itself is good. */
   requireToken(credential: Credential): void {
     this.require(credential, [{ kind: 'token' }]);
   }
 
   #allows(credential: Credential, need: Need): boolean {
+    if (credential.isPeer() && permits(peerGrants, need)) return true;
     return this.#grants(credential, isAct(need) && !this.#isOperators(credential), need);
   }
 
   #grants(credential: Credential, isForOthers: boolean, need: Need): boolean {
     if (need.kind === 'nothing') return true;
-    if (credential.isPeer() && permits(peerGrants, need)) return true;
     const counting = (grants: readonly Grant[]): readonly Grant[] =>
       isForOthers ? grants.filter(({ role }) => role !== 'operator') : grants;
     const certified = this.#certified(credential);

@@ -17,6 +17,7 @@ import { type Credential, credentialOf } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
+import type { ProvenPeers } from '../peers/proven-peers.ts';
 import { measureStatus } from '../status/measure-status.ts';
 import { middleOf } from '../status/middle-of.ts';
 import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
@@ -41,6 +42,7 @@ import { refuseUnreadable } from './refuse-unreadable.ts';
 
 export interface HttpPorts {
   readonly guard: Guard;
+  readonly proven: Pick<ProvenPeers, 'isClosed'>;
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
@@ -196,7 +198,8 @@ async function answerService(
       const ring = new URLSearchParams(query).get('ring');
       const isHere = ports.status.rings.list().some((one) => one.ring.keyspace === ring);
       if (!isKnown && ring !== null && !isHere) return answerJson(response, 503, { ready: false });
-      const state = readyAnswer(ports.status, ring);
+      const { status, guard, proven } = ports;
+      const state = readyAnswer({ ...status, guard, proven }, ring);
       const told = isKnown ? state : { ready: state.ready };
       return answerJson(response, state.ready ? 200 : 503, told);
     }

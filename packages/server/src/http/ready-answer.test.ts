@@ -3,8 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { StatusPorts } from '../status/status.ts';
-import { readyAnswer } from './ready-answer.ts';
+import { type ReadyPorts, readyAnswer } from './ready-answer.ts';
 
 const large = activeOn(servedRing({ devices: 3, power: 2 }), 0);
 const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
@@ -13,7 +12,8 @@ const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
 function portsWith(
   ready: Readonly<Record<string, readonly number[]>>,
   list: readonly ActiveRing[] = [large, small],
-): StatusPorts {
+  shape: { readonly isClosed?: true; readonly isGranted?: true; readonly isPending?: true } = {},
+): ReadyPorts {
   const infos = Object.entries(ready).flatMap(([keyspace, partitions]) =>
     partitions.map((partition) => ({ keyspace, partition, state: 'ready' })),
   );
@@ -25,7 +25,9 @@ function portsWith(
   return {
     rings: { list: () => list, get },
     store: { list: () => infos },
-  } as unknown as StatusPorts;
+    guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
+    proven: { isClosed: () => shape.isClosed === true },
+  } as unknown as ReadyPorts;
 }
 
 test('a ring that is not ready is named, and the server is ready for the other', () => {
@@ -52,4 +54,22 @@ test('a ring that gives this device nothing makes it ready only where all are su
   expect(readyAnswer(portsWith({}, [large, without]), null).ready).toBe(false);
   expect(readyAnswer(portsWith({}, [without]), null).ready).toBe(true);
   expect(readyAnswer(portsWith({}, []), null).ready).toBe(true);
+});
+
+test('a server that refuses everybody until it has an access document is not', () => {
+  const complete = { small: [0, 1, 2, 3] };
+  expect(readyAnswer(portsWith(complete, [small]), null).ready).toBe(true);
+  expect(readyAnswer(portsWith(complete, [small], { isPending: true }), null).ready).toBe(false);
+  expect(readyAnswer(portsWith({}, [], { isPending: true }), null).ready).toBe(false);
+});
+
+test('a server outside a ring is, where the devices of the ring answer it', () => {
+  const without = { ...small, self: null };
+  expect(readyAnswer(portsWith({}, [without], { isClosed: true }), null)).toEqual({
+    ready: false,
+    rings: [{ ring: 'small', ready: false, notReady: 0 }],
+    waiting: [{ ring: 'small', notReady: 0, why: 'CALLER_UNPROVEN' }],
+  });
+  const granted = { isClosed: true, isGranted: true } as const;
+  expect(readyAnswer(portsWith({}, [without], granted), null).ready).toBe(true);
 });

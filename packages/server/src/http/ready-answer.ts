@@ -1,5 +1,7 @@
 // GET /readyz: whether requests should come here. Rings are ready one by one: a small ring that
 // refills, or has lost its copies, takes no other with it.
+import type { Guard } from '../access/guard.ts';
+import { isHeardAsGateway, type OutsiderPorts } from '../peers/outsiders.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import { notReadyHere, type StatusPorts } from '../status/status.ts';
 
@@ -12,31 +14,43 @@ interface ReadyAnswer {
     readonly notReady: number;
   }[];
   /** Those that are not ready. */
-  readonly waiting: readonly { readonly ring: string; readonly notReady: number }[];
+  readonly waiting: readonly {
+    readonly ring: string;
+    readonly notReady: number;
+    /** The ring does not name this server, and its devices would not answer it. */
+    readonly why?: 'CALLER_UNPROVEN';
+  }[];
+}
+
+export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, OutsiderPorts {
+  readonly guard: Pick<Guard, 'isGranted' | 'isPending'>;
 }
 
 /**
  * `ring`: of that one alone; null: ready as soon as one ring that gives this device something is,
- * or where none does.
+ * or where none does. Never before there is an access document, where one is waited for.
  * Throws RING_UNKNOWN.
  */
-export function readyAnswer(
-  { rings, store }: Pick<StatusPorts, 'rings' | 'store'>,
-  ring: string | null,
-): ReadyAnswer {
+export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
+  const { rings, store, guard } = ports;
   const asked = ring === null ? rings.list() : [rings.get(ring)];
   const infos = store.list();
   const found = asked.map((active) => {
     const notReady = notReadyHere(infos, active);
     const given = activeDuties(active).serve.length;
-    return { ring: active.ring.keyspace, ready: notReady === 0, notReady, given };
+    const isHeard = isHeardAsGateway(ports, active);
+    const ready = notReady === 0 && isHeard;
+    return { ring: active.ring.keyspace, ready, notReady, isHeard, given };
   });
   const waiting = found
     .filter(({ ready }) => !ready)
-    .map(({ ring: name, notReady }) => ({ ring: name, notReady }));
+    .map(({ ring: name, notReady, isHeard }) => {
+      return { ring: name, notReady, ...(!isHeard && { why: 'CALLER_UNPROVEN' as const }) };
+    });
   // A ring that gives this device nothing says nothing of it, unless all are such.
   const given = found.filter((one) => one.given > 0);
-  const isReady = given.length === 0 || given.some(({ ready }) => ready);
+  const counted = given.length === 0 ? found : given;
+  const isReady = counted.length === 0 || counted.some(({ ready }) => ready);
   const told = found.map(({ ring: name, ready, notReady }) => ({ ring: name, ready, notReady }));
-  return { ready: isReady, rings: told, waiting };
+  return { ready: isReady && !guard.isPending, rings: told, waiting };
 }

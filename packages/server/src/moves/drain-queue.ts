@@ -1,4 +1,6 @@
 // The files that this device gives up: those that are held back, and those under way.
+
+import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import {
   drainRetryMsMin,
@@ -209,7 +211,7 @@ export class DrainQueue {
       this.#ports.onceComplete.forget(keyspace, partition);
       release();
     } catch (error) {
-      notes.reasons.set(partition, messageOf(error));
+      notes.reasons.set(partition, whyNot(error));
       const before = failuresOf({ notes, partition });
       notes.failures.set(partition, before + 1);
       const pauseMs = Math.min(drainRetryMsMin * 2 ** before, dutyRetryMs);
@@ -222,6 +224,13 @@ export class DrainQueue {
       this.#listener.onEnded();
     }
   }
+}
+
+/** Others say it of this server, and it can be helped here alone: so with what helps. */
+function whyNot(error: unknown): string {
+  const message = messageOf(error);
+  const isUnheard = error instanceof CodedError && error.code === 'CALLER_UNPROVEN';
+  return isUnheard && error.hint !== undefined ? `${message}; ${error.hint}` : message;
 }
 
 function failuresOf({ notes, partition }: Pick<Waiting, 'notes' | 'partition'>): number {

@@ -64,12 +64,21 @@ export class ProvenPeers {
     return keys.size === 0 || keys.has(this.#keys.get(caller) ?? '');
   }
 
+  /** Whether only devices of the ring may speak of it, and others by what they were granted. */
+  isClosed(ring: Ring): boolean {
+    return ringKeys(ring).isWhole;
+  }
+
   /**
    * Throws CALLER_UNPROVEN when only devices of the ring may ask, and the caller did not prove to
-   * be one of them, or to be the one that it says; RING_STALE when it may not know yet that it has
-   * to.
+   * be one of them, or to be the one that it says, nor was granted this; RING_STALE when it may not
+   * know yet that it has to.
    */
-  requireMember(caller: Caller, request: MadeWith & { readonly device?: number }): void {
+  requireMember(
+    caller: Caller,
+    request: MadeWith & { readonly device?: number },
+    isGranted: (caller: Caller, request: MadeWith) => boolean,
+  ): void {
     if (caller === ownCaller) return;
     const { keyspace, ringVersion, device } = request;
     const active = this.#rings.find(keyspace);
@@ -79,6 +88,7 @@ export class ProvenPeers {
     const key = this.#keys.get(caller);
     const proven = key === undefined ? undefined : devices.get(key);
     if (proven !== undefined && (device === undefined || device === proven)) return;
+    if (isGranted(caller, request)) return;
     const { version } = active.ring;
     const wanted = `${keyspace} ${version} names the key of every device`;
     if (ringVersion < version) {
@@ -86,7 +96,9 @@ export class ProvenPeers {
       throw new CodedError('RING_STALE', message, { details: { head: ringHead(active) } });
     }
     throw new CodedError('CALLER_UNPROVEN', `${wanted}: ${whyNot(key, proven)}`, {
-      hint: 'a device speaks with the key that the ring names: ring-builder set-device RING dN --key',
+      hint:
+        'a device speaks with the key that the ring names (set-device RING dN --key), ' +
+        'a server outside the ring with a token (--token-file)',
       details: { keyspace, version, ...(key !== undefined && { key }) },
     });
   }

@@ -1,0 +1,118 @@
+// Servers outside a ring that names the key of every device: one that was removed and comes back
+// with files, and gateways. They are heard by what their token was granted, and by nothing else.
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
+import { expect, onTestFinished, test } from 'vitest';
+import { askServer, refusalOf } from '../support/ask-server.ts';
+import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+import { ServerUnderTest } from '../support/server-under-test.ts';
+
+const slow = { timeout: 180_000 };
+
+interface KeyedCluster {
+  readonly tool: RingBuilder;
+  readonly servers: readonly ServerUnderTest[];
+  readonly args: readonly string[];
+  /** What a server shows whose token was granted this. */
+  readonly tokenFor: (name: string, ...grants: string[]) => Promise<string[]>;
+  readonly ask: (
+    server: ServerUnderTest,
+    path: string,
+    body?: string,
+  ) => Promise<{ status: number; code: string; bytes: Buffer }>;
+}
+
+async function keyedCluster(): Promise<KeyedCluster> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-outside-'));
+  onTestFinished(() => fs.rm(folder, { recursive: true, force: true }));
+  const ada = path.join(folder, 'ada.token');
+  const environment = {
+    RING_BUILDER_KEYS: path.join(folder, 'keys'),
+    RING_BUILDER_PASSPHRASE: 'correct horse',
+  };
+  const first = await ringBuilderIn(folder, { ...environment, RING_BUILDER_TOKEN_FILE: '' });
+  await first.json('key generate ada');
+  const mayAll = '--operator --metrics --read notes --write notes';
+  await first.json(`access grant ada ${mayAll} --out ${ada}`);
+  const tool = await ringBuilderIn(folder, { ...environment, RING_BUILDER_TOKEN_FILE: ada });
+  const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
+  const tokenFor = async (name: string, ...grants: string[]): Promise<string[]> => {
+    const file = path.join(folder, `${name}.token`);
+    await tool.answer(['access', 'grant', name, '--peer', ...grants, '--out', file]);
+    return [...trust, '--token-file', file];
+  };
+  const args = await tokenFor('servers');
+  const servers = (await freePorts(6)).map((port, index) => {
+    const device = `sd${index + 1}`;
+    return new ServerUnderTest({ device, zone: index + 1, port, data: path.join(folder, device) });
+  });
+  onTestFinished(async () => {
+    await Promise.all(servers.map((server) => server.kill()));
+  });
+  const devices = servers.slice(0, 4);
+  await Promise.all(devices.map((server) => server.start(args)));
+  await tool.json('create notes --partitions 8 --replicas 3 --min-part-hours 0');
+  await tool.json(['add', 'notes', ...devices.flatMap(({ text }) => [text, '1']), '--ask-key']);
+  await tool.json('commit notes -m first');
+  await tool.json('push notes');
+  const authorization = `Bearer ${String(await fs.readFile(ada)).trim()}`;
+  const ask: KeyedCluster['ask'] = async (server, at, body) => {
+    const method = body === undefined ? 'GET' : 'PUT';
+    const sent = { method, path: at, headers: { authorization }, ...(body && { body }) } as const;
+    const answer = await askServer(server.place.port, sent);
+    const code = answer.status < 400 || at.startsWith('/readyz') ? '' : refusalOf(answer).code;
+    return { ...answer, code };
+  };
+  return { tool, servers, args, tokenFor, ask };
+}
+
+interface Told {
+  readonly surplus: number;
+  readonly held: { readonly drops: number };
+}
+
+test('a removed server gives its files up, and gateways work as far as granted', slow, async () => {
+  const { tool, servers, args, tokenFor, ask } = await keyedCluster();
+  const [a, , , removed, gateway, poor] = servers;
+  if (!(a && removed && gateway && poor)) throw new Error('six servers');
+  const write = (index: number) => ask(a, `/v1/notes/key-${index}`, `value ${index}`);
+  await waitFor('the cluster to take writes', {
+    ask: () => write(0),
+    until: ({ status }) => status === 204,
+  });
+  for (let index = 1; index < 40; index += 1) expect((await write(index)).status).toBe(204);
+
+  await removed.kill();
+  await tool.json(['remove', 'notes', `${removed.address}/sd4`]);
+  await tool.json('commit notes -m removed');
+  await tool.json('rollout notes --skip-down');
+  // What the removed one lacks, and has to be shown that others have.
+  for (let index = 30; index < 60; index += 1) expect((await write(index)).status).toBe(204);
+  await removed.start(args);
+  const ringThere = async (): Promise<Told> => {
+    const { status, bytes } = await ask(removed, '/v1/status');
+    if (status !== 200) return { surplus: -1, held: { drops: 0 } };
+    return (JSON.parse(bytes.toString()) as { rings: [Told] }).rings[0];
+  };
+  await waitFor('it to hold its drops', { ask: ringThere, until: ({ held }) => held.drops > 0 });
+  await tool.json(`trash notes confirm --to ${removed.address} --yes`);
+  const given = { ask: ringThere, until: ({ surplus }: Told) => surplus === 0 };
+  await waitFor('it to have given its files up', given);
+
+  // A gateway needs more: it answers with records.
+  const granted = await tokenFor('gateway', '--read', 'notes', '--write', 'notes');
+  await gateway.start(granted);
+  await poor.start(args);
+  for (const { address } of [gateway, poor]) await tool.json(['push', 'notes', '--to', address]);
+  const readyAt = (server: ServerUnderTest) => ask(server, '/readyz?ring=notes');
+  expect((await readyAt(gateway)).status).toBe(200);
+  const { status, bytes } = await readyAt(poor);
+  expect([status, bytes.toString()]).toEqual([503, expect.stringContaining('CALLER_UNPROVEN')]);
+  expect((await ask(gateway, '/v1/notes/through', 'put')).status).toBe(204);
+  expect((await ask(gateway, '/v1/notes/key-7')).bytes.toString()).toBe('value 7');
+  expect((await ask(gateway, '/v1/_keys/notes')).status).toBe(200);
+  expect(await ask(poor, '/v1/notes/key-7')).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS' });
+});
