@@ -106,6 +106,16 @@ test('a removed server gives its files up, and gateways work as far as granted',
   const granted = await tokenFor('gateway', '--read', 'notes', '--write', 'notes');
   await gateway.start(granted);
   await poor.start(args);
+  // It waits for its access document, and says who it is all the same.
+  const wrong = await tool.run(['add', 'notes', poor.text.replace('sd6', 'sdx'), '1', '--ask-key']);
+  expect([wrong.exit, wrong.stderr]).toEqual([5, expect.stringContaining('was started as sd6')]);
+  const right = await tool.run(['add', 'notes', poor.text, '1', '--ask-key']);
+  expect(right).toMatchObject({
+    exit: 0,
+    stdout: expect.stringContaining('1 new server answered'),
+  });
+  expect(right.stdout).not.toContain('token');
+  await tool.json('unstage notes');
   for (const { address } of [gateway, poor]) await tool.json(['push', 'notes', '--to', address]);
   const readyAt = (server: ServerUnderTest) => ask(server, '/readyz?ring=notes');
   expect((await readyAt(gateway)).status).toBe(200);

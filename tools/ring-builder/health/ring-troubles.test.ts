@@ -33,6 +33,8 @@ function judge(
     /** Whether all servers lie, not only the second. */
     readonly isAll?: boolean;
     readonly logLoss?: ServerStatus['logLoss'];
+    /** The second server's --device. */
+    readonly startedAs?: string;
     readonly demandsTrust?: boolean;
     /** Days after the commit at which the second server's root and certificate end. */
     readonly endsAfter?: { readonly root: number; readonly certificate: number };
@@ -63,7 +65,8 @@ function judge(
     const apart = { address: '127.0.0.1:6200', connected: !(id === 1 && world.isApart === true) };
     const peers = [apart, ...(world.peers ?? [])];
     const known = { address, ready: true, rings, peers, uptimeMs: world.uptimeMs ?? 600_000 };
-    const status = { ...known, disk, refusals, logLoss, trust, certificate };
+    const startedAs = id === 1 ? (world.startedAs ?? null) : null;
+    const status = { ...known, device: startedAs, disk, refusals, logLoss, trust, certificate };
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
@@ -159,6 +162,12 @@ test('a commit log that was lost', () => {
     '1970-01-01T00:00:00Z: 7.log is gone; it began anew, no record is missing',
   );
   expect(exitOf(troubles)).toBe(1);
+});
+
+test('a server that was started under another name than the ring has', () => {
+  const { troubles } = judge(first, () => ({ device: null }), { startedAs: 'wrong' });
+  const why = 'started as wrong, the ring says sd1: start it with that --device, or rename it';
+  expect(troubles).toMatchObject([{ why, command: 'set-device cities d1 --name wrong' }]);
 });
 
 test('a server that takes signed rings only, and has an unsigned one from before', () => {

@@ -76,7 +76,7 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
     ...trustTroubles(status, { head, nowMs, demands: server.demands }, trouble),
   ];
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
-  const make = { trouble, lacking };
+  const make = { trouble, lacking, unnamed: unnamedTrouble(server, head.ring, trouble) };
   return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, make)];
 }
 
@@ -109,7 +109,11 @@ function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
 function versionTroubles(
   head: JudgedHead,
   said: RingStatus,
-  { trouble, lacking }: { readonly trouble: Make; readonly lacking: Lacking },
+  {
+    trouble,
+    lacking,
+    unnamed,
+  }: { readonly trouble: Make; readonly lacking: Lacking; readonly unnamed: Trouble },
 ): Trouble[] {
   const { ring, fork, disk, refusal } = said;
   const found: Trouble[] = [];
@@ -123,13 +127,30 @@ function versionTroubles(
     const why = refusal === '' ? gap : `${gap}; refused ${refusal}`;
     found.push(lacking('inactive', why, isOther ? 'RING_FORK' : gapCode(head, said)));
   } else if (said.device === null) {
-    found.push(trouble('inactive', 'its own device is not in the ring', `status ${ring}`));
+    found.push(unnamed);
   } else if (disk?.id !== said.id) {
     const why = `its disk has ${disk === null ? 'no version' : `version ${disk.version}`}`;
     found.push(trouble('inactive', `${why}, which a restart would load`, `push ${ring}`));
   }
   if (said.lacksSignature) found.push(lacking('unsigned', unsignedText, 'SIGNATURES_MISSING'));
   return found;
+}
+
+/** For a server that has the ring, and finds itself under its address by another name, or not. */
+function unnamedTrouble(
+  { status, devices }: Pick<AskedServer, 'status' | 'devices'>,
+  { keyspace, devices: named }: JudgedHead['ring'],
+  trouble: Make,
+): Trouble {
+  const startedAs = status instanceof Error ? null : (status.device ?? null);
+  const names = devices.map((id) => named[id]?.device ?? '');
+  if (startedAs === null || names.length === 0) {
+    return trouble('inactive', 'its own device is not in the ring', `status ${keyspace}`);
+  }
+  const why = `started as ${startedAs}, the ring says ${names.join(', ')}`;
+  const rename = `set-device ${keyspace} d${devices[0]} --name ${startedAs}`;
+  const help = names.length === 1 ? rename : `status ${keyspace}`;
+  return trouble('inactive', `${why}: start it with that --device, or rename it`, help);
 }
 
 function isForked({ ring, isOther, epoch }: JudgedHead, said: RingStatus): boolean {

@@ -51,7 +51,10 @@ export function moveRows(ring: Pick<Ring, 'moves'>, said: Said): MoveRow[] {
 function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
   const { partition, replica, from, to, assignment } = move;
   const row = { partition, replica, assignment, from, to, ...nothingYet };
-  if (said === undefined) return { ...row, reason: `d${to} is on no server that is known` };
+  if (said === undefined) {
+    const reason = `d${to} is on no server that is known; health tells of another --device`;
+    return { ...row, reason };
+  }
   if (move.state === 'PROPOSED' && hasNoRing(said)) {
     return { ...row, reason: `no rollout has given the ring to d${to} yet` };
   }

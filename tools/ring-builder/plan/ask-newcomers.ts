@@ -52,19 +52,25 @@ export async function askNewcomers(
 
 /**
  * A server with a certificate of its own is told by the key that it showed a moment ago, where
- * nothing else proves it: what it says of itself is compared with what was typed, no more.
+ * nothing else proves it: what it says of itself is compared with what was typed, no more. No token
+ * is shown to it: one that waits for its first ring needs none.
  */
 async function statusOf(device: Asked): Promise<Told> {
   const address = formatAddress(device);
   const found = await orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS }));
-  if (!(found instanceof CodedError) || device.key === undefined) return found;
+  if (!isAway(found) || device.key === undefined) return found;
   const proof = { by: 'device', keys: new Set([keyIdOf(device.key)]) } as const;
   const shown = await orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
-  // One that refuses the token runs, and is who it should be.
-  return isAway(shown) ? found : shown;
+  if (isAway(shown)) return found;
+  return shown instanceof CodedError && shown.code === 'TOKEN_MISSING' ? unvouched(address) : shown;
 }
 
-function isAway(answer: Told): boolean {
+function unvouched(address: string): CodedError {
+  const message = `${address} asks for a token, and nobody vouches for its key yet: none was shown`;
+  return new CodedError('TOKEN_MISSING', message, { hint: '--ca or --fingerprint vouches for it' });
+}
+
+function isAway(answer: Told): answer is CodedError {
   return answer instanceof CodedError && isPeerCode(answer.code);
 }
 

@@ -20,6 +20,7 @@ import { partitionDuty } from '../moves/partition-duty.ts';
 import type { ProvenPeers } from '../peers/proven-peers.ts';
 import { measureStatus } from '../status/measure-status.ts';
 import { middleOf } from '../status/middle-of.ts';
+import { newcomerStatus } from '../status/newcomer-status.ts';
 import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { checkHost, checkOrigin, malformationOf } from './check-request.ts';
@@ -124,6 +125,11 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   const path = mark === -1 ? url : url.slice(0, mark);
   const query = mark === -1 ? '' : url.slice(mark + 1);
   if (path !== anyHostPath) checkHost(exchange.request.headers.host, ports.allowsHost);
+  const newcomer = path === statusPath ? newcomerStatus(ports.status, ports.guard) : null;
+  if (newcomer !== null) {
+    checkReading(exchange.request);
+    return answerJson(exchange.response, 200, newcomer);
+  }
   const credential = credentialOf(exchange.request);
   requireNeeds(ports.guard, credential, { ...exchange, path, query });
   const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
@@ -176,6 +182,7 @@ function requireNeeds(
 
 /** Says nothing but that a server is here, to whatever a load balancer calls it. */
 const anyHostPath = '/healthz';
+const statusPath = '/v1/status';
 
 /** Throws METHOD_UNKNOWN for what could change something where nothing can be changed. */
 function checkReading(request: IncomingMessage): void {
@@ -203,7 +210,7 @@ async function answerService(
       const told = isKnown ? state : { ready: state.ready };
       return answerJson(response, state.ready ? 200 : 503, told);
     }
-    case '/v1/status': {
+    case statusPath: {
       const tokensUsed = Object.fromEntries(ports.guard.lastUse);
       return answerJson(response, 200, {
         ...(await statusDocument(ports.status, query)),
