@@ -81,8 +81,10 @@ export async function openDevice(
     const onTrouble = (error: unknown): void => log.warn({ error }, 'audit log not written');
     const audit = await AuditLog.load({ data, nowMs, onTrouble });
     audit.noteOwn('start', `release ${programVersion}`);
-    const onRoot = ({ root, id: rootId }: Trust): void =>
-      audit.noteOwn('trust', `root ${root.version}, ${rootId.slice(0, 12)}`);
+    const onRoot = ({ root: { version, epoch, expires }, id: rootId }: Trust): void => {
+      audit.noteOwn('trust', `root ${version}, ${rootId.slice(0, 12)}`);
+      log.warn({ version, epoch, expires, id: rootId }, 'a newer root of trust is in force');
+    };
     const trustPorts = { directory: join(data, 'trust'), nowMs, onRoot };
     const trust = await TrustStore.load(trustPorts, given);
     const access = await AccessStore.load({ ...trustPorts, trusts: () => trust.trusts() });

@@ -1,11 +1,13 @@
 // TLS before the ports of a server: what is shown there, and bundles that are replaced on disk.
 import type { Server } from 'node:net';
+import { repeatedLineMsMin } from '@ringwright/base/limits';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { type SecurePort, securePort } from '@ringwright/node/link/secure-port';
 import type { Logger } from 'pino';
 import { followFile } from './repeat.ts';
 import type { ShownCertificate } from './status/status.ts';
-import { readTlsBundle, type TlsBundle } from './tls-bundle.ts';
+import { RepeatedLines } from './telemetry/repeated-lines.ts';
+import { bundleEnded, readTlsBundle, type TlsBundle } from './tls-bundle.ts';
 
 /** For `--tls`: the certificate that the device makes of its own key, as rings name it. */
 const ownCertificate = 'own';
@@ -23,12 +25,16 @@ export class PortSecurity {
   readonly #ports: SecurePort[] = [];
   #identity: TlsIdentity;
   #shown: ShownCertificate | null = null;
+  /** Of one address and one reason: peers that dislike the key here come back each second. */
+  readonly #refusals = new RepeatedLines(() => performance.now());
+  readonly #telling: NodeJS.Timeout;
   #stop: () => Promise<void> = () => Promise.resolve();
 
   private constructor(surroundings: Around, demandsTls: boolean, identity: TlsIdentity) {
     this.#around = surroundings;
     this.demandsTls = demandsTls;
     this.#identity = identity;
+    this.#telling = setInterval(() => this.#refusals.tell(), repeatedLineMsMin / 2).unref();
   }
 
   /** `tls`: the option; without it plain connections are served too. Throws as readTlsBundle. */
@@ -36,7 +42,12 @@ export class PortSecurity {
     if (tls === undefined || tls === ownCertificate) {
       return new PortSecurity(surroundings, tls !== undefined, surroundings.device);
     }
-    const bundle = await readTlsBundle(tls, surroundings.nowMs());
+    const bundle = await readTlsBundle(tls);
+    // It starts all the same: between devices nobody looks at this certificate.
+    if (bundle.endsMs <= surroundings.nowMs()) {
+      const error = bundleEnded(tls, bundle.endsMs);
+      surroundings.log.error({ error }, 'the certificate has ended: clients refuse this server');
+    }
     const security = new PortSecurity(surroundings, true, bundle.identity);
     security.#follow(tls, bundle);
     return security;
@@ -54,13 +65,19 @@ export class PortSecurity {
       device,
       identity: this.#identity,
       servesPlain: !this.demandsTls,
-      onRefused: (from, reason) => log.info({ from, reason }, 'connection refused'),
+      onRefused: (from, reason) => {
+        this.#refusals.offer(`${from.replace(/:\d+$/, '')} ${reason}`, (repeated) => {
+          log.info({ from, reason, ...(repeated > 0 && { repeated }) }, 'connection refused');
+        });
+      },
     });
     this.#ports.push(port);
   }
 
   async close(): Promise<void> {
     await this.#stop();
+    clearInterval(this.#telling);
+    this.#refusals.tellAll();
     for (const port of this.#ports) port.close();
   }
 
@@ -76,9 +93,10 @@ export class PortSecurity {
       kept: 'the certificate before stays shown',
       log,
       read: async () => {
-        const bundle = await readTlsBundle(file, nowMs());
+        const bundle = await readTlsBundle(file);
         const { key, cert } = bundle.identity;
         if (key === this.#identity.key && cert === this.#identity.cert) return;
+        if (bundle.endsMs <= nowMs()) throw bundleEnded(file, bundle.endsMs);
         for (const port of this.#ports) port.show(bundle.identity);
         this.#identity = bundle.identity;
         note(bundle);

@@ -15,7 +15,10 @@ export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log:
     log.warn('only the id of a root is known: no ring is accepted before its document was pushed');
   }
   for (const root of roots) {
-    if (root.expiresSoon) log.warn(root, 'the root of trust expires soon: it must be renewed');
+    const hasEnded = Date.parse(root.expires) <= Date.now();
+    if (hasEnded)
+      log.error(root, 'the root of trust has ended: no ring is taken until it is renewed');
+    else if (root.expiresSoon) log.warn(root, 'the root of trust expires soon: renew it');
     else log.info(root, 'only rings signed under this root are accepted');
   }
   for (const { ring, signing } of active) {

@@ -18,7 +18,7 @@ const keyPattern = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE 
 export const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Throws FILE_UNFIT, TLS_BUNDLE_INVALID. */
-export async function readTlsBundle(file: string, nowMs: number): Promise<TlsBundle> {
+export async function readTlsBundle(file: string): Promise<TlsBundle> {
   const bytes = await readPrivateFile(file, tlsBundleBytesMax).catch((cause: unknown) => {
     if (cause instanceof CodedError) throw cause;
     throw invalid(file, messageOf(cause));
@@ -34,9 +34,17 @@ export async function readTlsBundle(file: string, nowMs: number): Promise<TlsBun
   const fits = parsed(file, () => certificate.checkPrivateKey(createPrivateKey(key)));
   if (!fits) throw invalid(file, 'its first certificate is of another key');
   const endsMs = certificate.validToDate.getTime();
-  if (endsMs <= nowMs) throw invalid(file, `its certificate ended on ${certificate.validTo}`);
   const identity = { key, cert: certificates.join('\n') };
   return { identity, names: certificate.subjectAltName ?? '', endsMs };
+}
+
+/** Of a bundle that has ended, to whoever would show it anew. */
+export function bundleEnded(file: string, endsMs: number): CodedError {
+  const ended = `the certificate of ${file} ended on ${new Date(endsMs).toISOString()}`;
+  return new CodedError('TLS_BUNDLE_INVALID', ended, {
+    hint: 'ring-builder certs rotate NAME makes the next one: put its bundle in the place of this',
+    details: { file },
+  });
 }
 
 function parsed<Result>(file: string, parse: () => Result): Result {

@@ -1,0 +1,58 @@
+// What a port shows and logs: a bundle that has ended, callers that are refused again and again.
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import path from 'node:path';
+import { deviceIdentity } from '@ringwright/node/link/device-certificate';
+import type { Logger } from 'pino';
+import { expect, test } from 'vitest';
+import { makeCertificates, opensslHere } from '../../../test/support/certificates.ts';
+import { scratchFolder } from '../../../test/support/scratch-folder.ts';
+import { PortSecurity } from './port-security.ts';
+
+const device = deviceIdentity(generateKeyPairSync('ed25519').privateKey);
+const weekMs = 7 * 24 * 3_600_000;
+
+function noted() {
+  const lines: [level: string, details: Record<string, unknown>, line: string][] = [];
+  const at = (level: string) => (details: Record<string, unknown>, line: string) =>
+    void lines.push([level, details, line]);
+  const log = { info: at('info'), warn: at('warn'), error: at('error') } as unknown as Logger;
+  return { lines, log };
+}
+
+test.skipIf(!opensslHere)('a bundle that has ended is shown, and said loudly', async () => {
+  await using folder = await scratchFolder();
+  const { cert, key } = await makeCertificates(folder.path);
+  const file = path.join(folder.path, 'bundle.pem');
+  const pem = Buffer.concat([await readFile(key), await readFile(cert)]);
+  await writeFile(file, pem, { mode: 0o600 });
+  const { lines, log } = noted();
+  const security = await PortSecurity.open(file, { device, log, nowMs: () => Date.now() + weekMs });
+  await security.close();
+  expect(security.shown?.names).toContain('127.0.0.1');
+  const hint = expect.stringContaining('certs rotate NAME');
+  expect(lines[0]?.slice(0, 2)).toMatchObject(['error', { error: { hint } }]);
+});
+
+test('a caller that comes back and is refused is one line, with a count at the end', async () => {
+  const { lines, log } = noted();
+  const security = await PortSecurity.open('own', { device, log, nowMs: Date.now });
+  const server = createServer();
+  security.guard(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  for (let times = 0; times < 3; times += 1) {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    await once(socket, 'close');
+  }
+  expect(lines).toHaveLength(1);
+  await security.close();
+  server.close();
+  const reason = 'it does not speak TLS';
+  expect(lines.map(([, details]) => details)).toMatchObject([{ reason }, { reason, repeated: 2 }]);
+});
