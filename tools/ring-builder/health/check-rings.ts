@@ -32,11 +32,11 @@ export async function checkRings(
   const read: (RingHealth | ReadHead)[] = [];
   for (const name of names) read.push(await readHead(context, name));
   const heads = read.flatMap((one) => ('judged' in one ? [] : [one.head]));
-  const targets = heads.flatMap((head) => head.targets);
-  const answers = await askServers(
-    targets.filter(({ required }) => required),
-    new Set(names),
+  const targets = heads.flatMap(({ ring, targets: all }) =>
+    // Moves may come from removed servers.
+    all.filter(({ required }) => required || ring.moves.length > 0),
   );
+  const answers = await askServers(targets, new Set(names));
   return read.map((one): RingHealth => {
     if ('judged' in one) return one;
     const { head, ...rest } = one;

@@ -258,6 +258,15 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
   if (command !== null) expect(troubles[0]?.why).toContain(reason);
 });
 
+test('a move whose only source is away: health names the force, and what it gives up', () => {
+  const single = moveVersions(servedRing({ replicas: 1 }), [
+    { partition: 1, replica: 0, from: 1, to: 3 },
+  ])[1];
+  const { troubles } = judge(single, () => away);
+  expect(troubles.map(({ kind }) => kind)).toEqual(['stalled', 'down']);
+  expect(troubles[0]?.hint).toContain('moves cities force all --reason TEXT');
+});
+
 test('a move to a server that is down is that one trouble', () => {
   const { troubles } = judge(moving, () => away, anHour);
   expect(troubles.map(({ kind }) => kind)).toEqual(['down']);

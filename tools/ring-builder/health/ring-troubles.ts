@@ -7,7 +7,8 @@ import type { Approval } from '@ringwright/repository/approval';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
 import { saidBy } from '../moves/ask-moves.ts';
-import { type MoveRow, moveRows } from '../moves/move-rows.ts';
+import { type MoveRow, moveRows, type Said } from '../moves/move-rows.ts';
+import { stuckAdvice } from '../moves/stuck-moves.ts';
 import { adviceOn, adviceOnCode, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
@@ -61,9 +62,13 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   const { ring, id } = head;
   const targets = head.targets.filter(({ required }) => required);
   const asked = askedServers(head, targets, answers);
+  // Of removed servers too, as far as they were asked: moves may come from there.
   const said = saidBy(
-    targets,
-    asked.map((one) => one.said),
+    head.targets,
+    head.targets.map(({ address }) => {
+      const status = answers.get(address);
+      return status && ringIn(status, { address, ring: ring.keyspace });
+    }),
   );
   const rows = moveRows(ring, said);
   // A move to a server that is down is no trouble of its own.
@@ -72,7 +77,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   const troubles = [
     ...withAdvice(head, asked, nowMs),
     ...clockTroubles(ring.keyspace, addresses, answers),
-    ...moveTroubles(head, heard, nowMs),
+    ...moveTroubles(head, { moves: heard, said }, nowMs),
   ];
   const unsigned = unsignedTrouble(head);
   const given = head.pushed || asked.some((one) => !(one.said instanceof Error));
@@ -235,12 +240,18 @@ const running = new Set<MoveRow['stage']>(['reserving', 'copying', 'verifying', 
 
 /** One at most: which moves, `moves list` tells. */
 function moveTroubles(
-  { ring: { keyspace }, committedMs }: JudgedHead,
-  moves: readonly MoveRow[],
+  { ring, removed = [], committedMs }: JudgedHead,
+  { moves, said }: { readonly moves: readonly MoveRow[]; readonly said: Said },
   nowMs: number,
 ): Trouble[] {
+  const { keyspace } = ring;
+  const stuck = stuckAdvice({ ring, removed }, moves, said);
   const stalled = (why: string, command: string): Trouble[] => [
-    { ring: keyspace, address: null, kind: 'stalled', why, command },
+    {
+      ...{ ring: keyspace, address: null, kind: 'stalled', why },
+      command: stuck?.isForGood === true ? stuck.command : command,
+      ...(stuck !== null && { hint: `stalled: ${stuck.text}` }),
+    },
   ];
   const failed = moves.filter(({ stage }) => stage === 'failed');
   const [first] = failed;
@@ -249,11 +260,17 @@ function moveTroubles(
     const why = `${all} failed; partition ${first.partition}: ${first.reason}`;
     return stalled(why, `moves ${keyspace} list`);
   }
+  if (stuck !== null) {
+    return stalled(
+      'moves that too few holders of the records answer for',
+      `moves ${keyspace} list`,
+    );
+  }
   const open = moves.filter(({ stage }) => stage !== 'paused');
   const isOld = nowMs - committedMs > stalledAfterMs;
   if (open.length === 0 || !isOld || open.some(({ stage }) => running.has(stage))) return [];
-  const said = open.find(({ reason }) => reason !== '');
-  const told = said === undefined ? '' : `; partition ${said.partition}: ${said.reason}`;
+  const why = open.find(({ reason }) => reason !== '');
+  const told = why === undefined ? '' : `; partition ${why.partition}: ${why.reason}`;
   const since = `${new Date(committedMs).toISOString().slice(0, 19)}Z`;
   return stalled(
     `${counted(open.length, 'move')}, none copies, no version since ${since}${told}`,

@@ -14,10 +14,10 @@ export async function askMoves(
   return saidBy(targets, await fanOut(targets, ({ address }) => ringStatus(address, keyspace)));
 }
 
-/** `statuses` in the order of `targets`. Pure. */
+/** `statuses` in the order of `targets`; undefined: it was not asked. Pure. */
 export function saidBy(
   targets: readonly Target[],
-  statuses: readonly (RingStatus | CodedError)[],
+  statuses: readonly (RingStatus | CodedError | undefined)[],
 ): Said {
   const said = new Map<number, RingStatus | CodedError>();
   for (const [index, { devices, required }] of targets.entries()) {

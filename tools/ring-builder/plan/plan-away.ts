@@ -1,9 +1,8 @@
 // What a plan says of servers that do not answer now: what its moves cost without them. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
-import { quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
-import { slotsOf } from '@ringwright/ring/slots-of';
+import { hasSources } from '../moves/stuck-moves.ts';
 import { withoutForGood } from '../servers/gone-for-good.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { type AwayHolders, awayHolders, awayNames, awayText } from './away-holders.ts';
@@ -32,7 +31,7 @@ export function planAway(
   const away = new Set(servers.flatMap(({ devices }) => devices));
   const fromAway = moves.filter(({ from }) => from !== null && away.has(from));
   const grown = moves.filter(({ from }) => from === null);
-  const lacking = [...fromAway, ...grown].filter((move) => !isFilled(head, move, away));
+  const lacking = [...fromAway, ...grown].filter((move) => !hasSources(head, move, away));
   const stuck = [...new Set(lacking.map(({ partition }) => partition))];
   return {
     servers,
@@ -42,17 +41,6 @@ export function planAway(
     stuck: stuck.length,
     stuckFirst: stuck.slice(0, PARTITIONS_SHOWN_MAX),
   };
-}
-
-/** One of so many other slots took part in every quorum. */
-function isFilled(
-  head: Ring,
-  { partition, from }: PlannedMove,
-  away: ReadonlySet<number>,
-): boolean {
-  const slots = slotsOf(head, partition);
-  const others = slots.filter(({ device }) => device !== from && !away.has(device)).length;
-  return others >= slots.length - quorumOf(slots.length) + 1;
 }
 
 export function planAwayLines(head: Ring, found: PlanAway): string[] {

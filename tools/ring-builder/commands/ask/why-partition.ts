@@ -5,6 +5,10 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { intervalJson, intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { movesOf } from '@ringwright/ring/slots-of';
 import type { Answer } from '../../cli/verb.ts';
+import { askMoves } from '../../moves/ask-moves.ts';
+import { moveRows } from '../../moves/move-rows.ts';
+import { stuckOf } from '../../moves/stuck-moves.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { partitionHistory, type SlotEvent } from './partition-history.ts';
@@ -34,7 +38,7 @@ export async function whyPartition(
   const slots = whySlots(ring, state, partition);
   const source = { rings: context.rings, entries: opened.entries };
   const history = await partitionHistory(source, head, partition);
-  const blocks = blocksOf(input, partition);
+  const blocks = [...(await moveBlocks(input, partition)), ...blocksOf(input, partition)];
   const planned = next instanceof Error ? [] : next.plan.moves;
   const coming = planned.filter((move) => move.partition === partition);
   const future = next instanceof Error ? next.message : coming.length === 0 ? 'it stays' : null;
@@ -115,13 +119,32 @@ function routeText(from: number | null, to: number): string {
   return from === null ? `new on d${to}` : `d${from} to d${to}`;
 }
 
-function blocksOf(input: WhyInput, partition: number): { code: string; message: string }[] {
+interface Block {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Servers are asked only where something moves. */
+async function moveBlocks({ head }: WhyInput, partition: number): Promise<Block[]> {
+  const { ring, state } = head;
+  const moves = movesOf(ring, partition);
+  if (moves.length === 0) return [];
+  const said = await askMoves(ring, ringTargets(ring, state));
+  const rows = moveRows(ring, said).filter((row) => row.partition === partition);
+  const stuck = stuckOf(head, rows, said);
+  const blocks = moves.map((move): Block => {
+    const row = rows.find(({ assignment }) => assignment === move.assignment);
+    const why = row?.stage === 'failed' ? `it failed: ${row.reason}` : 'rollout ends it';
+    const { replica, from, to } = move;
+    const message = `replica ${replica} is ${move.state} from d${from} to d${to}: ${why}`;
+    return { code: 'MOVE_IN_FLIGHT', message };
+  });
+  return stuck === null ? blocks : [...blocks, { code: 'MOVE_IN_FLIGHT', message: stuck.text }];
+}
+
+function blocksOf(input: WhyInput, partition: number): Block[] {
   const { ring } = input.head;
-  const blocks: { code: string; message: string }[] = [];
-  for (const { replica, from, to, state } of movesOf(ring, partition)) {
-    const message = `replica ${replica} is ${state} from d${from} to d${to}: rollout ends it`;
-    blocks.push({ code: 'MOVE_IN_FLIGHT', message });
-  }
+  const blocks: Block[] = [];
   const { pins = [], devices } = stateOf(input.head);
   for (const { on, off } of pins.filter((pin) => pin.partition === partition)) {
     const named = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)];

@@ -20,6 +20,7 @@ import { isDeviceWord, isNamed, namedMoves, withSelected } from '../../moves/nam
 import { noteControl } from '../../moves/note-control.ts';
 import { movesTable } from '../../moves/print-board.ts';
 import { rateAnswer } from '../../moves/rate-answer.ts';
+import { stuckOf } from '../../moves/stuck-moves.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
@@ -114,6 +115,7 @@ async function listMoves(
   const isWanted = isNamed(withSelected(head, which));
   const all = moveRows(ring, said);
   const rows = all.filter(isWanted);
+  const stuck = stuckOf(head, all, said);
   const left = wavesLeft(head, await readLog(context.rings, ring.keyspace), context.nowMs());
   const { movesLeft, movesNotNoted, restsUntil } = left;
   const later = left.waves.map((wave) => wave.filter(isWanted));
@@ -133,13 +135,16 @@ async function listMoves(
       ...wavesLeftLines(keyspace, left),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noMoveRate)]),
       ...(later.flat().length === 0 ? [] : printMoves({ moves: [], later }, stateOf(head))),
+      ...(stuck === null ? [] : ['', stuck.text]),
     ],
     next: context.next(
       isPaused
         ? `moves ${keyspace} resume all`
-        : all.length + movesLeft > movesNotNoted
-          ? `rollout ${keyspace}`
-          : `status ${keyspace}`,
+        : stuck?.isForGood === true
+          ? stuck.command
+          : all.length + movesLeft > movesNotNoted
+            ? `rollout ${keyspace}`
+            : `status ${keyspace}`,
     ),
   };
 }

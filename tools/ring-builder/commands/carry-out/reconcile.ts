@@ -6,6 +6,9 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { askMoves } from '../../moves/ask-moves.ts';
+import { moveRows } from '../../moves/move-rows.ts';
+import { stuckOf } from '../../moves/stuck-moves.ts';
 import { countedTargets } from '../../servers/ring-targets.ts';
 import { listDisks } from './list-disks.ts';
 import { type DiskFinding, type DiskFindingKind, reconcileRing } from './reconcile-ring.ts';
@@ -34,6 +37,8 @@ export const verb: Verb = {
     const worst = findings.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
     const counts = kinds.map((kind) => of(kind, findings)).filter(({ count }) => count > 0);
     const first = worst[0];
+    const said = await askMoves(ring, ring.moves.length > 0 ? targets : []);
+    const stuck = stuckOf({ ring, state }, moveRows(ring, said), said);
     return {
       json: {
         ...{ ring: name, version: ring.version, id, slots, complete, joining, counts },
@@ -51,16 +56,18 @@ export const verb: Verb = {
           ({ kind, count, bytes }) => `${kind}: ${counted(count, 'file')}, ${printBytes(bytes)}`,
         ),
         ...away.map(({ address, reason }) => `not asked: ${address}, ${reason}`),
+        ...(stuck === null ? [] : [stuck.text]),
         ...(worst.length === 0 ? [] : ['', ...table(worst.slice(0, FINDINGS_SHOWN_MAX))]),
         ...(worst.length > FINDINGS_SHOWN_MAX ? [`… ${worst.length} in all`] : []),
       ],
       next: context.next(
         first?.command ??
+          (stuck?.isForGood === true ? stuck.command : null) ??
           (away.length > 0
             ? `servers ${name}`
             : `${ring.moves.length > 0 ? 'rollout' : 'status'} ${name}`),
       ),
-      exit: findings.length > 0 ? 1 : away.length > 0 ? 4 : 0,
+      exit: findings.length > 0 || stuck !== null ? 1 : away.length > 0 ? 4 : 0,
     };
   },
 };

@@ -18,7 +18,7 @@ const room = (free: number, needed: number): string =>
 function saying(reason: string, freeBytes: number): Said {
   const load = { ...move, stage: 'failed', bytes: 0, bytesTotal: 0, rows: 0, reason };
   const status = { first: [], paused: [], draining: [], failing: [], loads: [load], freeBytes };
-  return new Map([[1, status as unknown as RingStatus]]);
+  return new Map([1, 2].map((id) => [id, status as unknown as RingStatus]));
 }
 
 function stall(said: Said) {
@@ -64,4 +64,9 @@ test('another reason keeps the advice on a stall', () => {
   const { message, hint } = stall(saying('too few holders', 9e9));
   expect(message).toContain('partition 2 failed: too few holders');
   expect(hint).toMatch(/^see that the servers run/);
+});
+
+test('the device that has the records does not answer', () => {
+  const said = new Map([...saying('d2 cannot be reached', 9e9)].slice(0, 1));
+  expect(stall(said).hint).toMatch(/^moves wait for complete files of d2: .* cities force all /);
 });

@@ -7,6 +7,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { MoveRow, Said } from '../../moves/move-rows.ts';
+import { stuckOf } from '../../moves/stuck-moves.ts';
 import { ifNoRoom, lackedRoom, type Room } from '../../servers/full-disk.ts';
 import { deviceNames, ifGoneForGood } from '../../servers/gone-for-good.ts';
 
@@ -35,7 +36,7 @@ export function stalledLoads(
   const still = `nothing has changed for ${stallMs / 1_000} s`;
   const message = `${known} and ${still}: ${why.slice(0, REASONS_MAX).join('; ')}`;
   return new CodedError('ROLLOUT_STALLED', message, {
-    hint: hintFor({ ring, state }, { silent: silentOf(open, said), full: [...disks.keys()] }),
+    hint: hintFor({ ring, state }, { open, said, full: [...disks.keys()] }),
     details: { available, moves, failed: reasons, disks: Object.fromEntries(disks) },
   });
 }
@@ -80,9 +81,16 @@ function diskText({ devices }: Ring, id: number, { freeBytes, neededBytes }: Roo
 
 function hintFor(
   { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
-  { silent, full }: { readonly silent: readonly number[]; readonly full: readonly number[] },
+  stall: {
+    readonly open: readonly MoveRow[];
+    readonly said: Said;
+    readonly full: readonly number[];
+  },
 ): string {
   const { keyspace } = ring;
+  const { open, said, full } = stall;
+  const silent = silentOf(open, said);
+  const stuck = stuckOf({ ring, state }, open, said);
   const hints = [
     ...(silent.length === 0
       ? []
@@ -91,6 +99,7 @@ function hintFor(
             ifGoneForGood({ ...ring, components: state?.components }, silent),
         ]),
     ...(full.length === 0 ? [] : [ifNoRoom(ring, full, deviceNames(full))]),
+    ...(stuck === null ? [] : [stuck.text]),
   ];
   if (hints.length > 0) return hints.join('; ');
   return (

@@ -6,6 +6,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../../cli/verb.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
+import { stuckMoves } from '../../moves/stuck-moves.ts';
 import type { Look, MoveWatch } from '../../moves/watch-moves.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { addLoaded, type Loaded, nothingLoaded } from './rollout-totals.ts';
@@ -53,7 +54,7 @@ export async function waitForLoads(
     isDone: (look) =>
       look.headMoved ||
       ours(look).every(({ stage }) => stage === 'available' || stage === 'paused'),
-    progressOf: (look) => progressOf(ours(look)),
+    progressOf: (look) => progressOf(ours(look), stuckMoves(head.ring, look.said)),
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
@@ -85,11 +86,12 @@ interface Tries {
 
 /**
  * To be given each look in turn. A load that fails, waits and asks again, over and over, makes no
- * progress, nor does one whose copies come whole and fail then.
+ * progress, nor does one whose copies come whole and fail then. `stuck` ones are copied once: it
+ * is enough where they were forced.
  */
-function progressReader(): (rows: readonly MoveRow[]) => string {
+function progressReader(): (rows: readonly MoveRow[], stuck: ReadonlySet<number | null>) => string {
   const tries = new Map<number | null, Tries>();
-  return (rows) =>
+  return (rows, stuck) =>
     rows
       .map(({ assignment, stage, bytes, rows: taken }) => {
         const before = tries.get(assignment) ?? { copies: 0, bytes: 0, isCopying: false };
@@ -98,7 +100,9 @@ function progressReader(): (rows: readonly MoveRow[]) => string {
         const copies = before.copies + (begins ? 1 : 0);
         tries.set(assignment, { copies, bytes, isCopying });
         if (stage === 'available') return stage;
-        return copies > COPIES_MAX ? '' : `${isCopying ? stage : ''} ${bytes} ${taken}`;
+        return copies > (stuck.has(assignment) ? 1 : COPIES_MAX)
+          ? ''
+          : `${isCopying ? stage : ''} ${bytes} ${taken}`;
       })
       .join();
 }

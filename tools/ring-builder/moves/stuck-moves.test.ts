@@ -1,0 +1,46 @@
+// Moves whose records are on devices that are gone: who names the force, and which partitions.
+import { CodedError } from '@ringwright/base/coded-error';
+import { expect, test } from 'vitest';
+import { wellOf } from '../../../test/support/ring-status.ts';
+import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import { moveRows, type Said } from './move-rows.ts';
+import { hasSources, stuckAdvice } from './stuck-moves.ts';
+
+// Partition 0 is on d0 d1 d2, and d0's slot goes to d3; partition 1 on d1 d2 d3, d1's goes to d0.
+const [, ring] = moveVersions(servedRing(), [
+  { partition: 0, replica: 0, from: 0, to: 3 },
+  { partition: 1, replica: 0, from: 1, to: 0 },
+]);
+const unreachable = new CodedError('PEER_UNREACHABLE', 'it cannot be reached');
+
+function advised(away: readonly number[], removed: readonly number[] = []) {
+  const said: Said = new Map(
+    [0, 1, 2, 3].map((id) => [id, away.includes(id) ? unreachable : wellOf(ring, id)]),
+  );
+  return stuckAdvice({ ring, removed }, moveRows(ring, said), said);
+}
+
+test('a slot is filled by the device that it leaves, or by so many others', () => {
+  const filled = (...away: number[]): boolean =>
+    hasSources(ring, { partition: 0, from: 0 }, new Set(away));
+  expect([filled(), filled(1, 2), filled(0)]).toEqual([true, true, true]);
+  expect(filled(0, 1)).toBe(false);
+});
+
+test('nothing is forced as long as the moves may end by themselves', () => {
+  expect(advised([])).toBeNull();
+  expect(advised([1])).toBeNull();
+});
+
+test('two of three holders are away: start them, or force and know what is lost', () => {
+  const found = advised([1, 2]);
+  expect(found?.isForGood).toBe(false);
+  expect(found?.command).toBe('moves cities force 1 --reason TEXT');
+  expect(found?.text).toBe(
+    'moves wait for complete files of d1 d2: start what is down; where it is gone for good, ' +
+      'ring-builder moves cities force 1 --reason TEXT && ring-builder rollout cities goes on ' +
+      'with what there is, and gives up the writes that only those devices had',
+  );
+  expect(advised([1, 2], [1, 2])?.isForGood).toBe(true);
+  expect(advised([0, 1, 2])?.command).toBe('moves cities force all --reason TEXT');
+});

@@ -1,0 +1,97 @@
+// Moves that no rollout ends: of those that have the records, too few answer. Pure.
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { quorumOf } from '@ringwright/ring/quorum';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { asCommands, deviceNames } from '../servers/gone-for-good.ts';
+import type { MoveRow, Said } from './move-rows.ts';
+
+type Moved = Pick<MoveRow, 'partition' | 'from'>;
+type MovedRing = Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'table'>;
+
+/** More names than these say less. */
+const PARTITIONS_NAMED_MAX = 8;
+
+/** Whether the device that it replaces has the records, or so many others that every quorum met one. */
+export function hasSources(
+  { table }: Pick<Ring, 'table'>,
+  { partition, from }: Moved,
+  away: ReadonlySet<number>,
+): boolean {
+  if (from !== null && !away.has(from)) return true;
+  const holders = holdersIn(table, partition);
+  const others = holders.filter((device) => device !== from && !away.has(device)).length;
+  return others >= holders.length - quorumOf(holders.length) + 1;
+}
+
+function holdersIn(table: Ring['table'], partition: number): number[] {
+  return table.flatMap((row) => holderIn(row, partition) ?? []);
+}
+
+/** Assignments of moves that copy, or would, and have too few sources now. */
+export function stuckMoves(
+  { devices, moves, table }: Omit<MovedRing, 'keyspace'>,
+  said: Said,
+): ReadonlySet<number | null> {
+  const away = silentIn(devices, said);
+  return new Set(
+    moves
+      .filter((move) => move.state === 'INITIALIZING' && !hasSources({ table }, move, away))
+      .map(({ assignment }) => assignment),
+  );
+}
+
+/** A removed server is not waited for: it says nothing, and is not among `said`. */
+function silentIn(devices: Ring['devices'], said: Said): ReadonlySet<number> {
+  const silent = devices.filter(
+    (one) => one !== null && !(said.has(one.id) && !(said.get(one.id) instanceof Error)),
+  );
+  return new Set(silent.flatMap((one) => one?.id ?? []));
+}
+
+export interface StuckAdvice {
+  /** Without `ring-builder`. */
+  readonly command: string;
+  readonly text: string;
+  /** Those that do not answer were all removed: nobody is going to start them. */
+  readonly isForGood: boolean;
+}
+
+/** Of a head, by its state. */
+export function stuckOf(
+  { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
+  rows: readonly MoveRow[],
+  said: Said,
+): StuckAdvice | null {
+  const removed = state?.devices.filter((device) => device?.state === 'removed') ?? [];
+  return stuckAdvice({ ring, removed: removed.flatMap((device) => device?.id ?? []) }, rows, said);
+}
+
+/** Null where every move may still end by itself. `said`: removed servers were asked too. */
+export function stuckAdvice(
+  { ring, removed }: { readonly ring: MovedRing; readonly removed: readonly number[] },
+  rows: readonly MoveRow[],
+  said: Said,
+): StuckAdvice | null {
+  const { keyspace, devices, table } = ring;
+  const assignments = stuckMoves(ring, said);
+  const open = rows.filter(({ to, stage }) => to !== null && stage !== 'available');
+  const stuck = open.filter(
+    ({ assignment, stage }) => assignments.has(assignment) && stage !== 'paused',
+  );
+  if (stuck.length === 0) return null;
+  const partitions = [...new Set(stuck.map(({ partition }) => partition))];
+  const holders = new Set(partitions.flatMap((partition) => holdersIn(table, partition)));
+  const away = [...silentIn(devices, said)].filter((id) => holders.has(id));
+  const which =
+    stuck.length === ring.moves.length
+      ? 'all'
+      : partitions.length > PARTITIONS_NAMED_MAX
+        ? 'PARTITION'
+        : partitions.join(' ');
+  const command = `moves ${keyspace} force ${which} --reason TEXT`;
+  const text =
+    `moves wait for complete files of ${deviceNames(away)}: start what is down; where it is gone ` +
+    `for good, ${asCommands([command, `rollout ${keyspace}`])} goes on with what there is, ` +
+    'and gives up the writes that only those devices had';
+  return { command, text, isForGood: away.every((id) => removed.includes(id)) };
+}
