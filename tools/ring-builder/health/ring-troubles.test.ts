@@ -258,6 +258,16 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
   if (command !== null) expect(troubles[0]?.why).toContain(reason);
 });
 
+test('of each server that proves another key, its own hint', () => {
+  const unproven = new CodedError('PEER_UNPROVEN', 'another key', { details: { got: 'f' } });
+  const { troubles } = judge(first, () => unproven, { isAll: true });
+  for (const { address, command, hint } of troubles) {
+    expect(command).toBe(`set-device cities d${address?.at(-1)} --ask-key`);
+    expect(hint).toContain(`the right server at ${address}?`);
+  }
+  expect(troubles).toHaveLength(4);
+});
+
 test('a move whose only source is away: health names the force, and what it gives up', () => {
   const single = moveVersions(servedRing({ replicas: 1 }), [
     { partition: 1, replica: 0, from: 1, to: 3 },

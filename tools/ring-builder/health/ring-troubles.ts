@@ -215,18 +215,31 @@ function hasOther(head: JudgedHead, said: AskedServer['said']): boolean {
   return said.version === head.ring.version ? said.id !== head.id : head.isOther(said);
 }
 
-/** Servers with the same plight are one plight: one command, one sentence with all their names. */
+/** Of a server that proved another one than the ring names. */
+function provenKey(status: AskedServer['status']): { readonly key?: string } {
+  const got = status instanceof Error ? status.details['got'] : undefined;
+  return typeof got === 'string' ? { key: got } : {};
+}
+
+/**
+ * Servers with the same plight are one plight: one command, one sentence with all their names. But
+ * whose key it is that a server proves, is told of each.
+ */
 function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: number): Trouble[] {
   const troubles = servers.flatMap((one) =>
     serverTroubles(head, one, nowMs).map((trouble) => {
-      return { trouble, devices: one.devices, isOther: hasOther(head, one.said) };
+      const key = provenKey(one.status);
+      return { trouble, devices: one.devices, isOther: hasOther(head, one.said), ...key };
     }),
   );
   return troubles.map(({ trouble }) => {
     const wanted = trouble.code;
     if (wanted === undefined) return trouble;
+    const isOwn = wanted === 'PEER_UNPROVEN';
     const same = troubles.flatMap(({ trouble: { address, code }, ...server }) =>
-      address !== null && code === wanted ? [{ address, ...server, code: wanted }] : [],
+      address !== null && code === wanted && (!isOwn || address === trouble.address)
+        ? [{ address, ...server, code: wanted }]
+        : [],
     );
     const advice = must(adviceOn(head, same), 'there is one at least');
     return { ...trouble, command: advice.command, hint: advice.text };

@@ -1,5 +1,6 @@
 // The table of what to type next, row by row.
 import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { parseCommandLine } from '../command-line.ts';
@@ -96,6 +97,21 @@ test('the worst is answered, with the names of those it is about', () => {
   const source = adviceOn(moving, [at(2, 'PEER_UNREACHABLE')])?.text;
   expect(source).toMatch(
     /other holders fill 1 slot: nothing comes .* ring-builder remove cities d2/,
+  );
+});
+
+test('a disk that was started at the address of another device', () => {
+  const keys = ['A', 'B'].map((letter) => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`);
+  const keyed = keys.map((key, id) => ({ ...still.ring.devices[id]!, key }));
+  const devices = [...keyed, ...still.ring.devices.slice(2)];
+  const situation = { ...still, ring: { ...still.ring, devices } };
+  const [first, second] = [at(0, 'PEER_UNPROVEN'), at(1, 'PEER_UNPROVEN')];
+  expect(adviceOn(situation, [{ ...second, key: keyIdOf(keys[0]!) }])).toEqual({
+    command: 'servers cities',
+    text: 'at 127.0.0.1:6201 is the disk of d0: start it at 127.0.0.1:6200, as the ring says',
+  });
+  expect(adviceOn(situation, [{ ...first, key: 'f'.repeat(64) }])?.command).toBe(
+    'set-device cities d0 --ask-key',
   );
 });
 

@@ -10,6 +10,7 @@ import { olderAccess, pendingAccess, token } from './access-advice.ts';
 import { fullDisk } from './full-disk.ts';
 import { type Standing, withoutForGood } from './gone-for-good.ts';
 import { largeVersion } from './large-version.ts';
+import { otherKey } from './other-key.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -18,6 +19,8 @@ export interface Plight {
   readonly code: ErrorCode;
   /** It was heard to have a ring of another history. */
   readonly isOther?: boolean;
+  /** The id of the key that it proved, where the ring names another one. */
+  readonly key?: string;
 }
 
 export interface Situation extends Standing {
@@ -187,16 +190,6 @@ const says =
   (text: string, command: (ring: string, version: number) => string): Advise =>
   ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), text });
 
-const otherKey: Advise = ({ ring: { keyspace } }, [{ address, devices }]) => {
-  const who = devices.length === 1 ? `d${devices[0]}` : 'all';
-  const command = `set-device ${keyspace} ${who} --ask-key`;
-  const text =
-    `is it the right server at ${address}? Where its disk was emptied, its key is new: ` +
-    'stop it, empty the disk, put a kept device-key.pem there and start it; or, without one, ' +
-    `ring-builder ${command}, commit and push make the new key known`;
-  return { command, text };
-};
-
 const unknown: Advise = ({ ring: { keyspace, moves }, taken }) => {
   const push = `push ${keyspace}`;
   if (taken !== 'all') {
@@ -251,7 +244,7 @@ const table = new Map<ErrorCode, Advise>([
       (ring) => `rollout ${ring}`,
     ),
   ],
-  ['PEER_UNPROVEN', otherKey],
+  ['PEER_UNPROVEN', ({ ring }, [plight]) => otherKey(ring, plight)],
   ['DISK_FULL', ({ ring }, plights) => fullDisk(ring, plights, named(plights))],
   ['RING_UNKNOWN', unknown],
   ['PEER_FAILED', otherProgram],

@@ -168,6 +168,26 @@ test.each<[object, string]>([
   expect(refusal(() => createState({ ...settings, ...fields })).code).toBe(code);
 });
 
+test('no two devices have the same key; one that takes over a removed one may', () => {
+  const spki = (letter: string): string => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`;
+  const setKey = (id: number, key: string): Change => ({ kind: 'set-device', id, fields: { key } });
+  const keyed = applyChanges(threeDevices(), [setKey(0, spki('A')), setKey(1, spki('B'))]);
+  const twin = refusal(() => applyChanges(keyed, [setKey(0, spki('B'))]));
+  expect(twin).toMatchObject({ code: 'DEVICE_DUPLICATE', details: { twin: 1 } });
+  expect(twin.message).toMatch(/it is the disk of d1$/);
+  // As --ask-key of all finds two disks that were swapped.
+  const swap = [setKey(0, spki('B')), setKey(1, spki('A'))];
+  expect(refusal(() => applyChanges(keyed, swap)).code).toBe('DEVICE_DUPLICATE');
+  const joined = add(3, { key: spki('B') });
+  expect(refusal(() => applyChanges(keyed, [joined])).code).toBe('DEVICE_DUPLICATE');
+  expect(applyChanges(keyed, [{ ...joined, replaces: 1 } as Change]).devices[3]?.key).toBe(
+    spki('B'),
+  );
+  const removed: Change = { kind: 'remove', id: 1 };
+  expect(applyChanges(keyed, [removed, joined]).devices[3]?.key).toBe(spki('B'));
+  expect(applyChanges(keyed, [setKey(1, spki('B'))]).devices[1]?.key).toBe(spki('B'));
+});
+
 test('the key of a device is added, replaced, and taken away by an empty one', () => {
   const spki = (letter: string): string => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`;
   const setKey = (key: string): Change => ({ kind: 'set-device', id: 3, fields: { key } });

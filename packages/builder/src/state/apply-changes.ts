@@ -10,7 +10,9 @@ import {
   addressesOf,
   type ClaimedAddresses,
   claimAddress,
+  claimKey,
   releaseAddress,
+  releaseKey,
 } from './claimed-addresses.ts';
 import { checkPin, withPin } from './pins.ts';
 import { type ReshapeChange, reshapedBy } from './reshaped-by.ts';
@@ -49,9 +51,12 @@ function applyOne(state: MutableState, change: Change, addresses: ClaimedAddress
     case 'add':
       addDevice(state, change, addresses);
       return;
-    case 'remove':
-      state.devices[change.id] = { ...activeDevice(state, change.id), state: 'removed' };
+    case 'remove': {
+      const device = activeDevice(state, change.id);
+      releaseKey(addresses, device);
+      state.devices[change.id] = { ...device, state: 'removed' };
       return;
+    }
     case 'set-weight': {
       const device = activeDevice(state, change.id);
       checkWeight(change.weight, `d${change.id}`);
@@ -65,6 +70,8 @@ function applyOne(state: MutableState, change: Change, addresses: ClaimedAddress
       checkDeviceFields(device);
       releaseAddress(addresses, before);
       claimAddress(addresses, device);
+      releaseKey(addresses, before);
+      claimKey(addresses, device, before.key);
       state.devices[change.id] = device;
       return;
     }
@@ -137,6 +144,8 @@ function addDevice(
   const { region, zone, ip, port, device: name, weight, meta, ...also } = device;
   const fields = { id, region, zone, ip, port, device: name, weight, meta };
   const old = replaces === undefined ? null : replaceDevice(state, replaces, id);
+  if (old !== null) releaseKey(addresses, old);
+  claimKey(addresses, device);
   const tokens = tokensOf(state, given ?? old?.tokens);
   const { key, replication, extra } = also;
   const known = { ...(key !== undefined && { key }), ...(replication && { replication }) };

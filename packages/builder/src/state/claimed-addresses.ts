@@ -1,15 +1,42 @@
-// Which device has which address while changes are applied: no two may share one. Pure.
+// Which device has which address and key while changes are applied: no two may share one. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import { type Device, formatDevice } from '@ringwright/ring/device';
+import type { BuilderDevice } from './builder-state.ts';
 
-/** By name within a server, and by what servers are reached at. */
+/** By name within a server, by what servers are reached at, and by the keys of active devices. */
 export type ClaimedAddresses = Map<string, Device>;
 
-export function addressesOf(devices: readonly (Device | null)[]): ClaimedAddresses {
+export function addressesOf(devices: readonly (BuilderDevice | null)[]): ClaimedAddresses {
   const claimed: ClaimedAddresses = new Map();
-  for (const device of devices) if (device !== null) note(claimed, device);
+  for (const device of devices) {
+    if (device === null) continue;
+    note(claimed, device);
+    // The disk of a removed device may come back as another one.
+    if (device.key !== undefined && device.state === 'active') claimed.set(device.key, device);
+  }
   return claimed;
+}
+
+/** Throws DEVICE_DUPLICATE where another active device has the key: its disk is not this one's. */
+export function claimKey(claimed: ClaimedAddresses, device: Device, before?: string): void {
+  const { key } = device;
+  if (key === undefined) return;
+  const owner = claimed.get(key);
+  if (owner !== undefined && owner.id !== device.id && key !== before) {
+    const place = formatAddress(owner);
+    const named = `d${owner.id} ${formatDevice(owner)}`;
+    const message = `the key for ${formatDevice(device)} is that of ${named}: it is the disk of`;
+    throw new CodedError('DEVICE_DUPLICATE', `${message} d${owner.id}`, {
+      hint: `start the disk of d${owner.id} at ${place}, where the ring says, and the right one here`,
+      details: { twin: owner.id },
+    });
+  }
+  claimed.set(key, device);
+}
+
+export function releaseKey(claimed: ClaimedAddresses, { id, key }: Device): void {
+  if (key !== undefined && claimed.get(key)?.id === id) claimed.delete(key);
 }
 
 /**
