@@ -109,8 +109,14 @@ async function strayFiles(folder: RingFolder, made: readonly LogEntry[]): Promis
   return names.flatMap((name): Finding[] => {
     const version = versionOfFileName(name);
     if (version !== null && known.has(version)) return [];
-    const message = `versions/${name} is no version of the log`;
-    return [{ code: 'FILE_STRAY', message, details: { name } }];
+    // The next writer removes it (write-ring.ts).
+    const leftover = version !== null && version > (made.at(-1)?.version ?? 0);
+    const why = leftover
+      ? 'is left over from a commit that did not end'
+      : 'is no version of the log';
+    return [
+      { code: 'FILE_STRAY', message: `versions/${name} ${why}`, details: { name, leftover } },
+    ];
   });
 }
 

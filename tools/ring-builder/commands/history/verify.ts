@@ -15,6 +15,7 @@ import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { type OptimalityCheck, verifyOptimal } from './verify-optimal.ts';
+import { waysBack } from './ways-back.ts';
 
 type Receipts = Verification['receipts'];
 
@@ -57,7 +58,7 @@ export const verb: Verb = {
         ...found.outside.map((name) => `${name} is outside of what can be verified`),
         ...(waiting > 0 ? [`the head waits for ${counted(waiting, 'more signature')}`] : []),
         sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
-        ...(sound ? [] : [wayBack(ring)]),
+        ...waysBack(ring, found),
       ],
       next: context.next(nextCommand(ring, { sound, isReadable: !(log instanceof CodedError) })),
       exit: sound ? 0 : 1,
@@ -71,12 +72,6 @@ function nextCommand(
 ): string {
   if (sound) return `status ${ring}`;
   return isReadable ? `log ${ring}` : 'list';
-}
-
-/** Who changed a file says git, where the folder is in it. */
-function wayBack(ring: string): string {
-  const command = `ring-builder restore ${ring} --from IP:PORT --replace`;
-  return `git log -p shows what was changed, where the folder is in git; ${command} takes what a server has, and keeps this folder aside`;
 }
 
 function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): string[] {

@@ -1,0 +1,30 @@
+// What is typed after a finding of verify: not each of them is helped by a copy of a server.
+import { writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+import { waysBack } from './ways-back.ts';
+
+test('what a commit left that did not end is tidied up by the next', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 4 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
+  await tool.json('commit cities -m first');
+  await writeFile(`${tool.folder}/rings/cities/versions/0000002.ring`, 'half of it');
+  expect(await tool.answer('verify cities')).toMatchObject({ exit: 1 });
+  const stdout = await tool.text('verify cities');
+  expect(stdout).toContain('0000002.ring is left over from a commit that did not end');
+  expect(stdout).toContain('ring-builder commit cities -m REASON');
+  expect(stdout).not.toContain('restore');
+  await tool.json('set-weight cities d0 2');
+  expect(await tool.json('verify cities')).toMatchObject({ ok: true });
+});
+
+test('where the root is missing, a copy without it does not help', () => {
+  const missing = { code: 'VERSION_ROOT_UNKNOWN', message: 'signed under root f' };
+  const [way, ...more] = waysBack('cities', { findings: [missing], signed: false });
+  expect(more).toEqual([]);
+  expect(way).toContain('restore cities --from IP:PORT --trust ID --replace');
+  expect(way).toContain('key generate');
+  const both = [missing, { code: 'VERSION_ID_WRONG', message: 'another id' }];
+  expect(waysBack('cities', { findings: both, signed: true })[1]).toMatch(/^git log -p/);
+});

@@ -1,0 +1,46 @@
+// What helps against what `verify` found: by the codes of its findings. Pure.
+import type { Finding } from '@ringwright/base/finding';
+
+/** One sentence for each kind of finding that is there. */
+export function waysBack(
+  ring: string,
+  { findings, signed }: { readonly findings: readonly Finding[]; readonly signed: boolean },
+): string[] {
+  const half = findings.filter(isHalfDone);
+  const rootless = findings.filter(({ code }) => code === 'VERSION_ROOT_UNKNOWN');
+  return [
+    ...(half.length > 0 ? [commitEnds(ring)] : []),
+    ...(rootless.length > 0 ? [rootText(ring, signed)] : []),
+    ...(half.length + rootless.length < findings.length ? [copies(ring)] : []),
+  ];
+}
+
+function isHalfDone({ code, details }: Finding): boolean {
+  return code === 'BUILDER_BEHIND' || details?.['leftover'] === true;
+}
+
+function commitEnds(ring: string): string {
+  return (
+    `a commit did not end, as on a full disk: ring-builder commit ${ring} -m REASON, or whatever ` +
+    'was typed then, tidies up and does it again'
+  );
+}
+
+function rootText(ring: string, signed: boolean): string {
+  const back =
+    'the root that signed is missing: put trust.json back from git, a copy, or what servers are ' +
+    `started with (--trust); or ring-builder restore ${ring} --from IP:PORT --trust ID --replace ` +
+    'takes it from a server that has it, where ID is the root named above and you know it';
+  const anew =
+    '; where nobody has it, ring-builder key generate makes a new root, for versions to come';
+  return signed ? back : `${back}${anew}`;
+}
+
+/** Who changed a file says git, where the folder is in it. */
+function copies(ring: string): string {
+  const command = `ring-builder restore ${ring} --from IP:PORT --replace`;
+  return (
+    `git log -p shows what was changed, where the folder is in git; ${command} takes what a ` +
+    'server has, and keeps this folder aside'
+  );
+}
