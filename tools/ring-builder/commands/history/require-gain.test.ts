@@ -29,6 +29,8 @@ test('the head that is here already replaces nothing', async () => {
   expect(await tool.text(`${typed} --yes`)).toMatch(/^nothing to do: the folder has this head/);
   expect(await readFile(join(folder, 'log.jsonl'), 'utf8')).toBe(log);
   expect(await readdir(join(tool.folder, 'rings'))).toEqual(['cities']);
+  const again = await tool.json(`restore cities --from ${fileOf(3)}`);
+  expect(again).toMatchObject({ kept: null, changed: false });
 
   // A folder that is damaged is mended by it all the same.
   const copy = join(tool.folder, 'copy.ring');

@@ -11,17 +11,24 @@ import type { Context } from '../../cli/verb.ts';
 
 /**
  * False: the head here is the ring of the file, and all of the folder is sound. A folder that is
- * damaged is replaced by whatever is asked for. Throws RING_FILE_INVALID and the like, and
- * CONFIRMATION_NEEDED where a log would be given up for a few versions of the same history.
+ * damaged is replaced by whatever is asked for. Throws RING_FILE_INVALID and the like, and with
+ * `replace` CONFIRMATION_NEEDED where a log would be given up for a few versions of the same
+ * history.
  */
-export async function requireGain(context: Context, bytes: Uint8Array): Promise<boolean> {
+export async function requireGain(
+  context: Context,
+  bytes: Uint8Array,
+  wanted: { readonly name: string | undefined; readonly replace: boolean },
+): Promise<boolean> {
   const given = decodeRing(bytes);
   const { keyspace } = given.ring;
+  if (wanted.name !== undefined && wanted.name !== keyspace) return true;
   // What cannot be read is replaced.
   const opened = await openRing(context.rings, keyspace).catch(() => null);
   const head = opened?.head ?? null;
   if (opened === null || head === null) return true;
   const isSame = head.id === given.id;
+  if (!isSame && !wanted.replace) return true;
   if (!isSame && idAt({ ...given.ring, id: given.id }, head.version) !== head.id) return true;
   const found = await verifyRepository(context.rings, keyspace, null).catch(() => null);
   if (found === null || found.findings.length > 0) return true;

@@ -102,9 +102,12 @@ async function knownTrust(rings: string, pin: string | undefined): Promise<Rings
   const own = await readTrust(rings);
   if (pin === undefined) return own;
   if (!rootId.test(pin)) {
-    if (own !== null) throw usage(`${rings}/trust.json is there: --trust may be a root id only`);
     const name = `--trust ${pin}`;
-    return openTrustFile(await readInput(pin, { bytesMax: trustFileBytesMax, name }), null);
+    const given = await readInput(pin, { bytesMax: trustFileBytesMax, name });
+    if (own === null) return openTrustFile(given, null);
+    // Typed again, as after a ring of several: the first restore took it.
+    if (Buffer.compare(own.bytes, given) === 0) return own;
+    throw usage(`another ${rings}/trust.json is there: --trust may be a root id only`);
   }
   return own === null ? null : openTrustFile(own.bytes, pin);
 }

@@ -3,6 +3,8 @@
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { quoteWord } from '@ringwright/base/quote-command';
+import { exists } from '@ringwright/node/missing-file';
+import { trustPath } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import { copyRing, type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { takeStored } from '@ringwright/repository/shared/pull-head';
@@ -46,8 +48,9 @@ of rings of its own, which log and show read with --rings; stage again what is s
       if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
       return takeHistory(context, { ring: name, from, source, placing });
     }
-    const isPlain = replace && optionalText(args, 'trust') === undefined;
-    if (isPlain && !(await requireGain(context, source.bytes))) {
+    // A trust.json that is not here yet is to be taken along.
+    const isPlain = source.trust === null || (await exists(trustPath(context.rings)));
+    if (isPlain && !(await requireGain(context, source.bytes, { name, replace }))) {
       return hasThisHead(context, source.bytes, from);
     }
     const restored = await restoreRing(context.rings, {

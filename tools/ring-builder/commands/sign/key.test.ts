@@ -58,6 +58,11 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   expect(signed).toMatchObject({ signed: true, signers: ['ada'], version: 2, moved: 0 });
   expect(await tool.json(`commit cities -m again ${ada}`)).toMatchObject({ changed: false });
   expect(await tool.json(`verify cities --trust ${made.root}`)).toMatchObject({ signed: true });
+  const file = join(tool.folder, 'rings/cities/versions/0000002.ring');
+  const trust = join(tool.folder, 'rings/trust.json');
+  const restore = `restore cities --from ${file} --trust ${trust} --rings ${tool.folder}/anew`;
+  expect(await tool.json(restore)).toMatchObject({ changed: true, signers: ['ada'] });
+  expect(await tool.json(restore), 'typed again').toMatchObject({ changed: false });
   expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
   await rm(join(tool.folder, 'rings/trust.json'));
   expect((await tool.run('status cities')).stdout).toContain('signed; the trust.json that names');
