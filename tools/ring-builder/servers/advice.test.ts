@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { parseCommandLine } from '../command-line.ts';
 import { adviceOn, adviceOnCode, isFinal, type Plight, type Situation, worstOf } from './advice.ts';
+import { plightsOf } from './push-to-targets.ts';
 
 const at = (device: number, code: ErrorCode): Plight => {
   return { address: `127.0.0.1:620${device}`, devices: [device], code };
@@ -113,6 +114,14 @@ test('a disk that was started at the address of another device', () => {
   expect(adviceOn(situation, [{ ...first, key: 'f'.repeat(64) }])?.command).toBe(
     'set-device cities d0 --ask-key',
   );
+});
+
+test('a push that all servers refuse for another history: this folder took a wrong turn', () => {
+  const { length } = still.ring.devices;
+  const refused = Array.from({ length }, (_, id) => ({ ...at(id, 'RING_FORK'), required: true }));
+  const restore = 'restore cities --from 127.0.0.1:6200 --replace';
+  expect(adviceOn(still, plightsOf(refused))?.command).toBe(restore);
+  expect(adviceOn(still, plightsOf(refused.slice(1)))?.command).toBe('settle cities -m REASON');
 });
 
 test('nobody is told to remove what is removed, or what is needed', () => {

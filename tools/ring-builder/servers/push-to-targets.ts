@@ -100,14 +100,19 @@ export function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
   return servers.filter(({ outcome }) => outcome === 'accepted');
 }
 
-/** Of those that have to take it and did not; nobody knows why of those that were not asked. */
+/**
+ * Of those that have to take it and did not; nobody knows why of those that were not asked. Who
+ * refuses it for a fork has the other history.
+ */
 export function plightsOf(
   servers: readonly (Pick<PushOutcome, 'address' | 'devices' | 'required'> & {
     readonly code?: ErrorCode;
   })[],
 ): Plight[] {
   return servers.flatMap(({ address, devices, required, code }) =>
-    required && code !== undefined ? [{ address, devices, code }] : [],
+    required && code !== undefined
+      ? [{ address, devices, code, isOther: code === 'RING_FORK' }]
+      : [],
   );
 }
 
