@@ -91,6 +91,7 @@ test('a removed server gives its files up, and gateways work as far as granted',
   await tool.json('rollout notes --skip-down');
   // What the removed one lacks, and has to be shown that others have.
   for (let index = 30; index < 60; index += 1) expect((await write(index)).status).toBe(204);
+  // The role peer alone is not enough where the ring names keys: nothing is taken from it.
   await removed.start(args);
   const ringThere = async (): Promise<Told> => {
     const { status, bytes } = await ask(removed, '/v1/status');
@@ -98,7 +99,19 @@ test('a removed server gives its files up, and gateways work as far as granted',
     return (JSON.parse(bytes.toString()) as { rings: [Told] }).rings[0];
   };
   await waitFor('it to hold its drops', { ask: ringThere, until: ({ held }) => held.drops > 0 });
-  await tool.json(`trash notes confirm --to ${removed.address} --yes`);
+  const confirm = `trash notes confirm --to ${removed.address} --yes`;
+  const refused = await tool.run(confirm);
+  expect([refused.exit, `${refused.stdout}${refused.stderr}`]).toEqual([
+    4,
+    expect.stringContaining('only with a token that has the roles peer and write'),
+  ]);
+  await removed.kill();
+  await removed.start(await tokenFor('removed', '--write', 'notes'));
+  // It hears from the others what its token was granted.
+  await waitFor('its word to count', {
+    ask: () => tool.run(confirm),
+    until: ({ exit, stdout }) => exit === 0 && stdout.includes('may go'),
+  });
   const given = { ask: ringThere, until: ({ surplus }: Told) => surplus === 0 };
   await waitFor('it to have given its files up', given);
 

@@ -15,7 +15,7 @@ import { KnownPeers } from './peers/known-peers.ts';
 import { Peers } from './peers/peers.ts';
 import { ProvenPeers } from './peers/proven-peers.ts';
 import { activeDuties } from './rings/active-duties.ts';
-import { addressOf } from './rings/active-ring.ts';
+import { type ActiveRing, addressOf } from './rings/active-ring.ts';
 
 type Own = Omit<
   IntroducePorts,
@@ -154,16 +154,24 @@ async function meetHolders(
 ): Promise<void> {
   const addresses = new Set<string>();
   for (const active of rings.list()) {
-    for (const partition of activeDuties(active).serve) {
+    for (const device of othersOf(active)) {
       if (addresses.size >= startMeetingsMax) break;
-      for (const device of holdersOf(active.ring, partition)) {
-        if (device !== active.self) addresses.add(addressOf(active, device));
-      }
+      addresses.add(addressOf(active, device));
     }
   }
+  addresses.delete('');
   if (addresses.size === 0) return;
   const met = Promise.allSettled([...addresses].map((address) => meet(address)));
   await Promise.race([met, delay(startMeetingMsMax)]);
+}
+
+/** Where nothing is held here, any device: it tells of newer rings, tokens and clocks. */
+function othersOf(active: ActiveRing): Iterable<number> {
+  const { ring, self } = active;
+  const { serve } = activeDuties(active);
+  const isOther = (device: number): boolean => device !== self;
+  if (serve.length === 0) return ring.devices.keys().filter(isOther);
+  return serve.values().flatMap((partition) => holdersOf(ring, partition).filter(isOther));
 }
 
 /** Throws PEER_UNPROVEN where nothing is said without TLS. */

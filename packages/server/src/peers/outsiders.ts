@@ -13,8 +13,6 @@ type Name = keyof typeof messageKinds;
 /** It shows that others have what it holds, and gives them what they lack. */
 const givingUp: ReadonlySet<Name> = new Set<Name>(['digests', 'tail', 'offer', 'push']);
 
-const needsToGiveUp: readonly Need[] = [role('peer')];
-
 /** It answers requests of others, out of records that devices hold. */
 const coordinating: ReadonlySet<Name> = new Set<Name>([
   ...(['recordWrite', 'recordsWrite', 'recordRead', 'recordStamp', 'recordPrepare'] as const),
@@ -23,14 +21,18 @@ const coordinating: ReadonlySet<Name> = new Set<Name>([
 
 /** What it must have been granted by a token or a certificate; null: only devices may ask this. */
 export function needsOfOutsider(name: Name, keyspace: string): readonly Need[] | null {
-  if (givingUp.has(name)) return needsToGiveUp;
+  if (givingUp.has(name)) return needsToGiveUp(keyspace);
   return coordinating.has(name) ? needsOfGateway(keyspace) : null;
+}
+
+/** Records that it gives are taken as those of a device are. */
+function needsToGiveUp(keyspace: string): readonly Need[] {
+  return [role('peer'), { kind: 'data', role: 'write', keyspace, key: null }];
 }
 
 /** Whatever a gateway is asked for: to answer a read it may have to write. */
 export function needsOfGateway(keyspace: string): readonly Need[] {
-  const all = { kind: 'data', keyspace, key: null } as const;
-  return [role('peer'), { ...all, role: 'read' }, { ...all, role: 'write' }];
+  return [...needsToGiveUp(keyspace), { kind: 'data', role: 'read', keyspace, key: null }];
 }
 
 export interface OutsiderPorts {
@@ -45,13 +47,14 @@ export function isHeardAsGateway(ports: OutsiderPorts, active: ActiveRing): bool
 
 /** Throws CALLER_UNPROVEN where the devices of a ring would not take what this server gives up. */
 export function requireHeard(ports: OutsiderPorts, active: ActiveRing): void {
-  if (isHeard(ports, active, needsToGiveUp)) return;
   const { keyspace, version } = active.ring;
+  if (isHeard(ports, active, needsToGiveUp(keyspace))) return;
   const unnamed = `${keyspace} ${version} names keys of its devices, and none is of this server`;
-  const message = `${unnamed}: they take its records only with a token that has the role peer`;
+  const message = `${unnamed}: they take its records only with a token that has the roles peer and write`;
   throw new CodedError('CALLER_UNPROVEN', message, {
     hint:
-      'start it with --token-file, of ring-builder access grant NAME --peer --out FILE; ' +
+      `ring-builder access grant NAME --peer --write ${keyspace} --out FILE, and start it with ` +
+      '--token-file FILE; ' +
       `or: ring-builder add ${keyspace} r1z1-IP:PORT/DEVICE 0 --ask-key`,
     details: { keyspace, version },
   });

@@ -98,7 +98,7 @@ export class ProvenPeers {
     throw new CodedError('CALLER_UNPROVEN', `${wanted}: ${whyNot(key, proven)}`, {
       hint:
         'a device speaks with the key that the ring names (set-device RING dN --key), ' +
-        'a server outside the ring with a token (--token-file)',
+        `a server outside the ring with a token that has the roles peer and write of ${keyspace}`,
       details: { keyspace, version, ...(key !== undefined && { key }) },
     });
   }
