@@ -103,7 +103,7 @@ test('a removed server gives its files up, and gateways work as far as granted',
   const refused = await tool.run(confirm);
   expect([refused.exit, `${refused.stdout}${refused.stderr}`]).toEqual([
     4,
-    expect.stringContaining('only with a token that has the roles peer and write'),
+    expect.stringContaining('with a token of the roles peer and write alone'),
   ]);
   await removed.kill();
   await removed.start(await tokenFor('removed', '--write', 'notes'));

@@ -50,7 +50,7 @@ export function requireHeard(ports: OutsiderPorts, active: ActiveRing): void {
   const { keyspace, version } = active.ring;
   if (isHeard(ports, active, needsToGiveUp(keyspace))) return;
   const unnamed = `${keyspace} ${version} names keys of its devices, and none is of this server`;
-  const message = `${unnamed}: they take its records only with a token that has the roles peer and write`;
+  const message = `${unnamed}: they take its records with a token of the roles peer and write alone`;
   throw new CodedError('CALLER_UNPROVEN', message, {
     hint:
       `ring-builder access grant NAME --peer --write ${keyspace} --out FILE, and start it with ` +
