@@ -13,6 +13,9 @@ export interface Slot {
   readonly joiner: number | null;
 }
 
+/** What of a ring tells its slots. */
+export type SlottedRing = Pick<Ring, 'keyspace' | 'partitions' | 'table' | 'moves'>;
+
 const noMoves: readonly Move[] = [];
 
 /** Moves in flight of a partition, by replica. O(log moves). */
@@ -24,7 +27,7 @@ export function movesOf(ring: Pick<Ring, 'moves'>, partition: number): readonly 
 }
 
 /** Slots of a partition in replica order: the preference list, joiners included. */
-export function slotsOf(ring: Ring, partition: number): Slot[] {
+export function slotsOf(ring: SlottedRing, partition: number): Slot[] {
   checkInRing(ring, partition);
   const moves = movesOf(ring, partition);
   const slots: Slot[] = [];
@@ -38,7 +41,7 @@ export function slotsOf(ring: Ring, partition: number): Slot[] {
 }
 
 /** No holders would mean to some that all of them have everything. */
-function checkInRing({ partitions, keyspace }: Ring, partition: number): void {
+function checkInRing({ partitions, keyspace }: SlottedRing, partition: number): void {
   assert(partition >= 0 && partition < partitions, `partition ${partition} of ${keyspace}`);
 }
 

@@ -20,13 +20,13 @@ export async function judgedHead(
   entries: readonly LogEntry[],
 ): Promise<JudgedHead> {
   const { ring, id, state, signing } = stored;
-  const { keyspace, version, devices, moves, replicas, table } = ring;
+  const { keyspace, version, devices, moves, partitions, replicas, table } = ring;
   const found = await trustOf(context).catch(codedOrDisk);
   const trust = found instanceof CodedError ? null : found;
   const access = await accessOf(context, trust).catch(codedOrDisk);
   const { time } = must(lastVersionEntry(entries), 'a head has its entry');
   return {
-    ring: { keyspace, version, devices, moves, replicas, table },
+    ring: { keyspace, version, devices, moves, partitions, replicas, table },
     id,
     targets: countedTargets(ring, state),
     isOther: (said) => isOtherLine(entries, said),

@@ -258,6 +258,14 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
   if (command !== null) expect(troubles[0]?.why).toContain(reason);
 });
 
+test('servers that are down: how many partitions have no quorum without them', () => {
+  const whys = judge(first, () => away, { isAll: true }).troubles.map(({ why }) => why);
+  expect(new Set(whys.map((why) => why.split('; ')[1]))).toEqual(
+    new Set(['4 partitions have no quorum without what is down']),
+  );
+  expect(judge(first, () => away).troubles[0]?.why).not.toContain('quorum');
+});
+
 test('of each server that proves another key, its own hint', () => {
   const unproven = new CodedError('PEER_UNPROVEN', 'another key', { details: { got: 'f' } });
   const { troubles } = judge(first, () => unproven, { isAll: true });

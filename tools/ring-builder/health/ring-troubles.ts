@@ -9,6 +9,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { saidBy } from '../moves/ask-moves.ts';
 import { type MoveRow, moveRows, type Said } from '../moves/move-rows.ts';
 import { stuckAdvice } from '../moves/stuck-moves.ts';
+import { awayHolders } from '../plan/away-holders.ts';
 import { adviceOn, adviceOnCode, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
@@ -20,6 +21,7 @@ import { byWeight, type Trouble } from './trouble.ts';
 
 /** What is judged of a head: rings of millions of partitions are not kept for it. */
 export interface JudgedHead extends Situation {
+  readonly ring: Situation['ring'] & Pick<Ring, 'partitions'>;
   readonly id: string;
   /** Those whose devices were all removed, and have nothing any more, may be gone. */
   readonly targets: readonly Target[];
@@ -75,7 +77,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
   const addresses = targets.map(({ address }) => address);
   const troubles = [
-    ...withAdvice(head, asked, nowMs),
+    ...withQuorums(head, asked, withAdvice(head, asked, nowMs)),
     ...clockTroubles(ring.keyspace, addresses, answers),
     ...moveTroubles(head, { moves: heard, said }, nowMs),
   ];
@@ -244,6 +246,23 @@ function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: nu
     const advice = must(adviceOn(head, same), 'there is one at least');
     return { ...trouble, command: advice.command, hint: advice.text };
   });
+}
+
+/** What servers that are down mean for the requests: one that only this machine misses is none. */
+function withQuorums(
+  { ring }: JudgedHead,
+  servers: readonly AskedServer[],
+  troubles: readonly Trouble[],
+): Trouble[] {
+  const isAway = ({ kind, code }: Trouble): boolean => kind === 'down' && code !== undefined;
+  const away = new Set(troubles.filter(isAway).map(({ address }) => address));
+  if (away.size === 0) return [...troubles];
+  const gone = servers.flatMap(({ address, devices }) => (away.has(address) ? devices : []));
+  const { underQuorum } = awayHolders(ring, new Set(gone));
+  if (underQuorum === 0) return [...troubles];
+  const all = counted(underQuorum, 'partition has', 'partitions have');
+  const text = `${all} no quorum without what is down`;
+  return troubles.map((one) => (isAway(one) ? { ...one, why: `${one.why}; ${text}` } : one));
 }
 
 /** A rollout that runs commits its next version within seconds after the last copy is there. */

@@ -2,6 +2,7 @@
 import { availabilityOf } from '@ringwright/builder/ask/availability';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
+import type { SlottedRing } from '@ringwright/ring/slots-of';
 import type { Target } from '../servers/ring-targets.ts';
 
 export interface AwayHolders {
@@ -15,7 +16,10 @@ export interface AwayHolders {
   readonly none: number;
 }
 
-export function awayHolders(ring: Ring, away: ReadonlySet<number>): AwayHolders {
+export function awayHolders(
+  ring: SlottedRing & Pick<Ring, 'devices'>,
+  away: ReadonlySet<number>,
+): AwayHolders {
   const gone = Uint8Array.from(ring.devices, (_, id) => (away.has(id) ? 1 : 0));
   const found = availabilityOf(ring, gone);
   const { partitionsHit: partitions, belowReadQuorum: underQuorum, oneReplicaLeft: single } = found;

@@ -1,7 +1,6 @@
 // Which partitions could still be read and written without some devices, in mid-move too. Pure.
 import { quorumOf } from '@ringwright/ring/quorum';
-import type { Ring } from '@ringwright/ring/ring';
-import { slotsOf } from '@ringwright/ring/slots-of';
+import { type SlottedRing, slotsOf } from '@ringwright/ring/slots-of';
 
 export interface Availability {
   /** Slots whose device is gone. */
@@ -21,7 +20,7 @@ export interface Availability {
 }
 
 /** `gone` is 1 by the id of a device that is away. O(slots). */
-export function availabilityOf(ring: Ring, gone: Uint8Array): Availability {
+export function availabilityOf(ring: SlottedRing, gone: Uint8Array): Availability {
   const found = {
     slotsLost: 0,
     partitionsHit: 0,
