@@ -88,12 +88,15 @@ test.skipIf(process.getuid?.() !== 0)(
     await mkdir(join(folder.path, 'sd1'), { mode: 0o700 });
     process.seteuid?.(12_345);
     try {
-      for (const name of ['sd1', 'new']) {
+      for (const [name, help] of [
+        ['sd1', 'chown that directory to it'],
+        ['new', 'make that directory, and chown it to this user'],
+      ] as const) {
         await expect(prepareDataDirectory(join(folder.path, name), anywhere)).rejects.toMatchObject(
           {
             code: 'DISK_FAILED',
             message: expect.stringContaining('EACCES'),
-            hint: expect.stringContaining('user id 12345: chown'),
+            hint: expect.stringContaining(`user id 12345: ${help}`),
           },
         );
       }

@@ -1,5 +1,5 @@
 // The data directory of a device, before anything in it is opened: there, writable, and its own.
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access, chmod, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -68,8 +68,11 @@ function requireOwn(directory: string, names: readonly string[]): void {
 
 function unwritable(directory: string, cause: unknown): CodedError {
   const isForeign = codeOf(cause) === 'EACCES';
+  const mend = existsSync(directory)
+    ? 'chown that directory to it'
+    : 'make that directory, and chown it to this user';
   const hint = isForeign
-    ? `this server runs as user id ${process.geteuid?.()}: chown that directory to it`
+    ? `this server runs as user id ${process.geteuid?.()}: ${mend}`
     : diskError(cause)?.hint;
   const why = messageOf(cause);
   const message = `the data directory ${directory} cannot be written: ${why}`;
