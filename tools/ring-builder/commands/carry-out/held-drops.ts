@@ -13,7 +13,7 @@ interface HeldDrops {
   readonly ringId: string;
   readonly drops: number;
   readonly quarantines: number;
-  /** Partitions with what the server says of them. */
+  /** What the server says of the first one; empty: nothing. */
   readonly why: string;
 }
 
@@ -32,8 +32,9 @@ export function heldDrops(
     if (said === undefined || said instanceof Error) return [];
     const { drops, quarantines } = said.held;
     if (drops + quarantines === 0) return [];
-    const { id: ringId, device, draining } = said;
-    return [{ address, device, ringId, drops, quarantines, why: draining[0]?.reason ?? '' }];
+    const { id: ringId, device, draining, damaged } = said;
+    const [first] = drops > 0 ? draining : damaged;
+    return [{ address, device, ringId, drops, quarantines, why: first?.reason ?? '' }];
   });
 }
 

@@ -187,7 +187,8 @@ async function confirm(
   const files = held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
   const lines = held.map(
     ({ address, drops, quarantines, why }) =>
-      `${address} holds back ${counted(drops, 'drop')} and ${counted(quarantines, 'quarantine')}: ${why}`,
+      `${address} holds back ${counted(drops, 'drop')} and ${counted(quarantines, 'quarantine')}` +
+      (why === '' ? '' : `: ${why}`),
   );
   if (held.length > 0 && !context.yes) {
     throw new CodedError(
