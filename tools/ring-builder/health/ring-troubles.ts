@@ -293,10 +293,7 @@ function moveTroubles(
     return stalled(why, `moves ${keyspace} list`);
   }
   if (stuck !== null) {
-    return stalled(
-      'moves that too few holders of the records answer for',
-      `moves ${keyspace} list`,
-    );
+    return stalled('moves wait for records whose holders do not answer', `moves ${keyspace} list`);
   }
   const open = moves.filter(({ stage }) => stage !== 'paused');
   const isOld = nowMs - committedMs > stalledAfterMs;
