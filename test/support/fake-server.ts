@@ -24,8 +24,8 @@ export async function fakeServer(says: readonly (readonly [method: string, CallH
     },
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    end();
+  onTestFinished(async () => {
+    await end();
     server.close();
   });
   seen.port = (server.address() as AddressInfo).port;

@@ -32,7 +32,7 @@ export class HttpOnMap {
   failure: Error | null = null;
   readonly ports: HttpPorts;
   readonly server: ReturnType<typeof createHttp>;
-  readonly #closeWire: () => void;
+  readonly #closeWire: () => Promise<void>;
 
   /** `names`: what it answers to besides localhost and addresses. */
   constructor(names: readonly string[] = []) {
@@ -70,7 +70,7 @@ export class HttpOnMap {
   }
 
   async close(): Promise<void> {
-    this.#closeWire();
+    await this.#closeWire();
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }

@@ -135,18 +135,18 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   });
   opened.defer(() => security.close());
   opened.defer(async () => void (await Promise.all(doors.map(({ http }) => endHttp(http)))));
-  for (const { http } of doors) {
-    opened.defer(
-      acceptWire(http, {
-        ...parts.answers,
-        onProven: parts.proven.accept.bind(parts.proven),
-        onChannel: showsTo(parts),
-        isKnown: knows(parts),
-        isPowerless: (caller) => !parts.guard.allows(caller, anyToken),
-      }),
-    );
+  const wireEnds = doors.map(({ http }) => {
+    const end = acceptWire(http, {
+      ...parts.answers,
+      onProven: parts.proven.accept.bind(parts.proven),
+      onChannel: showsTo(parts),
+      isKnown: knows(parts),
+      isPowerless: (caller) => !parts.guard.allows(caller, anyToken),
+    });
     security.guard(http);
-  }
+    return end;
+  });
+  opened.defer(async () => void (await Promise.all(wireEnds.map((end) => end()))));
   await parts.meetHolders();
   for (const { http, address } of doors) await listen(http, address);
   const onTrouble = (error: unknown): void =>

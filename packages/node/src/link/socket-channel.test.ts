@@ -27,10 +27,11 @@ async function connected(answer: CallHandler['answer']) {
   const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const channel = socketChannel(socket, 'the server', { handlers: new Map() });
   const [there] = await accepted;
-  socketChannel(there, 'the client', { handlers });
+  let leave = (): void => undefined;
+  socketChannel(there, 'the client', { handlers, onLeaver: (begin) => (leave = begin) });
   if (socket.readyState !== socket.OPEN) await once(socket, 'open');
   onTestFinished(() => socket.terminate());
-  return { channel, socket, there };
+  return { channel, socket, there, leave: () => leave() };
 }
 
 test('over its budget a connection is not read and not closed, and goes on', async () => {
@@ -91,4 +92,26 @@ test('text, and bytes that are no frame, are refused with a reason', async () =>
     const [code, said] = (await once(socket, 'close')) as [number, Buffer];
     expect([code, said.toString()]).toEqual([1007, reason]);
   }
+});
+
+test('an end that leaves answers what is under way, and runs nothing later', async () => {
+  const waiting: (() => void)[] = [];
+  const { channel, socket, leave } = await connected(
+    () => new Promise((resolve) => waiting.push(() => resolve(7))),
+  );
+  const value = Buffer.alloc(1);
+  const early = channel.call(store, { value }, 60_000);
+  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  leave();
+  const late = channel.call(store, { value }, 60_000);
+  const refused = expect(late).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    outcome: 'not-done',
+  });
+  const closed = once(socket, 'close');
+  waiting[0]?.();
+  expect(await early).toBe(7);
+  await refused;
+  expect((await closed)[0]).toBe(4001);
+  expect(waiting).toHaveLength(1);
 });

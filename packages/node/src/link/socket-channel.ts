@@ -8,6 +8,8 @@ import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
 
 const NO_FRAME: Closing = { code: 1007, reason: 'no binary message' };
+/** Of the range for programs. Whatever was not answered before was not run, and never will be. */
+const leaving = { code: 4001, reason: 'this server ends' } as const;
 
 export interface Answers {
   readonly handlers: ReadonlyMap<string, CallHandler>;
@@ -15,14 +17,30 @@ export interface Answers {
   readonly budget?: AnswerBudget;
   /** Told the bytes of each long message that came. */
   readonly onLongMessage?: (bytes: number) => void;
+  /**
+   * Given what ends the connection in order: no call is taken any more, those under way are
+   * answered, and then it is closed.
+   */
+  readonly onLeaver?: (leave: () => void) => void;
 }
 
 /** Attaches a channel to a socket. Calls wait in the socket's queue until it is open. */
 export function socketChannel(
   socket: WebSocket,
   peer: string,
-  { handlers, budget = new AnswerBudget(), onLongMessage }: Answers,
+  { handlers, budget = new AnswerBudget(), onLongMessage, onLeaver }: Answers,
 ): CallChannel {
+  const answering = budget.connection(socket);
+  let [underWay, isLeaving] = [0, false];
+  const closeOnceIdle = (): void => {
+    if (!isLeaving || underWay > 0) return;
+    // After the answers, which leave at the end of this turn.
+    setImmediate(() => socket.close(leaving.code, leaving.reason));
+  };
+  onLeaver?.(() => {
+    isLeaving = true;
+    closeOnceIdle();
+  });
   const channel = new CallChannel(
     {
       peer,
@@ -31,7 +49,11 @@ export function socketChannel(
         else socket.send(frame, () => freeOwnBytes(frame));
       },
       queuedBytes: () => socket.bufferedAmount,
-      answering: budget.connection(socket),
+      answering: (bytes) => {
+        answering(bytes);
+        underWay += bytes;
+        closeOnceIdle();
+      },
       defer: (work) => void setImmediate(work),
       after: (ms, work) => {
         const timer = setTimeout(work, ms);
@@ -41,14 +63,17 @@ export function socketChannel(
     handlers,
   );
   socket.on('message', (data, isBinary) => {
-    if (socket.readyState !== socket.OPEN) return; // refused before: nothing more is taken from it
+    // Refused before, or leaving: nothing more is taken from it.
+    if (isLeaving || socket.readyState !== socket.OPEN) return;
     const closing = isBinary && Buffer.isBuffer(data) ? channel.receive(data) : NO_FRAME;
     if (closing !== null) refuse(socket, closing);
     else if (Buffer.isBuffer(data) && data.length >= longBytesMin) onLongMessage?.(data.length);
   });
   socket.on('close', (code, reason) => {
     const why = reason.length > 0 ? `: ${code} ${reason.toString()}` : '';
-    channel.close(new CodedError('PEER_UNREACHABLE', `the connection to ${peer} is closed${why}`));
+    const message = `the connection to ${peer} is closed${why}`;
+    const details = code === leaving.code ? { outcome: 'rejected' } : {};
+    channel.close(new CodedError('PEER_UNREACHABLE', message, { details }));
   });
   // A 'close' always follows an 'error'; the reason reaches the callers from there.
   socket.on('error', () => undefined);

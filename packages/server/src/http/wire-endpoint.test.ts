@@ -39,7 +39,7 @@ test('no other path, no web page, and one more only when another has gone', asyn
     expect(await open(url)).toBeInstanceOf(WebSocket);
     second?.terminate();
   } finally {
-    close();
+    await close();
     http.close();
   }
 });
@@ -60,7 +60,7 @@ test('whoever may nothing here makes room for others, the oldest first', async (
     for (let at = 0; at < 5; at += 1) expect(await open(url)).toBeInstanceOf(WebSocket);
     expect(granted?.readyState).toBe(WebSocket.OPEN);
   } finally {
-    close();
+    await close();
     http.close();
   }
 });
@@ -85,8 +85,8 @@ test('halves of messages are bounded together: the oldest goes, whole ones pass'
   const ports = { handlers: new Map(), begun, isKnown: () => isKnown, onChannel };
   const close = acceptWire(http, ports);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    close();
+  onTestFinished(async () => {
+    await close();
     http.close();
   });
   const { port } = http.address() as AddressInfo;

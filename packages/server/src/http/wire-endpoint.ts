@@ -1,7 +1,13 @@
 // The WebSocket endpoint /v1/wire: other servers and the tool call in here.
+import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
-import { wirePerAddressMax, wireReservedMax } from '@ringwright/base/limits-listeners';
+import {
+  httpEndMsMax,
+  wirePerAddressMax,
+  wireReservedMax,
+} from '@ringwright/base/limits-listeners';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
 import { keepAlive } from '@ringwright/node/link/keep-alive';
 import { keyIdOf } from '@ringwright/node/link/prove-server';
@@ -9,7 +15,7 @@ import { type Answers, socketChannel } from '@ringwright/node/link/socket-channe
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { ByteBudget } from '../access/byte-budget.ts';
 import { Places } from '../access/places.ts';
 import { begunMessages, countBegun } from './begun-messages.ts';
@@ -31,7 +37,10 @@ interface WirePorts extends Answers {
   readonly onChannel?: (channel: Caller, request: IncomingMessage) => void;
 }
 
-/** Accepts connections on the HTTP server's port; the function returned closes them all. */
+/**
+ * Accepts connections on the HTTP server's port. The function returned closes them all, once what
+ * is under way there is answered, and after httpEndMsMax in any case.
+ */
 export function acceptWire(
   http: Server,
   {
@@ -44,7 +53,7 @@ export function acceptWire(
     ...answers
   }: WirePorts,
   connectionsMax = wireConnectionsMax,
-): () => void {
+): () => Promise<void> {
   // Clients and servers keep theirs for long, and pings find dead ones.
   const places = new Places({
     max: connectionsMax,
@@ -52,6 +61,8 @@ export function acceptWire(
     perAddressMax: wirePerAddressMax,
   });
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
+  const leavers = new Map<WebSocket, () => void>();
+  let isEnding = false;
   http.on('upgrade', (request, socket, head) => {
     // Nobody else listens from here on: without this a reset connection would end the process.
     socket.on('error', () => socket.destroy());
@@ -63,7 +74,7 @@ export function acceptWire(
       isBusy: () => !mayEnd(),
       end: () => void request.socket.destroy(),
     };
-    const place = form === null ? places.enter(guest) : null;
+    const place = form === null && !isEnding ? places.enter(guest) : null;
     const refusal = form ?? (place === null ? '503 Service Unavailable' : null);
     if (place !== null) request.socket.once('close', () => place.leave());
     if (refusal !== null) {
@@ -72,7 +83,9 @@ export function acceptWire(
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
-      const channel = socketChannel(webSocket, peer, { ...answers, budget });
+      const onLeaver = (leave: () => void): void => void leavers.set(webSocket, leave);
+      const channel = socketChannel(webSocket, peer, { ...answers, budget, onLeaver });
+      webSocket.once('close', () => leavers.delete(webSocket));
       if (!guest.isKnown()) countBegun(webSocket, request.socket, begun);
       mayEnd = () => isPowerless?.(channel) === true;
       onChannel?.(channel, request);
@@ -85,7 +98,11 @@ export function acceptWire(
       keepAlive(webSocket);
     });
   });
-  return () => {
+  return async () => {
+    isEnding = true;
+    const ended = [...leavers.keys()].map((webSocket) => once(webSocket, 'close'));
+    for (const leave of leavers.values()) leave();
+    await Promise.race([Promise.allSettled(ended), delay(httpEndMsMax, null, { ref: false })]);
     for (const socket of sockets.clients) socket.terminate();
     sockets.close();
   };
