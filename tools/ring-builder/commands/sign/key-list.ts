@@ -1,6 +1,7 @@
 // ring-builder key list: the keys that count, and those whose private half is here.
 
 import { printTable } from '@ringwright/base/print-table';
+import { exists } from '@ringwright/node/missing-file';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { listKeys } from '@ringwright/repository/signing-key';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
@@ -36,6 +37,14 @@ export async function listAnswer(context: Context): Promise<Answer> {
       return { name, id, role: null, here: true, authority: isAuthorityKey(name) };
     });
   const keys = [...trusted, ...others];
+  // A second root is not what these keys are for.
+  const isElsewhere = here.length > 0 && !(await exists(context.rings));
+  const [line, next] =
+    trust !== null
+      ? [`root ${trust.root.version} (${trust.id})`, 'key trust']
+      : isElsewhere
+        ? [`${context.rings} is not there: --rings DIR names a folder`, 'key list --rings DIR']
+        : ['rings here are unsigned', 'key generate'];
   return {
     json: { signed: root !== null, root: trust?.id ?? null, folder: context.keys.folder, keys },
     lines: [
@@ -45,9 +54,9 @@ export async function listAnswer(context: Context): Promise<Answer> {
         { head: 'ROLE', cell: roleText },
         { head: 'PRIVATE HALF', cell: (key) => (key.here ? 'here' : 'elsewhere') },
       ]),
-      trust === null ? 'rings here are unsigned' : `root ${trust.root.version} (${trust.id})`,
+      line,
     ],
-    next: context.next(root === null ? 'key generate' : 'key trust'),
+    next: context.next(next),
   };
 }
 
