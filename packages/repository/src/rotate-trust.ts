@@ -39,6 +39,8 @@ export interface Rotation {
   /** Valid signatures and those needed, of the keys of the root before and of its own. */
   readonly byPrevious: readonly [found: number, needed: number];
   readonly byItself: readonly [found: number, needed: number];
+  /** Root keys that have not signed it, of the root whose signatures are lacking. */
+  readonly unsigned: readonly { readonly name: string; readonly id: string }[];
 }
 
 function pendingPath(rings: string): string {
@@ -112,7 +114,9 @@ async function requireNoneWaits(rings: string, { root }: Trust): Promise<void> {
   const signed = `${found} of ${needed} signatures of root ${root.version}`;
   const message = `root ${waiting.root.version} waits already, with ${signed}`;
   throw new CodedError('CONFIRMATION_NEEDED', message, {
-    hint: 'ring-builder key trust --sign signs it as it is; --yes gives it up for this change',
+    hint:
+      'ring-builder key trust shows it, key trust --sign signs it as it is; ' +
+      '--yes gives it up for this change, key trust --discard for none',
     details: { version: waiting.root.version, id: waiting.id },
   });
 }
@@ -120,6 +124,14 @@ async function requireNoneWaits(rings: string, { root }: Trust): Promise<void> {
 export async function waitingRoot(rings: string): Promise<Rotation | null> {
   const bytes = await readWaiting(rings);
   return bytes === null ? null : rotationOf(rings, parsePending(bytes));
+}
+
+/** Gives up the root that waits, and its signatures. Throws TRUST_UNKNOWN, LOCK_HELD. */
+export function discardWaiting(rings: string, author: Author): Promise<void> {
+  return withTrustLock(rings, author, async () => {
+    if ((await readWaiting(rings)) === null) throw noneWaits(rings);
+    await rm(pendingPath(rings));
+  });
 }
 
 /** The parts of trust-next.json, none of them verified. Throws TRUST_INVALID. */
@@ -138,14 +150,22 @@ async function rotationOf(rings: string, document: SignedDocument): Promise<Rota
   const before = (await readTrust(rings))?.roots.findLast(
     ({ root }) => root.version < own.root.version,
   );
-  const count = (by: typeof own): readonly [number, number] => [
-    signersOf(payloadOf(document), document.signatures, by.keys.root).size,
+  const signers = (by: Trust): ReadonlySet<string> =>
+    signersOf(payloadOf(document), document.signatures, by.keys.root);
+  const count = (by: Trust): readonly [number, number] => [
+    signers(by).size,
     by.root.roles.root.threshold,
   ];
   const byItself = count(own);
   const byPrevious = before === undefined ? ([0, 0] as const) : count(before);
   const inForce = [byItself, byPrevious].every(([found, needed]) => found >= needed);
-  return { root: own.root, id: own.id, inForce, byPrevious, byItself };
+  const lacking = [before, own].flatMap((by) => {
+    if (by === undefined || signers(by).size >= by.root.roles.root.threshold) return [];
+    const keys = by.root.keys.map(({ name, spki }) => [keyIdOf(spki), name] as const);
+    return keys.filter(([id]) => by.keys.root.has(id) && !signers(by).has(id));
+  });
+  const unsigned = [...new Map(lacking)].map(([id, name]) => ({ name, id }));
+  return { root: own.root, id: own.id, inForce, byPrevious, byItself, unsigned };
 }
 
 function unsigned(root: TrustRoot): SignedDocument {
@@ -169,15 +189,17 @@ function rootKeysOf(document: SignedDocument): readonly string[] {
 
 async function readPending(rings: string, version: number): Promise<SignedDocument> {
   const bytes = await readWaiting(rings);
-  if (bytes === null) {
-    throw new CodedError('TRUST_UNKNOWN', `${pendingPath(rings)} is not there: no root waits`, {
-      hint: 'ring-builder key trust --add, --threshold and the like make one',
-    });
-  }
+  if (bytes === null) throw noneWaits(rings);
   const document = parsePending(bytes);
   const found = decodeRoot(payloadOf(document).bytes).root.version;
   if (found === version) return document;
   throw trustInvalid(`root ${found} waits, the next one is ${version}: make it anew`);
+}
+
+function noneWaits(rings: string): CodedError {
+  return new CodedError('TRUST_UNKNOWN', `${pendingPath(rings)} is not there: no root waits`, {
+    hint: 'ring-builder key trust --add, --threshold and the like make one',
+  });
 }
 
 function parsePending(bytes: Uint8Array): SignedDocument {

@@ -4,6 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { requireRing } from '@ringwright/repository/folder/require-ring';
+import { type Rotation, waitingRoot } from '@ringwright/repository/rotate-trust';
 import { optionalText } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { checkRings, type RingHealth } from '../../health/check-rings.ts';
@@ -27,6 +28,7 @@ export const verb: Verb = {
     const rings = await checkRings(context, await chosen(context, optionalText(args, 'ring')));
     const troubles = byWeight(rings.flatMap((one) => one.troubles));
     const shown = grouped(troubles);
+    const waiting = await waitingRoot(context.rings).catch(() => null); // key trust says why
     // Who watches no ring at all watches the wrong folder, or one whose rings are lost.
     const isWell = rings.length > 0 && troubles.length === 0;
     return {
@@ -38,6 +40,7 @@ export const verb: Verb = {
           return { ...ring, ...counts(judged), asked, given, troubles: length, follow: next };
         }),
         troubles: troubles.map((one) => ({ ...one, command: context.next(one.command) })),
+        waitingRoot: waiting?.root.version ?? null,
       },
       lines: [
         headline(rings, shown),
@@ -45,6 +48,7 @@ export const verb: Verb = {
         ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
         ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
         ...rings.flatMap((one) => behindLines(context, one)),
+        ...(waiting === null ? [] : [waitingLine(context, waiting)]),
       ],
       next: context.next(nextCommand(rings, troubles)),
       exit: isWell ? 0 : exitOf(troubles) || 1,
@@ -115,6 +119,12 @@ function stateOf({ judged, troubles, newer }: RingHealth): string {
   if (!judged.given) return judged.first === null ? 'never pushed' : 'never pushed, unsigned';
   const paused = judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
   return newer.length > 0 ? `${paused}, to be composed anew` : paused;
+}
+
+/** People sign when they meet: a line, and no trouble. */
+function waitingLine(context: Context, { root, unsigned }: Rotation): string {
+  const who = `it lacks signatures of ${unsigned.map(({ name }) => name).join(', ')}`;
+  return `root of trust ${root.version} waits: ${who}; ${context.next('key trust')} shows it`;
 }
 
 interface Group extends Trouble {

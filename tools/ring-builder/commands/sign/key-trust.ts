@@ -1,6 +1,6 @@
 // ring-builder key trust and key revoke: the root in force, and the one that follows it.
+import { isDeepStrictEqual } from 'node:util';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
-import { counted } from '@ringwright/base/counted';
 import { approvalOf } from '@ringwright/repository/approval';
 import { requireAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
@@ -8,15 +8,17 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
 import { type Rotation, rotateTrust, waitingRoot } from '@ringwright/repository/rotate-trust';
 import { listKeys, loadKey } from '@ringwright/repository/signing-key';
-import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { TrustRoot } from '@ringwright/ring/trust/trust-root';
 import { type Arguments, flag, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { trustOf } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
+import { changeLines, describe } from './describe-root.ts';
 import { changeOfRoot, isChange, withoutKeys } from './root-change.ts';
+import { discardAnswer, waitingAnswer, waitingLines } from './waiting-root.ts';
 
 export async function trustAnswer(args: Arguments, context: Context): Promise<Answer> {
+  if (flag(args, 'discard')) return discardAnswer(args, context);
   if (flag(args, 'sign')) {
     if (isChange(args)) throw usage('--sign signs the root that waits as it is, without changes');
     return rotate(context, null);
@@ -54,19 +56,20 @@ async function rotate(
     keys,
     replacesWaiting: context.yes,
   });
-  return rotationAnswer(context, rotation);
+  const isNews = change !== null || !isDeepStrictEqual(rotation, waiting);
+  return rotation.inForce
+    ? rotationAnswer(context, rotation)
+    : waitingAnswer(context, rotation, { isNews });
 }
 
 async function rotationAnswer(context: Context, rotation: Rotation): Promise<Answer> {
-  const { root, id, inForce, byPrevious, byItself } = rotation;
-  const count = ([found, needed]: readonly [number, number], whose: string): string =>
-    `${found} of ${counted(needed, 'signature')} of ${whose} root keys`;
-  const state = inForce
-    ? `root ${root.version} (${id}) is in force in this folder; servers go by the one they have until a push or beacon`
-    : `root ${root.version} waits in trust-next.json: ${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;
-  const heads = inForce ? await headsUnder(context) : [];
+  const { root, id } = rotation;
+  const state =
+    `root ${root.version} (${id}) is in force in this folder; ` +
+    'servers go by the one they have until a push or beacon';
+  const heads = await headsUnder(context);
   const toSign = heads.filter(({ missing }) => missing > 0);
-  const isAccessOpen = inForce && (await lacksSignatures(context));
+  const isAccessOpen = await lacksSignatures(context);
   const [unsigned, first] = [toSign[0], heads[0]];
   const [past] = heads.filter(({ epoch }) => epoch !== root.epoch);
   const again = past && `commit ${past.ring} -m REASON`;
@@ -86,7 +89,7 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
         ? [`the access document lacks signatures now: ${context.next('access sign')} adds one`]
         : []),
     ],
-    next: context.next(inForce ? then : 'key trust --sign'),
+    next: context.next(then),
   };
 }
 
@@ -123,29 +126,23 @@ async function show(context: Context): Promise<Answer> {
   const waiting = await waitingRoot(context.rings);
   const { root, id } = trust;
   const path = trustPath(context.rings);
+  const here = new Set((await listKeys(context.keys.folder)).map((key) => key.id));
+  const isOld = waiting !== null && waiting.root.version <= root.version;
+  const maySign = waiting?.unsigned.some((key) => here.has(key.id)) === true;
+  const then = maySign ? 'key trust --sign' : 'key list';
   return {
     json: { root, id, trust: path, waiting },
     lines: [
       `root ${root.version} of cluster '${root.cluster}': ${id}`,
       ...describe(root),
-      ...(waiting === null ? [] : [`root ${waiting.root.version} waits for signatures`]),
+      ...(isOld
+        ? [`trust-next.json is older: ${context.next('key trust --discard')} gives it up`]
+        : []),
+      ...(waiting === null || isOld
+        ? []
+        : ['', ...waitingLines(context, waiting), ...changeLines(root, waiting.root)]),
       `servers: ring-server --trust ${path} …, or --trust ${id}`,
     ],
-    next: context.next(waiting === null ? 'key list' : 'key trust --sign'),
+    next: context.next(isOld ? 'key trust --discard' : then),
   };
-}
-
-function describe(root: TrustRoot): string[] {
-  const names = (role: keyof TrustRoot['roles']): string =>
-    root.roles[role].keys
-      .map((id) => root.keys.find(({ spki }) => keyIdOf(spki) === id)?.name ?? id)
-      .join(', ');
-  const { ring, beacon } = root.roles;
-  const override = ring.override ? 'or an override' : 'no override';
-  return [
-    `epoch ${root.epoch}, good until ${root.expires}`,
-    `root keys: ${names('root')} (${root.roles.root.threshold} needed)`,
-    `ring keys: ${names('ring')} (${ring.threshold} needed; ${ring.large} for a large change, beyond one device or server that comes or goes and ${100 * ring.movedShare} % of the slots, ${override})`,
-    `beacon keys: ${beacon.keys.length === 0 ? 'none' : `${names('beacon')} (${beacon.threshold} needed)`}`,
-  ];
 }

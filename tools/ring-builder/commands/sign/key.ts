@@ -28,6 +28,7 @@ export const verb: Verb = {
     days: textOption('generate, trust: how long the root is good (default 731)'),
     'raise-epoch': flagOption('trust: what was signed before counts no more'),
     sign: flagOption('trust: add a signature to the root that waits'),
+    discard: flagOption('trust: give up the root that waits'),
   },
   examples: [
     ['$0 key generate ada', 'turns signing on: root, ring and beacon keys, and trust.json'],
