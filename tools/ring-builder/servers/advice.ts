@@ -111,7 +111,8 @@ const otherProgram: Advise = ({ ring: { keyspace, moves } }, plights) => {
 /** What a folder is told whose history is not the one that counts. */
 const takeTheirs = (ring: string, address: string) => {
   const command = `restore ${ring} --from ${address} --replace`;
-  return { command, text: `ring-builder ${command} takes it, and keeps the one here aside` };
+  const loss = 'with a log that begins anew, and asks for --yes where it takes the place of one';
+  return { command, text: `ring-builder ${command} takes it, ${loss}; the one here is kept aside` };
 };
 
 const fork: Advise = ({ ring: { keyspace, devices } }, plights) => {

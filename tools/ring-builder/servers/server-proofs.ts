@@ -84,8 +84,16 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
   const text = await readFile(ca, 'utf8').catch((cause: unknown) => {
     throw new CodedError('USAGE', `--ca ${ca} cannot be read`, { cause });
   });
+  if (!certificateMark.test(text)) {
+    throw new CodedError('USAGE', `--ca ${ca} has no certificate in it`, {
+      hint: 'the certificate of the authority of servers, PEM: certs/authority.pem of certs init',
+    });
+  }
   return { by: 'authority', ca: text };
 }
+
+/** As PEM begins one; others are of old OpenSSL. */
+const certificateMark = /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/;
 
 export function shownToken(): string | null {
   return current.getStore()?.trusted.token ?? null;

@@ -1,5 +1,9 @@
-// What `restore --from` means: a server, or a file.
+// What `restore --from` means: a server, or a file; and who vouches for it.
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 import { serverOf } from './restore-source.ts';
 
 test.each([
@@ -13,3 +17,34 @@ test.each([
   ['0000007.ring', null],
   ['./odd:1', null],
 ])('%s', (from, address) => expect(serverOf(from)).toBe(address));
+
+test('--ca of no file, or of one without a certificate, is no silent server', async () => {
+  const tool = await ringBuilderIn();
+  const empty = join(tool.folder, 'empty.pem');
+  await writeFile(empty, 'no certificate\n');
+  const errorOf = async (ca: string) =>
+    (await tool.run(`restore cities --from 127.0.0.1:1 --ca ${ca}`)).stderr;
+  const absent = await errorOf('/nosuch');
+  expect(absent).toContain('--ca /nosuch cannot be read');
+  expect(absent).not.toContain('does a ring-server listen there');
+  expect(await errorOf(empty)).toContain(`--ca ${empty} has no certificate in it`);
+});
+
+test('a signed ring that nobody vouched for: the next command names the root', async () => {
+  const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
+  const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('key generate ada');
+  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit cities -m first');
+  const rings = join(tool.folder, 'rings');
+  const file = join(rings, 'cities', 'versions', '0000001.ring');
+  const anew = `--from ${file} --rings ${join(tool.folder, 'anew')}`;
+  const { stdout } = await tool.run(`restore cities ${anew}`);
+  expect(stdout).toContain('NOT CHECKED by whom it is');
+  expect(stdout).toMatch(/^Next: ring-builder restore cities .* --replace --trust TRUST.JSON/m);
+  const checked = await tool.run(
+    `restore cities ${anew} --replace --trust ${join(rings, 'trust.json')}`,
+  );
+  expect(checked.stdout).toContain('signed by ada, as the root demands');
+});

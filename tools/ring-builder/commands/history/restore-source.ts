@@ -2,6 +2,7 @@
 // store; and whose signatures it needs.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { exists } from '@ringwright/node/missing-file';
@@ -74,9 +75,9 @@ async function requirePath(from: string, name: string): Promise<void> {
   );
 }
 
-/** For an error that has no hint of its own. */
+/** For a server that was not reached, where the error has no hint of its own. */
 function withHint(error: unknown, hint: string): unknown {
-  if (!(error instanceof CodedError) || error.hint !== '') return error;
+  if (!(error instanceof CodedError) || !isPeerCode(error.code) || error.hint !== '') return error;
   const { code, message, details } = error;
   return new CodedError(code, message, { hint, details, cause: error });
 }

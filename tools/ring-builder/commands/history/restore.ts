@@ -16,7 +16,7 @@ import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { requireGain } from './require-gain.ts';
-import { type RestoreSource, restoreSource } from './restore-source.ts';
+import { type RestoreSource, restoreSource, serverOf } from './restore-source.ts';
 
 export const verb: Verb = {
   positionals: { ring: { describe: 'its name; checked for a file, needed for all else' } },
@@ -63,6 +63,7 @@ of rings of its own, which log and show read with --rings; stage again what is s
     return restoredAnswer(context, restored, {
       from,
       lines: [authenticity(restored, source.trust !== null), begins],
+      unchecked: restored.signed && source.trust === null ? withTrust(restored, from) : null,
     });
   },
 };
@@ -96,7 +97,7 @@ async function takeHistory(
   if (source.kind === 'folder') {
     const copied = await copyRing(place, { ...placing, from: source.from, trust: source.trust });
     const lines = [authenticity(copied, source.trust !== null)];
-    return restoredAnswer(context, copied, { from, lines });
+    return restoredAnswer(context, copied, { from, lines, unchecked: null });
   }
   // This very command, as any with --store, has fetched a ring that was not here.
   const isHere = !placing.replace && (await isAsStored(place, placing.author));
@@ -126,10 +127,17 @@ async function isAsStored(
 function restoredAnswer(
   context: Context,
   { ring, id, signers, kept }: Restored,
-  { from, lines }: { readonly from: string; readonly lines: readonly string[] },
+  said: {
+    readonly from: string;
+    readonly lines: readonly string[];
+    /** What is to be typed to check its signatures; null: they are, or there are none. */
+    readonly unchecked: string | null;
+  },
 ): Answer {
+  const { from, lines, unchecked } = said;
   const { keyspace, version, moves } = ring;
   const inFlight = moves.length;
+  const first = unchecked ?? (kept === null ? `verify ${keyspace}` : `status ${keyspace}`);
   return {
     json: { ring: keyspace, version, id, inFlight, signers, from, kept, changed: true },
     lines: [
@@ -140,8 +148,14 @@ function restoredAnswer(
         ? [`${counted(inFlight, 'move is', 'moves are')} in flight: rollout goes on`]
         : []),
     ],
-    next: context.next(kept === null ? `verify ${keyspace}` : `status ${keyspace}`),
+    next: context.next(first),
   };
+}
+
+/** A server sends the document of a root, by its id; a file holds none. */
+function withTrust({ ring: { keyspace } }: Restored, from: string): string {
+  const trust = serverOf(from) === null ? 'TRUST.JSON' : 'ID';
+  return `restore ${keyspace} --from ${quoteWord(from)} --replace --trust ${trust}`;
 }
 
 /** What was replaced stays whole, as a folder of rings. */
@@ -157,6 +171,7 @@ function keptLines(ring: string, kept: string | null): string[] {
 function authenticity({ signed, signers }: Restored, isChecked: boolean): string {
   if (isChecked) return `signed by ${signers.join(', ')}, as the root demands`;
   return signed
-    ? 'NOT CHECKED by whom it is: no trust.json here, no --trust; verify asks for trust.json'
+    ? 'NOT CHECKED by whom it is: no trust.json is here. --trust names the root of the cluster: ' +
+        'a copy of trust.json, or from a server the id of the root'
     : 'UNSIGNED: who can write the file, or answers for the server, can have made it up';
 }
