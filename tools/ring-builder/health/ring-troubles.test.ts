@@ -87,6 +87,7 @@ const afterDays = (days: number): string => new Date(committedMs + days * 86_400
 
 const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6201 cannot be reached');
 const stranger = new CodedError('TOKEN_MISSING', 'this needs a token with metrics or operator');
+const ended = new CodedError('TOKEN_REFUSED', 'the certificate ada ended at 2026-11-01T00:00:00Z');
 const fork = { version: 1, id: 'a'.repeat(64), other: 'b'.repeat(64), from: 'x', atMs: 0 };
 const settled = { version: 2, id: 'a'.repeat(64), reason: 'seen' };
 const settle = 'settle cities -m REASON';
@@ -104,6 +105,7 @@ test('servers that are well are no trouble', () => {
 test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
   ['a server that does not answer', () => away, 'down', 'servers cities', 4],
   ['a server that wants a token', () => stranger, 'no access', 'access list', 1],
+  ['a certificate that ended', () => ended, 'no access', 'certs rotate ada', 1],
   ['a server without the ring', () => null, 'inactive', 'push cities', 1],
   ['one on an older version', () => ({ version: 0 }), 'inactive', 'push cities', 1],
   ['another ring of the version', () => ({ ...other, disk: other }), 'inactive', settle, 1],

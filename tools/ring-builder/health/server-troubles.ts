@@ -5,6 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
+import { needsToken } from '../servers/access-advice.ts';
 import { commandsForRoom } from '../servers/full-disk.ts';
 import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
@@ -18,14 +19,6 @@ import { trustTroubles } from './trust-troubles.ts';
 /** Below diskReserveBytes writes are refused: with twice that, or a twentieth of the disk, somebody acts. */
 const diskLowBytes = 2 * diskReserveBytes;
 const diskLowShare = 0.05;
-
-/** Who is told so asked a server that is up. */
-const needsToken: ReadonlySet<ErrorCode> = new Set([
-  'TOKEN_MISSING',
-  'TOKEN_REFUSED',
-  'ACCESS_PENDING',
-  'PERMISSION_MISSING',
-]);
 
 export interface AskedServer {
   readonly address: string;
@@ -64,6 +57,8 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
   };
   if (status instanceof Error) {
     const kind = needsToken.has(status.code) ? 'no access' : 'down';
+    const [, ended] = /^the certificate (\S+) ended at /.exec(status.message) ?? [];
+    if (ended !== undefined) return [trouble(kind, status.message, `certs rotate ${ended}`)];
     if (kind === 'no access' || seenBy === 0) return [lacking(kind, status.message, status.code)];
     const seen = `${counted(seenBy, 'server has', 'servers have')} a connection to it`;
     const why = `${status.message}; ${seen}`;

@@ -1,6 +1,15 @@
 // What to type next when servers do not let somebody in: rows of the table in advice.ts. Pure.
 import { counted } from '@ringwright/base/counted';
+import type { ErrorCode } from '@ringwright/base/errors';
 import type { Advise } from './advice.ts';
+
+/** Who is told so asked a server that is up. */
+export const needsToken: ReadonlySet<ErrorCode> = new Set([
+  'TOKEN_MISSING',
+  'TOKEN_REFUSED',
+  'ACCESS_PENDING',
+  'PERMISSION_MISSING',
+]);
 
 export const olderAccess: Advise = () => ({
   command: 'access list',

@@ -7,11 +7,12 @@ import { fanOut } from '../../servers/fan-out.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
 import { serverStatus } from '../../servers/server-status.ts';
+import { type SilentServer, silentServer } from '../../servers/silent-servers.ts';
 import type { DiskFile, DiskListing } from './reconcile-ring.ts';
 
 interface ListedDisks {
   readonly listings: readonly DiskListing[];
-  readonly away: readonly { readonly address: string; readonly reason: string }[];
+  readonly away: readonly SilentServer[];
 }
 
 /** Reading the heads of thousands of files takes a device this long at most. */
@@ -19,11 +20,11 @@ const listTimeoutMs = 30_000;
 
 export async function listDisks(ring: Ring, targets: readonly Target[]): Promise<ListedDisks> {
   const listings: DiskListing[] = [];
-  const away: { address: string; reason: string }[] = [];
+  const away: SilentServer[] = [];
   await fanOut(targets, async ({ address, required }) => {
     const listing = await orCoded(listDisk(ring, address));
     if (listing instanceof CodedError) {
-      if (required) away.push({ address, reason: listing.message });
+      if (required) away.push(silentServer(address, listing));
     } else if (listing !== null) listings.push(listing);
   });
   return { listings: listings.sort((a, b) => a.device - b.device), away };

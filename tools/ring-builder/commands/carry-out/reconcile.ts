@@ -10,6 +10,7 @@ import { askMoves } from '../../moves/ask-moves.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { countedTargets } from '../../servers/ring-targets.ts';
+import { silentExit, silentLines } from '../../servers/silent-servers.ts';
 import { listDisks } from './list-disks.ts';
 import { type DiskFinding, type DiskFindingKind, reconcileRing } from './reconcile-ring.ts';
 
@@ -46,7 +47,11 @@ export const verb: Verb = {
         away,
       },
       lines: [
-        `${name} version ${ring.version}: ${complete} of ${counted(slots, 'slot')} with a complete file`,
+        `${name} version ${ring.version}: ${
+          listings.length === 0 && away.length > 0
+            ? `no server answered, so nothing is known of its ${counted(slots, 'slot')}`
+            : `${complete} of ${counted(slots, 'slot')} with a complete file`
+        }`,
         ...(joining > 0
           ? [
               `${counted(joining, 'file')} beside that ${joining === 1 ? 'is' : 'are'} filled by moves, as planned`,
@@ -55,7 +60,7 @@ export const verb: Verb = {
         ...counts.map(
           ({ kind, count, bytes }) => `${kind}: ${counted(count, 'file')}, ${printBytes(bytes)}`,
         ),
-        ...away.map(({ address, reason }) => `not asked: ${address}, ${reason}`),
+        ...silentLines(away, 'operator'),
         ...(stuck === null ? [] : [stuck.text]),
         ...(worst.length === 0 ? [] : ['', ...table(worst.slice(0, FINDINGS_SHOWN_MAX))]),
         ...(worst.length > FINDINGS_SHOWN_MAX ? [`… ${worst.length} in all`] : []),
@@ -67,7 +72,7 @@ export const verb: Verb = {
             ? `servers ${name}`
             : `${ring.moves.length > 0 ? 'rollout' : 'status'} ${name}`),
       ),
-      exit: findings.length > 0 || stuck !== null ? 1 : away.length > 0 ? 4 : 0,
+      exit: findings.length > 0 || stuck !== null ? 1 : silentExit(away),
     };
   },
 };

@@ -16,6 +16,12 @@ import { fanOut } from '../../servers/fan-out.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { withServer } from '../../servers/server-connection.ts';
 import { ringStatus } from '../../servers/server-status.ts';
+import {
+  type SilentServer,
+  silentExit,
+  silentLines,
+  silentServer,
+} from '../../servers/silent-servers.ts';
 import { heldDrops, type LetGo, letGo } from './held-drops.ts';
 
 const actions = ['list', 'restore', 'confirm'] as const;
@@ -67,22 +73,24 @@ interface Trash {
   readonly items: readonly Item[];
   readonly count: number;
   readonly bytes: number;
-  readonly away: readonly { readonly address: string; readonly reason: string }[];
+  readonly away: readonly SilentServer[];
+  /** Servers that told what they dropped. */
+  readonly answered: number;
 }
 
 /** The newest first, of all servers together. */
 async function askTrash(ring: Ring, targets: readonly Target[]): Promise<Trash> {
   const items: Item[] = [];
-  const away: { address: string; reason: string }[] = [];
+  const away: SilentServer[] = [];
   const isGone = isRetired(ring);
-  let [count, bytes] = [0, 0];
+  let [count, bytes, answered] = [0, 0, 0];
   await fanOut(targets, async ({ address, devices, required }) => {
     const ask = { keyspace: ring.keyspace };
     const answer = await orCoded(
       withServer(address, (server) => server.call(trashList, ask, trashTimeoutMs)),
     );
     if (answer instanceof CodedError) {
-      if (required) away.push({ address, reason: reasonOf(answer) });
+      if (required) away.push(silentServer(address, answer));
       return;
     }
     for (const item of answer.items) {
@@ -91,22 +99,25 @@ async function askTrash(ring: Ring, targets: readonly Target[]): Promise<Trash> 
         restorable && devices.some((id) => dutyKindOf(ring, item.partition, id) !== 'UNLOAD');
       items.push({ ...item, address, restorable, isBack });
     }
+    answered += 1;
     count += answer.count;
     bytes += answer.bytes;
   });
-  return { items: items.sort((a, b) => b.atMs - a.atMs), count, bytes, away };
+  return { items: items.sort((a, b) => b.atMs - a.atMs), count, bytes, away, answered };
 }
 
 async function list(context: Context, ring: Ring, targets: readonly Target[]): Promise<Answer> {
-  const { items, count, bytes, away } = await askTrash(ring, targets);
+  const { items, count, bytes, away, answered } = await askTrash(ring, targets);
   const { keyspace } = ring;
   const shown = items.slice(0, ITEMS_SHOWN_MAX);
   const isRestorable = items.some(({ restorable, isBack }) => restorable && !isBack);
   return {
     json: { ring: keyspace, count, bytes, items, away },
     lines: [
-      `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
-      ...away.map(notAsked),
+      answered === 0 && away.length > 0
+        ? `${keyspace}: no server answered, so nothing is known of dropped files`
+        : `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
+      ...silentLines(away, 'operator'),
       ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
       ...(count > shown.length ? [`… ${count} in all`] : []),
       ...(shown.every(({ restorable }) => restorable)
@@ -118,7 +129,7 @@ async function list(context: Context, ring: Ring, targets: readonly Target[]): P
     ],
     // Most were given up rightly, after a move.
     next: context.next(`reconcile ${keyspace}`),
-    exit: away.length > 0 ? 4 : 0,
+    exit: silentExit(away),
   };
 }
 
@@ -182,7 +193,7 @@ async function confirm(
   });
   const held = heldDrops(servers);
   const away = servers.flatMap(({ address, required, said }) =>
-    required && said instanceof Error ? [{ address, reason: reasonOf(said) }] : [],
+    required && said instanceof Error ? [silentServer(address, said)] : [],
   );
   const files = held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
   const lines = held.map(
@@ -206,22 +217,14 @@ async function confirm(
     json: { ring: keyspace, files, servers: gone, away, changed: gone.length > refused.length },
     lines: [
       held.length === 0
-        ? `${keyspace}: no drop waits for a word`
+        ? `${keyspace}: no drop waits for a word${away.length > 0 ? ', as far as was heard' : ''}`
         : `${counted(files, 'file')} may go`,
       ...refused.map(({ address, refusal }) => `${address} refused: ${refusal}`),
-      ...away.map(notAsked),
+      ...silentLines(away, 'operator'),
     ],
     next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),
-    exit: refused.length + away.length > 0 ? 4 : 0,
+    exit: silentExit(away) || (refused.length > 0 ? 4 : 0),
   };
-}
-
-function reasonOf({ message, hint }: CodedError): string {
-  return hint === '' ? message : `${message}; ${hint}`;
-}
-
-function notAsked({ address, reason }: Trash['away'][number]): string {
-  return `not asked: ${address}, ${reason}`;
 }
 
 /** As typed again. */

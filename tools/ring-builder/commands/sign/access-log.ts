@@ -8,12 +8,20 @@ import { auditRead } from '@ringwright/wire/audit';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { fanOut } from '../../servers/fan-out.ts';
 import { withServer } from '../../servers/server-connection.ts';
+import {
+  type SilentServer,
+  silentExit,
+  silentLines,
+  silentServer,
+} from '../../servers/silent-servers.ts';
 import { allTargets } from '../../versions/all-targets.ts';
 
 interface Asked {
   readonly server: string;
   readonly lines: readonly AuditLine[];
-  /** Why there are none, or what is wrong with their chain; empty: all is well. */
+  /** Why there are none. */
+  readonly silent?: SilentServer;
+  /** The same, or what is wrong with their chain; empty: all is well. */
   readonly trouble: string;
 }
 
@@ -25,7 +33,9 @@ export async function logAnswer(context: Context): Promise<Answer> {
   const rows = asked
     .flatMap(({ server, lines }) => lines.map((line) => ({ server, ...line })))
     .sort((a, b) => a.ms - b.ms);
-  const troubles = asked.filter(({ trouble }) => trouble !== '');
+  const silent = asked.flatMap((one) => one.silent ?? []);
+  const broken = asked.filter((one) => one.silent === undefined && one.trouble !== '');
+  const heard = asked.length - silent.length;
   return {
     json: { lines: rows, servers: asked.map(({ server, trouble }) => ({ server, trouble })) },
     lines: [
@@ -36,11 +46,12 @@ export async function logAnswer(context: Context): Promise<Answer> {
         { head: 'WHO', cell: ({ who }) => who },
         { head: 'WHAT', cell: ({ what }) => what },
       ]),
-      ...troubles.map(({ server, trouble }) => `${server}: ${trouble}`),
-      `the newest ${counted(rows.length, 'line')} of ${counted(asked.length, 'server')}`,
+      ...broken.map(({ server, trouble }) => `${server}: ${trouble}`),
+      ...silentLines(silent, 'operator'),
+      `the newest ${counted(rows.length, 'line')} of ${heard} of ${counted(asked.length, 'server')}`,
     ],
     next: context.next('access list'),
-    exit: troubles.length > 0 ? 4 : 0,
+    exit: broken.length > 0 ? 4 : silentExit(silent),
   };
 }
 
@@ -48,7 +59,8 @@ async function ask(server: string): Promise<Asked> {
   const request = { before: null, limit: auditAnswerLinesMax };
   const said = await orCoded(withServer(server, (one) => one.call(auditRead, request, answerMs)));
   if (said instanceof CodedError) {
-    return { server, lines: [], trouble: `${said.code}: ${said.message}` };
+    const trouble = `${said.code}: ${said.message}`;
+    return { server, lines: [], silent: silentServer(server, said), trouble };
   }
   const [finding] = checkChain(said.lines);
   const parsed = said.lines.flatMap((text) => parseLine(text) ?? []);

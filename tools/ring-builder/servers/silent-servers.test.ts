@@ -1,0 +1,20 @@
+// What commands say of servers that refused them, and how they end.
+import { CodedError } from '@ringwright/base/coded-error';
+import { expect, test } from 'vitest';
+import { silentExit, silentLines, silentServer } from './silent-servers.ts';
+
+const refused = silentServer(
+  '10.0.0.1:6200',
+  new CodedError('TOKEN_MISSING', 'this needs a token'),
+);
+const away = silentServer('10.0.0.2:6200', new CodedError('PEER_TIMEOUT', 'no answer'));
+
+test('who is refused is told what to show, and the exit code is that of push', () => {
+  expect(silentLines([refused, away], 'operator')).toEqual([
+    '10.0.0.1:6200 refused: this needs a token',
+    'not asked: 10.0.0.2:6200, no answer',
+    expect.stringMatching(/^this needs a token with operator: --token-file FILE, or/),
+  ]);
+  expect(silentLines([away], 'operator')).toHaveLength(1);
+  expect([[], [refused], [away, refused]].map(silentExit)).toEqual([0, 5, 4]);
+});

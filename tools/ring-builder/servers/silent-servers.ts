@@ -1,0 +1,37 @@
+// Servers that gave a command nothing: not reached, or they refused. Pure.
+import type { CodedError } from '@ringwright/base/coded-error';
+import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
+import { needsToken } from './access-advice.ts';
+
+export interface SilentServer {
+  readonly address: string;
+  readonly reason: string;
+  readonly code: ErrorCode;
+}
+
+export function silentServer(address: string, { code, message, hint }: CodedError): SilentServer {
+  const isHung = code === 'PEER_UNREACHABLE' && hint !== '';
+  return { address, code, reason: isHung ? `${message}; ${hint}` : message };
+}
+
+/** A line for each, and what to show to those that refused. `role`: what the command needs there. */
+export function silentLines(servers: readonly SilentServer[], role: string): string[] {
+  const isRefused = servers.some(({ code }) => needsToken.has(code));
+  return [
+    ...servers.map(({ address, reason, code }) =>
+      isPeerCode(code) ? `not asked: ${address}, ${reason}` : `${address} refused: ${reason}`,
+    ),
+    ...(isRefused
+      ? [
+          `this needs a token with ${role}: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ` +
+            'ring-builder access list shows who has which',
+        ]
+      : []),
+  ];
+}
+
+/** 0 all answered · 4 some were not reached · 5 some refused, and the others answered. */
+export function silentExit(servers: readonly SilentServer[]): 0 | 4 | 5 {
+  if (servers.some(({ code }) => isPeerCode(code))) return 4;
+  return servers.length > 0 ? 5 : 0;
+}
