@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { proveServer } from '@ringwright/node/link/prove-server';
 import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
 async function keeper(): Promise<{ tool: RingBuilder; keys: string; read: Reading }> {
@@ -148,4 +149,14 @@ test('another authority in three steps: nobody is refused who is behind by one',
   }
   const [[oldBundle]] = states as [readonly [string, string]];
   expect(await judged(oldBundle, (await state())[1])).toMatch(/another certificate/);
+});
+
+test('a machine without certificates: servers of the rings are named', async () => {
+  const tool = await ringBuilderHere();
+  expect((await tool.answer('certs list')).next).toBe('ring-builder certs init 10.0.0.1');
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.7:6200/sdb 1 r1z1-10.0.0.8:6200/sdb 1');
+  const { lines, next } = await tool.answer('certs list');
+  expect(lines[0]).toMatch(/^no certificate is in .*certs: --certs DIR names another$/);
+  expect(next).toBe('ring-builder certs init 10.0.0.7 10.0.0.8');
 });

@@ -79,10 +79,12 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   const gone = rows.filter(({ inRing }) => inRing === false).map(({ name }) => name);
   const ending = rows.find(({ endsSoon }) => endsSoon);
   const step = ending?.name.startsWith('authority-') ? 'authority --step 1' : ending?.name;
-  const after = rows.length === 0 ? 'init' : 'issue 10.0.0.1';
+  const hosts = inUse.size > 0 ? [...inUse].sort() : ['10.0.0.1'];
+  const after = rows.length === 0 ? quoteCommand(['init', ...hosts]) : 'issue 10.0.0.1';
   return {
     json: { folder, certificates: rows },
     lines: [
+      ...(rows.length === 0 ? [`no certificate is in ${folder}: --certs DIR names another`] : []),
       ...printTable(rows, [
         { head: 'NAME', cell: ({ name }) => name },
         { head: 'FOR', cell: ({ names }) => names.join(', ') },
