@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { nameRings } from './name-rings.ts';
+import { nameCommand, nameRings } from './name-rings.ts';
 import { verbs } from './verbs.ts';
 
 const option = ' --rings /srv/rings';
 const named = (text: string, ringsOption = option, ring?: string): string =>
-  nameRings(text, { ringsOption, ring });
+  nameRings(text, { ringsOption, serverOptions: '', ring });
 
 test('every command of a sentence gets the folder, right after its verb', () => {
   const hint = 'run ring-builder rollout kv, or ring-builder moves kv cancel d4 (not 17)';
@@ -49,4 +49,15 @@ test('RING is the ring that was typed, where one was; other words stay', () => {
   expect(named(hint, option, 'kv')).toContain(`ring-builder table${option} kv lists them`);
   expect(named('ring-builder moves RINGS list', '', 'kv')).toBe('ring-builder moves RINGS list');
   expect(named(hint, '')).toBe(hint);
+});
+
+test('what was typed for servers is in commands that ask them, once', () => {
+  const naming = { ringsOption: option, serverOptions: ' --ca a.pem', ring: undefined };
+  const confirm = nameCommand('trash kv confirm --to 10.0.0.9:6200', naming);
+  expect(confirm).toBe(`ring-builder trash kv confirm --to 10.0.0.9:6200${option} --ca a.pem`);
+  expect(nameRings(`if it comes back: ${confirm}`, naming)).toBe(`if it comes back: ${confirm}`);
+  expect(nameRings('ring-builder push kv', naming)).toBe(
+    `ring-builder push${option} --ca a.pem kv`,
+  );
+  expect(nameCommand('plan kv', naming)).toBe(`ring-builder plan kv${option}`);
 });

@@ -82,7 +82,7 @@ test('a folder that is missing is told with what to type', async () => {
   const tool = await committed();
   const file = join(tool.folder, 'none', 'file');
   const failed: unknown = await tool.answer(['export-swift', 'notes', file]).catch((one) => one);
-  const naming = { ringsOption: '', ring: undefined };
+  const naming = { ringsOption: '', serverOptions: '', ring: undefined };
   const { exit, lines } = printError(failed, { inJson: true, help: '', naming });
   expect([exit, lines]).toEqual([4, [expect.stringContaining(JSON.stringify(hint))]]);
 

@@ -8,13 +8,13 @@
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';
-import { type Arguments, flag, optionalText, text } from './cli/arguments.ts';
+import { type Arguments, flag, optionalText, text, texts } from './cli/arguments.ts';
 import { authorName } from './cli/author-name.ts';
 import { Display, type Screen } from './cli/display.ts';
 import { keysPlace } from './cli/keys-place.ts';
 import type { Terminal } from './cli/terminal.ts';
 import type { Answer, Context } from './cli/verb.ts';
-import { type Naming, nameRings } from './name-rings.ts';
+import { type Naming, nameCommand, nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
 /** What a process has, and a test stands in for. */
@@ -39,7 +39,7 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
   /** What helps with wrong usage that names no command itself. */
   let help = 'ring-builder --help';
   /** For the commands that are printed. */
-  let naming: Naming = { ringsOption: '', ring: undefined };
+  let naming: Naming = { ringsOption: '', serverOptions: '', ring: undefined };
   let told = '';
   try {
     const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
@@ -51,7 +51,11 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
     }
     const rings = text(parsed.args, 'rings');
     const ringsOption = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
-    naming = { ringsOption, ring: optionalText(parsed.args, 'ring') };
+    naming = {
+      ringsOption,
+      serverOptions: serverOptionsOf(parsed.args),
+      ring: optionalText(parsed.args, 'ring'),
+    };
     const context: Context = {
       rings: path.isAbsolute(rings) ? rings : path.join(world.folder, rings),
       yes: flag(parsed.args, 'yes'),
@@ -70,8 +74,7 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
         return new Intl.DateTimeFormat().resolvedOptions().timeZone;
       },
       atInterrupt: world.beforeInterrupt(display),
-      next: (command) =>
-        `ring-builder ${command}${command.includes(' --rings ') ? '' : ringsOption}`,
+      next: (command) => nameCommand(command, naming),
     };
     // Here, so that help need not wait for all that reads rings.
     const { followStore } = await import('./commands/history/follow-store.ts');
@@ -85,6 +88,14 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
     errors.lines(lines.filter((line) => line !== told));
     return exit;
   }
+}
+
+/** As typed: what a variable of the environment holds is there for the next command too. */
+function serverOptionsOf(args: Arguments): string {
+  const names = ['ca', 'fingerprint', 'client-cert', 'token-file'];
+  return names
+    .flatMap((name) => texts(args, name).map((value) => ` --${name} ${quoteWord(value)}`))
+    .join('');
 }
 
 function userOf(args: Arguments, env: Surroundings['env']): string {

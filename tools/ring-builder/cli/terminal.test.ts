@@ -25,8 +25,11 @@ test('a bug keeps the lines of its stack, and a pipe gets no colour', () => {
   const bug = new Error('odd\u001b');
   bug.stack = 'Error: odd\u001b\n    at here';
   terminal.lines(
-    printError(bug, { inJson: false, naming: { ringsOption: '', ring: undefined }, help: '' })
-      .lines,
+    printError(bug, {
+      inJson: false,
+      naming: { ringsOption: '', serverOptions: '', ring: undefined },
+      help: '',
+    }).lines,
   );
   expect(written()).toMatch(/^error BUG: Error: odd\\u001b\n {4}at here\nhint: /);
 });
