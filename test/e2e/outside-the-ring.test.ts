@@ -103,7 +103,7 @@ test('a removed server gives its files up, and gateways work as far as granted',
   const refused = await tool.run(confirm);
   expect([refused.exit, `${refused.stdout}${refused.stderr}`]).toEqual([
     4,
-    expect.stringContaining('with a token of the roles peer and write alone'),
+    expect.stringContaining('they take no record of it; start it with --token-file'),
   ]);
   await removed.kill();
   await removed.start(await tokenFor('removed', '--write', 'notes'));

@@ -50,12 +50,11 @@ export function requireHeard(ports: OutsiderPorts, active: ActiveRing): void {
   const { keyspace, version } = active.ring;
   if (isHeard(ports, active, needsToGiveUp(keyspace))) return;
   const unnamed = `${keyspace} ${version} names keys of its devices, and none is of this server`;
-  const message = `${unnamed}: they take its records with a token of the roles peer and write alone`;
-  throw new CodedError('CALLER_UNPROVEN', message, {
-    hint:
-      `ring-builder access grant NAME --peer --write ${keyspace} --out FILE, and start it with ` +
-      '--token-file FILE; ' +
-      `or: ring-builder add ${keyspace} r1z1-IP:PORT/DEVICE 0 --ask-key`,
+  // The tool tells of many servers in a line each, and shows no hint there.
+  const ways =
+    `start it with --token-file FILE, of access grant NAME --peer --write ${keyspace} --out FILE; ` +
+    `or ring-builder add ${keyspace} r1z1-IP:PORT/DEVICE 0 --ask-key, commit and rollout`;
+  throw new CodedError('CALLER_UNPROVEN', `${unnamed}: they take no record of it; ${ways}`, {
     details: { keyspace, version },
   });
 }

@@ -1,0 +1,46 @@
+// What servers outside a ring may ask of its devices, and what they are told where they may not.
+import { expect, test } from 'vitest';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import {
+  isHeardAsGateway,
+  needsOfOutsider,
+  type OutsiderPorts,
+  requireHeard,
+} from './outsiders.ts';
+
+const inside = activeOn(servedRing(), 0);
+const outside = { ...inside, self: null };
+
+const ports = (isClosed: boolean, granted: readonly string[]): OutsiderPorts => ({
+  proven: { isClosed: () => isClosed },
+  guard: {
+    isGranted: (_caller, needs) =>
+      needs.every((need) =>
+        granted.includes(need.kind === 'data' ? need.role : need.kind === 'role' ? 'peer' : ''),
+      ),
+  },
+});
+
+test('records are given by peer and write, and read by those that may read them too', () => {
+  const roles = (name: Parameters<typeof needsOfOutsider>[0]): unknown =>
+    needsOfOutsider(name, 'notes')?.map((need) => ('role' in need ? need.role : need.kind));
+  for (const name of ['digests', 'tail', 'offer', 'push'] as const) {
+    expect(roles(name)).toEqual(['role', 'write']);
+  }
+  for (const name of ['recordRead', 'recordWrite', 'recordPrepare', 'pageRead'] as const) {
+    expect(roles(name)).toEqual(['role', 'write', 'read']);
+  }
+  for (const name of ['copyOpen', 'copyStart', 'rowsSince', 'floorRaise', 'promises'] as const) {
+    expect(needsOfOutsider(name, 'notes')).toBeNull();
+  }
+});
+
+test('a server knows whether it would be heard', () => {
+  expect(isHeardAsGateway(ports(true, []), inside)).toBe(true);
+  expect(isHeardAsGateway(ports(false, []), outside)).toBe(true);
+  expect(isHeardAsGateway(ports(true, ['peer', 'write']), outside)).toBe(false);
+  expect(isHeardAsGateway(ports(true, ['peer', 'write', 'read']), outside)).toBe(true);
+  expect(() => requireHeard(ports(true, ['peer', 'write']), outside)).not.toThrow();
+  const ways = /--token-file.* or ring-builder add cities .* 0 --ask-key/;
+  expect(() => requireHeard(ports(true, ['peer']), outside)).toThrow(ways);
+});
