@@ -52,8 +52,8 @@ export function requireHeard(ports: OutsiderPorts, active: ActiveRing): void {
   const unnamed = `${keyspace} ${version} names keys of its devices, and none is of this server`;
   // The tool tells of many servers in a line each, and shows no hint there.
   const ways =
-    `start it with --token-file FILE, of access grant NAME --peer --write ${keyspace} --out FILE; ` +
-    `or ring-builder add ${keyspace} r1z1-IP:PORT/DEVICE 0 --ask-key, commit and rollout`;
+    `start it with --token-file FILE, of access grant NAME --peer --write ${keyspace} ` +
+    `--out FILE; or ring-builder add ${keyspace} r1z1-IP:PORT/DEVICE 0 --ask-key, commit and rollout`;
   throw new CodedError('CALLER_UNPROVEN', `${unnamed}: they take no record of it; ${ways}`, {
     details: { keyspace, version },
   });
