@@ -49,7 +49,7 @@ function openTroubles(
 
 const startHint =
   'unprotected: start that server again on its data, without --insecure-listen: ' +
-  'ring-server --trust TRUST.JSON --tls FILE --token-file FILE, as the others were started';
+  'ring-server --trust TRUST.JSON --tls FILE --token-file FILE (key trust names TRUST.JSON)';
 
 /** Until it has the newest root, a key that was revoked counts there, and one that was added does not. */
 function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make): Trouble[] {
