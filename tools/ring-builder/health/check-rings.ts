@@ -6,8 +6,9 @@ import { openRing } from '@ringwright/repository/open-ring';
 import type { Context } from '../cli/verb.ts';
 import { askServers } from '../servers/ask-servers.ts';
 import { type Newer, newerComponents } from '../versions/newer-components.ts';
+import type { JudgedHead } from './judged-head.ts';
 import { judgedHead } from './judged-head.ts';
-import { type JudgedHead, type JudgedRing, troublesOfRing } from './ring-troubles.ts';
+import { type JudgedRing, troublesOfRing } from './ring-troubles.ts';
 import type { Trouble } from './trouble.ts';
 
 export interface RingHealth extends Newer {

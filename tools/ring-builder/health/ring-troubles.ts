@@ -1,49 +1,24 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
-import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { formatAddress } from '@ringwright/base/server-address';
-import type { Approval } from '@ringwright/repository/approval';
-import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
-import type { Ring } from '@ringwright/ring/ring';
 import { saidBy } from '../moves/ask-moves.ts';
 import { type MoveRow, moveRows, type Said } from '../moves/move-rows.ts';
 import { stuckAdvice } from '../moves/stuck-moves.ts';
 import { awayHolders } from '../plan/away-holders.ts';
-import { adviceOn, adviceOnCode, type Situation } from '../servers/advice.ts';
+import { adviceOn } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
-import type { Target } from '../servers/ring-targets.ts';
-import { ringIn, type ServerStatus } from '../servers/server-status.ts';
-import { type AccessStanding, signersLine } from '../versions/signing.ts';
+import { ringIn } from '../servers/server-status.ts';
+import { askedServers } from './asked-servers.ts';
 import { clockTroubles } from './clock-troubles.ts';
-import { type AskedServer, type Demands, knowsPeers, serverTroubles } from './server-troubles.ts';
+import {
+  accessTroubles,
+  faultTroubles,
+  signedFirst,
+  unsignedTrouble,
+} from './document-troubles.ts';
+import type { JudgedHead } from './judged-head.ts';
+import { type AskedServer, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
-
-/** What is judged of a head: rings of millions of partitions are not kept for it. */
-export interface JudgedHead extends Situation {
-  readonly ring: Situation['ring'] & Pick<Ring, 'partitions'>;
-  readonly id: string;
-  /** Those whose devices were all removed, and have nothing any more, may be gone. */
-  readonly targets: readonly Target[];
-  /** Whether a version that a server has is of another history than the head. */
-  readonly isOther: (said: VersionId) => boolean;
-  /** Null: it is unsigned. */
-  readonly epoch: number | null;
-  /** Of the folder's trust; null: there is none. */
-  readonly root: { readonly cluster: string; readonly version: number } | null;
-  readonly access: AccessStanding | null;
-  /** Which document of the folder tells nothing, and why; null: both do, or are not there. */
-  readonly fault: DocumentFault | null;
-  /** Of the head under that trust; null: it tells nothing. */
-  readonly signatures: Approval | null;
-  /** Unix ms at which it was committed. */
-  readonly committedMs: number;
-}
-
-export interface DocumentFault {
-  readonly file: 'trust.json' | 'access.json';
-  readonly error: CodedError;
-}
 
 export interface JudgedRing {
   /** Some server was given the ring, or has it; else none can be blamed for being without it. */
@@ -97,118 +72,6 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
       ...(given ? signedFirst(head, troubles, unsigned) : []),
     ]),
   };
-}
-
-function faultTroubles({ ring: { keyspace }, fault }: JudgedHead): Trouble[] {
-  if (fault === null) return [];
-  const { file, error } = fault;
-  const why = `${file}: ${error.code}: ${error.message}`;
-  const [at, where] =
-    file === 'trust.json'
-      ? [`verify ${keyspace}`, 'what servers are started with (--trust)']
-      : ['access list', 'trust/access.json in the data directory of a server'];
-  const hint = `unreadable: get ${file} back from git, a copy, or ${where}`;
-  return [{ ring: keyspace, address: null, kind: 'unreadable', why, command: at, hint }];
-}
-
-/** As long as the head lacks signatures, servers are not given it: they have to come first. */
-function signedFirst(
-  { ring: { keyspace } }: JudgedHead,
-  troubles: readonly Trouble[],
-  unsigned: Trouble | null,
-): readonly Trouble[] {
-  if (unsigned === null) return troubles;
-  const { command } = unsigned;
-  const refused = new Set([`push ${keyspace}`, `rollout ${keyspace}`]);
-  const others = troubles.map((one) => (refused.has(one.command) ? { ...one, command } : one));
-  return [unsigned, ...others];
-}
-
-/** Null: its head has the signatures it needs. */
-function unsignedTrouble(head: JudgedHead): Trouble | null {
-  const { ring, signatures } = head;
-  const { keyspace, version } = ring;
-  if (signatures === null || signatures.missing === 0) return null;
-  const { signed } = signatures;
-  const { command, text } = adviceOnCode(head, signed ? 'BRAKE' : 'SIGNATURES_MISSING');
-  const lack = signed ? signersLine(signatures) : 'not signed, as this folder demands';
-  return {
-    ...{ ring: keyspace, address: null, kind: 'unsigned', command },
-    why: `version ${version} is ${lack}`,
-    hint: `unsigned: ${signed ? `ring-builder ${command} adds a signature that counts` : text}`,
-  };
-}
-
-/** Servers go on with the one they have; one that begins anew would take this from nobody. */
-function accessTroubles({ ring: { keyspace }, access }: JudgedHead): Trouble[] {
-  if (access === null || access.missing === 0) return [];
-  const more = counted(access.missing, 'signature');
-  const why = `access document ${access.version} lacks ${more} of keys that count`;
-  const hint = 'unsigned: ring-builder access sign adds a signature, and sends the document';
-  return [{ ring: keyspace, address: null, kind: 'unsigned', why, command: 'access sign', hint }];
-}
-
-function askedServers(
-  { ring }: JudgedHead,
-  targets: readonly Target[],
-  answers: Answers,
-): AskedServer[] {
-  const requestAddresses = byReplicationAddress(ring);
-  const heard = targets.map(({ address, devices }) => {
-    const status = must(answers.get(address), `${address} was asked`);
-    const named = status instanceof Error ? [] : status.peers;
-    const peers = named.map((peer) => {
-      return { ...peer, address: requestAddresses.get(peer.address) ?? peer.address };
-    });
-    return { address, devices, status, peers };
-  });
-  // A server without the ring has nobody to connect to yet.
-  const grown = heard.filter(
-    ({ status }) =>
-      !(status instanceof Error) &&
-      knowsPeers(status) &&
-      status.rings.some((one) => one.ring === ring.keyspace),
-  );
-  const others = new Set(grown.map(({ address }) => address));
-  const seen = countSeen(heard);
-  const demands = demandsOf(heard.flatMap(({ status }) => (status instanceof Error ? [] : status)));
-  return heard.map((one): AskedServer => {
-    const { address, status } = one;
-    const said = ringIn(status, { address, ring: ring.keyspace });
-    return { ...one, said, others, demands, seenBy: seen.get(address) ?? 0 };
-  });
-}
-
-function demandsOf(statuses: readonly ServerStatus[]): Demands {
-  const signed = statuses.filter(({ trust }) => Array.isArray(trust));
-  return {
-    trust: signed.length > 0,
-    tls: statuses.some(({ demandsTls }) => demandsTls === true),
-    access: signed.some(({ insecure }) => insecure !== true),
-  };
-}
-
-/** Servers name each other by either address: the one of requests, where there is another. */
-function byReplicationAddress({ devices }: Pick<Ring, 'devices'>): ReadonlyMap<string, string> {
-  return new Map(
-    devices.flatMap((device) =>
-      device?.replication === undefined
-        ? []
-        : [[formatAddress(device.replication), formatAddress(device)] as const],
-    ),
-  );
-}
-
-/** By address: how many servers have a connection to it. */
-function countSeen(
-  servers: readonly { readonly peers: ServerStatus['peers'] }[],
-): ReadonlyMap<string, number> {
-  const seen = new Map<string, number>();
-  for (const { peers } of servers) {
-    const connected = peers.filter((peer) => peer.connected).map(({ address }) => address);
-    for (const address of new Set(connected)) seen.set(address, (seen.get(address) ?? 0) + 1);
-  }
-  return seen;
 }
 
 /** Whether a server has a ring of another history: the head's version, or one below, made anew. */

@@ -11,7 +11,7 @@ import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
-import type { JudgedHead } from './ring-troubles.ts';
+import type { JudgedHead } from './judged-head.ts';
 import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
 import { trustTroubles } from './trust-troubles.ts';

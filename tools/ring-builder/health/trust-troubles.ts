@@ -3,7 +3,7 @@
 import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import type { ServerStatus } from '../servers/server-status.ts';
-import type { JudgedHead } from './ring-troubles.ts';
+import type { JudgedHead } from './judged-head.ts';
 import type { Demands, Make } from './server-troubles.ts';
 import type { Trouble } from './trouble.ts';
 

@@ -1,0 +1,72 @@
+// The servers of a ring with what each said, and who is connected to whom. Pure.
+import { must } from '@ringwright/base/assert';
+import { formatAddress } from '@ringwright/base/server-address';
+import type { Ring } from '@ringwright/ring/ring';
+import type { Answers } from '../servers/ask-servers.ts';
+import type { Target } from '../servers/ring-targets.ts';
+import { ringIn, type ServerStatus } from '../servers/server-status.ts';
+import type { JudgedHead } from './judged-head.ts';
+import { type AskedServer, type Demands, knowsPeers } from './server-troubles.ts';
+
+export function askedServers(
+  { ring }: JudgedHead,
+  targets: readonly Target[],
+  answers: Answers,
+): AskedServer[] {
+  const requestAddresses = byReplicationAddress(ring);
+  const heard = targets.map(({ address, devices }) => {
+    const status = must(answers.get(address), `${address} was asked`);
+    const named = status instanceof Error ? [] : status.peers;
+    const peers = named.map((peer) => {
+      return { ...peer, address: requestAddresses.get(peer.address) ?? peer.address };
+    });
+    return { address, devices, status, peers };
+  });
+  // A server without the ring has nobody to connect to yet.
+  const grown = heard.filter(
+    ({ status }) =>
+      !(status instanceof Error) &&
+      knowsPeers(status) &&
+      status.rings.some((one) => one.ring === ring.keyspace),
+  );
+  const others = new Set(grown.map(({ address }) => address));
+  const seen = countSeen(heard);
+  const demands = demandsOf(heard.flatMap(({ status }) => (status instanceof Error ? [] : status)));
+  return heard.map((one): AskedServer => {
+    const { address, status } = one;
+    const said = ringIn(status, { address, ring: ring.keyspace });
+    return { ...one, said, others, demands, seenBy: seen.get(address) ?? 0 };
+  });
+}
+
+function demandsOf(statuses: readonly ServerStatus[]): Demands {
+  const signed = statuses.filter(({ trust }) => Array.isArray(trust));
+  return {
+    trust: signed.length > 0,
+    tls: statuses.some(({ demandsTls }) => demandsTls === true),
+    access: signed.some(({ insecure }) => insecure !== true),
+  };
+}
+
+/** Servers name each other by either address: the one of requests, where there is another. */
+function byReplicationAddress({ devices }: Pick<Ring, 'devices'>): ReadonlyMap<string, string> {
+  return new Map(
+    devices.flatMap((device) =>
+      device?.replication === undefined
+        ? []
+        : [[formatAddress(device.replication), formatAddress(device)] as const],
+    ),
+  );
+}
+
+/** By address: how many servers have a connection to it. */
+function countSeen(
+  servers: readonly { readonly peers: ServerStatus['peers'] }[],
+): ReadonlyMap<string, number> {
+  const seen = new Map<string, number>();
+  for (const { peers } of servers) {
+    const connected = peers.filter((peer) => peer.connected).map(({ address }) => address);
+    for (const address of new Set(connected)) seen.set(address, (seen.get(address) ?? 0) + 1);
+  }
+  return seen;
+}
