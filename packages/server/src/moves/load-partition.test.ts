@@ -109,12 +109,15 @@ describe('a joiner', () => {
     },
   );
 
-  test('with the source and one more away: not enough', async () => {
+  test('with the source and one more away: not enough, and nothing is copied for it', async () => {
     await using cluster = await initializing();
-    const [, other, source, joiner] = cluster.devices;
+    const [whole, other, source, joiner] = cluster.devices;
     source!.up = false;
     other!.up = false;
+    const methods = new Set<string>();
+    whole!.onCall = (method) => void methods.add(method);
     expect(await loading(joiner!)).toBe('NOT_ENOUGH_REPLICAS');
+    expect([...methods]).toEqual([digests.method]);
   });
 
   test('does not take a filling holder for a whole one', async () => {

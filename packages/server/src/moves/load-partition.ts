@@ -100,9 +100,9 @@ async function loadFromOthers(
 ): Promise<Loaded> {
   const isRefill = task.move === null;
   // It is tried again every few seconds: what cannot end must not copy a file each time.
-  const seen = isRefill ? await sourcesOf(ports, task, others) : null;
-  const ends = seen === null || suffices(seen, needed);
-  if (seen !== null && !ends && task.isForced !== true) throw tooFew(task, seen, needed);
+  const seen = await sourcesOf(ports, task, others);
+  const ends = isRefill ? suffices(seen, needed) : seen.ready.length >= needed;
+  if (!ends && task.isForced !== true) throw tooFew(task, seen, needed);
   const failures: string[] = [];
   let copy: Loaded['copy'] = null;
   const merged: number[] = [];
@@ -133,7 +133,7 @@ async function loadFromOthers(
   if (sources() >= needed) return { copy, merged };
   const gave = (device: number): boolean => merged.includes(device) || copy?.device === device;
   const ready = others.filter(gave);
-  if (seen !== null) {
+  if (isRefill) {
     const rest = [...seen.filling, ...seen.lost].filter((device) => !gave(device));
     for (const device of rest) await attempt(device, () => merge(device));
     const isAll = sources() === others.length;
@@ -143,7 +143,13 @@ async function loadFromOthers(
     }
   }
   if (task.isForced === true) return { copy, merged, isForced: true };
-  const about = { ready, filling: [], lost: seen?.lost ?? [], failures, isLostHere: false };
+  const about = {
+    ready,
+    filling: [],
+    lost: isRefill ? seen.lost : [],
+    failures,
+    isLostHere: false,
+  };
   throw tooFew(task, about, needed);
 }
 
