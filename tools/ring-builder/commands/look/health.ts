@@ -146,7 +146,8 @@ function grouped(troubles: readonly Trouble[]): Group[] {
 
 function withoutAddress(why: string, address: string): string {
   const [before = '', ...after] = why.split(address);
-  return after.length === 0 ? why : `${before}it${after.join('').trimEnd()}`;
+  const rest = after.map((text) => text.trimEnd()).join('');
+  return after.length === 0 ? why : `${before}it${rest}`;
 }
 
 function troublesTable(context: Context, groups: readonly Group[]): string[] {
