@@ -41,7 +41,7 @@ const ports = {
   scrubber: { logLoss: null },
   key: privateKey,
   certificate: () => null,
-  clocks: { awayMs: () => -12_500 },
+  clocks: { clock: { stampsAheadMs: () => 0 }, peerClocks: { awayMs: () => -12_500 } },
   startedMs: 0,
   nowMs: () => 1_763_692_800_000,
 } as unknown as StatusPorts;
