@@ -115,3 +115,30 @@ test('an end that leaves answers what is under way, and runs nothing later', asy
   expect((await closed)[0]).toBe(4001);
   expect(waiting).toHaveLength(1);
 });
+
+test('where both ends close at once, nobody knows what became of a call', async () => {
+  const waiting: (() => void)[] = [];
+  const { channel, socket, there } = await connected(
+    () => new Promise((resolve) => waiting.push(() => resolve(7))),
+  );
+  const error = channel
+    .call(store, { value: Buffer.alloc(1) }, 60_000)
+    .catch((one: unknown) => one);
+  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  const closed = once(socket, 'close');
+  const send = there.send.bind(there) as (...about: unknown[]) => void;
+  const sent = new Promise<void>((resolve) => {
+    there.send = (...about: unknown[]) => {
+      send(...about);
+      resolve();
+    };
+  });
+  waiting[0]?.();
+  await sent;
+  // The answer is on its way to an end that takes nothing any more.
+  socket.close(1000);
+  there.close(4001);
+  expect((await closed)[0]).toBe(4001);
+  expect(await error).toMatchObject({ code: 'PEER_UNREACHABLE' });
+  expect(await error).not.toMatchObject({ outcome: 'not-done' });
+});

@@ -31,7 +31,7 @@ export function socketChannel(
   { handlers, budget = new AnswerBudget(), onLongMessage, onLeaver }: Answers,
 ): CallChannel {
   const answering = budget.connection(socket);
-  let [underWay, isLeaving] = [0, false];
+  let [underWay, isLeaving, isDeaf] = [0, false, false];
   const closeOnceIdle = (): void => {
     if (!isLeaving || underWay > 0) return;
     // After the answers, which leave at the end of this turn.
@@ -64,7 +64,8 @@ export function socketChannel(
   );
   socket.on('message', (data, isBinary) => {
     // Refused before, or leaving: nothing more is taken from it.
-    if (isLeaving || socket.readyState !== socket.OPEN) return;
+    isDeaf ||= isLeaving || socket.readyState !== socket.OPEN;
+    if (isDeaf) return;
     const closing = isBinary && Buffer.isBuffer(data) ? channel.receive(data) : NO_FRAME;
     if (closing !== null) refuse(socket, closing);
     else if (Buffer.isBuffer(data) && data.length >= longBytesMin) onLongMessage?.(data.length);
@@ -72,7 +73,9 @@ export function socketChannel(
   socket.on('close', (code, reason) => {
     const why = reason.length > 0 ? `: ${code} ${reason.toString()}` : '';
     const message = `the connection to ${peer} is closed${why}`;
-    const details = code === leaving.code ? { outcome: 'rejected' } : {};
+    // Where this end was closing too, answers to calls that did run may have been passed over.
+    const isLeft = code === leaving.code && !isLeaving && !isDeaf;
+    const details = isLeft ? { outcome: 'rejected' } : {};
     channel.close(new CodedError('PEER_UNREACHABLE', message, { details }));
   });
   // A 'close' always follows an 'error'; the reason reaches the callers from there.
