@@ -1,5 +1,6 @@
 // Giving a partition up: the file goes only when every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
+import { nobodyIn } from '@ringwright/ring/ring';
 import { recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, tail } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
@@ -118,6 +119,16 @@ describe('the file stays', () => {
       expect(leaving.info(0)).not.toBeNull();
     }
     expect(await draining(leaving)).toBe('drained');
+  });
+
+  test('of a server that no ring names, where the partition was split since', async () => {
+    await using cluster = await finalized();
+    const leaving = cluster.devices[2]!;
+    const { ring } = leaving.active;
+    const table = ring.table.map((row) => row.slice().fill(nobodyIn(row)));
+    leaving.active = { ...leaving.active, self: null, ring: { ...ring, table, moves: [] } };
+    expect(await draining(leaving)).toBe('NOT_ENOUGH_REPLICAS');
+    expect(leaving.info(0)).toMatchObject({ state: 'ready', rows: 2 });
   });
 
   test('while a holder is away', async () => {

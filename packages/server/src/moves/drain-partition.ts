@@ -33,10 +33,11 @@ export async function drainPartition(
   const held = ports.store.info(keyspace, partition);
   if (held === null || !isSurplus(active, partition)) return;
   if (ports.current(keyspace).id !== active.id) throw changed(partition);
+  const holders = holdersOf(active.ring, partition);
+  if (holders.length === 0 && active.self === null) throw reshaped(partition);
   // From here on it misses writes: should a later ring name this device again, it must refill.
   if (held.state === 'ready') await ports.store.setState(keyspace, partition, 'filling');
   // failpoint: drain.fenced
-  const holders = holdersOf(active.ring, partition);
   await Promise.all(holders.map((device) => confirmAll(ports, { active, partition, device })));
   const now = ports.store.info(keyspace, partition);
   const latest = ports.current(keyspace);
@@ -49,6 +50,15 @@ export async function drainPartition(
 
 function changed(partition: number): CodedError {
   return new CodedError('RING_STALE', `partition ${partition} changed while it was drained`);
+}
+
+/** Its records are in other partitions now, and nobody can be asked whether they have all of these. */
+function reshaped(partition: number): CodedError {
+  const since = `partition ${partition} was split, merged or retired while this server was away`;
+  const message = `${since}: no device can be shown its records, so its file stays`;
+  return new CodedError('NOT_ENOUGH_REPLICAS', message, {
+    hint: `ring-server inspect DIR RING ${partition} shows it; it may be deleted by hand`,
+  });
 }
 
 interface Holder {

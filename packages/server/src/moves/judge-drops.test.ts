@@ -44,6 +44,15 @@ describe('what may go', () => {
     expect(judgeDrops(saw, facts(unnamed)).held).toEqual([1]);
   });
 
+  test('also where the ring named it when it was judged: it has another address since', () => {
+    const note = judgeDrops(noDrops, facts({}));
+    const unnamed = facts({ isNamed: false, gone: 2, files: 2 });
+    const held = judgeDrops(note, unnamed);
+    expect(held.held).toEqual([0, 1]);
+    const free = { ...held, explained: held.held, held: [] };
+    expect(judgeDrops(free, unnamed).held).toEqual([]);
+  });
+
   test('files that never were complete', () => {
     const surplus = numbers(50).map((partition) => ({ partition, complete: false }));
     expect(judgeDrops(noDrops, facts({ surplus })).held).toEqual([]);
@@ -97,7 +106,7 @@ test('any rings: what is held is here, complete, without a move, and more than m
           expect(note.explained).not.toContain(partition);
         }
         const unexplained = [...here].filter((partition) => !note.explained.includes(partition));
-        if (!isNew) continue;
+        if (!isNew && one.isNamed) continue;
         const most = one.isNamed ? dropsMax(one.files) : 0;
         const wanted = unexplained.length > most ? unexplained.length : 0;
         expect(note.held).toHaveLength(wanted);

@@ -44,8 +44,9 @@ export function judgeDrops(note: DropNote, facts: DropFacts): DropNote {
   const unexplained = notable.flatMap(({ partition }) => (known.has(partition) ? [] : [partition]));
   const isSame = note.ring === ring;
   const wasHeld = unexplained.filter((partition) => note.held.includes(partition));
-  const isMuch = !isNamed || unexplained.length > dropsMax(files);
-  const held = isSame ? wasHeld : isMuch ? unexplained : [];
+  const isMuch = unexplained.length > dropsMax(files);
+  // A restart at another address takes a device out of a ring that was judged before.
+  const held = !isNamed ? unexplained : isSame ? wasHeld : isMuch ? unexplained : [];
   const next = { ring, explained: explained.sort(ascending), held: held.sort(ascending) };
   return JSON.stringify(next) === JSON.stringify(note) ? note : next;
 }

@@ -5,7 +5,7 @@ import { fanOut } from '../../servers/fan-out.ts';
 import { withServer } from '../../servers/server-connection.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 
-interface HeldDrops {
+export interface HeldDrops {
   readonly address: string;
   /** Null: the ring does not name the server. */
   readonly device: number | null;

@@ -7,7 +7,7 @@ import type { Context } from '../../cli/verb.ts';
 import { type Look, type MoveWatch } from '../../moves/watch-moves.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
-import { heldDrops, letGo } from './held-drops.ts';
+import { type HeldDrops, heldDrops, letGo } from './held-drops.ts';
 
 /**
  * What waits only for servers that cannot be reached is left to them after so long: one that is
@@ -58,7 +58,7 @@ export async function waitForDrains(
   const { answer } = await waitUntil({
     ask: async () => {
       const look = await watch.look(head, 'old holders give up');
-      const held = confirmDrops ? heldDrops(spokenBy(targets, look)) : [];
+      const held = confirmDrops ? heldByDevices(targets, look) : [];
       if (held.length > 0) await letGo(held, head.ring.keyspace);
       const left = leftOn(head, targets, look);
       const isLeftToDown = isSilent(left) && waitsForDown(head, look, skipDown);
@@ -111,6 +111,11 @@ function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean
       status.draining.every(({ partition }) => holdersOf(ring, partition).some(isDown))
     );
   });
+}
+
+/** The word of the ring's devices alone: of another server at such an address, trash confirm asks. */
+function heldByDevices(targets: readonly Target[], look: Look): HeldDrops[] {
+  return heldDrops(spokenBy(targets, look)).filter(({ device }) => device !== null);
 }
 
 /** What each server says of itself. */
