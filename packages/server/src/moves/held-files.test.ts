@@ -43,3 +43,12 @@ test('what the ring gave to others is forgotten with its file, not before', asyn
   await held.follow(elsewhere, files());
   expect(await noted(folder.path)).toEqual([]);
 });
+
+test('a ring without this device: what was given up is forgotten, and no more', async () => {
+  await using folder = await scratchFolder();
+  const held = await HeldFiles.load(folder.path);
+  await held.follow(cities, files([0, 'ready'], [1, 'ready']));
+  held.giveUp('cities', 0);
+  await held.follow({ ...cities, self: null }, files());
+  expect(await noted(folder.path)).toEqual(['cities/1']);
+});

@@ -1,6 +1,7 @@
 // Which partitions this directory has had complete files of: held.json. One whose folder is gone
 // when the server starts is lost; without the note it would begin empty, as in a new cluster.
 import { join } from 'node:path';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { partitionField } from '@ringwright/wire/fields';
@@ -17,6 +18,8 @@ const heldSchema = z.strictObject({
 export class HeldFiles {
   readonly #file: string;
   #held: ReadonlyMap<string, ReadonlySet<number>>;
+  /** By keyspace, those that went to the trash since the last pass. */
+  readonly #givenUp = new Map<string, Set<number>>();
   readonly #turns = new KeyedMutex();
 
   private constructor(file: string, held: ReadonlyMap<string, ReadonlySet<number>>) {
@@ -38,6 +41,11 @@ export class HeldFiles {
     return this.#held.get(keyspace)?.has(partition) === true;
   }
 
+  /** Every holder has its records: no file is lost when it is not there any more. */
+  giveUp(keyspace: string, partition: number): void {
+    getOrMake(this.#givenUp, keyspace, () => new Set()).add(partition);
+  }
+
   /**
    * Notes what a pass found: files that are complete, and those that were given up. Durable when
    * it resolves. No write is held up for it: a folder that somebody deletes in the moment after it
@@ -52,8 +60,13 @@ export class HeldFiles {
     const held = this.#held.get(keyspace) ?? new Set();
     const ready = [...states].flatMap(([partition, state]) => (state === 'ready' ? partition : []));
     const added = ready.filter((partition) => !held.has(partition));
+    const givenUp = this.#givenUp.get(keyspace);
+    this.#givenUp.delete(keyspace);
+    // A ring that does not name this device says nothing of files that are not here.
+    const isGivenUp = (partition: number): boolean =>
+      active.self !== null || givenUp?.has(partition) === true;
     const isGone = (partition: number): boolean =>
-      active.self !== null && !states.has(partition) && isSurplus(active, partition);
+      !states.has(partition) && isSurplus(active, partition) && isGivenUp(partition);
     const gone = new Set([...held].filter(isGone));
     if (added.length === 0 && gone.size === 0) return;
     const all = new Map(this.#held).set(keyspace, new Set([...held, ...added]).difference(gone));

@@ -73,6 +73,7 @@ export class Reconciler {
       onDropped: (keyspace, partition) => {
         this.#loads.forgetLoaded(keyspace, partition);
         this.#takeovers.forget(keyspace, partition);
+        ports.held.giveUp(keyspace, partition);
         ports.onDropped(keyspace, partition);
       },
       onFailed: onFailed('drain'),
