@@ -69,7 +69,7 @@ export function holdersOf(ring: Ring, partition: number): number[] {
 }
 
 /** Devices that join the partition in slots that the table does not have yet. */
-export function newcomersOf(ring: Pick<Ring, 'moves'>, partition: number): number[] {
+export function joinersOfNewSlots(ring: Pick<Ring, 'moves'>, partition: number): number[] {
   const moves = movesOf(ring, partition);
   return moves.length === 0 ? [] : moves.flatMap(({ from, to }) => (from === null ? [to] : []));
 }

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { roundTurnMs } from '@ringwright/base/limits';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
+import { joinersOfNewSlots, type Slot } from '@ringwright/ring/slots-of';
 import { recordPrepare } from '@ringwright/wire/records';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
@@ -50,7 +50,7 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
       else reject(tooFewSlots(tally, { slots: slots.length, needed, said, outcome: 'rejected' }));
     };
     const [first = -1, ...others] = slotDevices(slots);
-    others.push(...newcomersOf(active.ring, partition));
+    others.push(...joinersOfNewSlots(active.ring, partition));
     const askOthers = (): void => {
       clearTimeout(hedge);
       for (const device of others.splice(0)) ask(device);

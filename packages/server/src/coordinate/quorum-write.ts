@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { type Callback, promised } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
+import { joinersOfNewSlots, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
 import type { DeviceCaller, WriteCallback, WriteRequest } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
@@ -47,7 +47,7 @@ export function quorumWriteFor(
   const { active, slots, record, holders = noHolders } = spread;
   const takers = slotDevices(slots);
   // Devices of slots that the table does not have yet get the record too, and count for nothing.
-  takers.push(...newcomersOf(active.ring, record.partition));
+  takers.push(...joinersOfNewSlots(active.ring, record.partition));
   const asked = holders.length === 0 ? takers : takers.filter((id) => !holders.includes(id));
   const request = requestOf(active, record);
   const [only] = asked;
