@@ -1,5 +1,4 @@
 // What is wrong with the trust of one server: who gets in, which root it has, what ends. Pure.
-
 import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import type { ServerStatus } from '../servers/server-status.ts';

@@ -1,5 +1,4 @@
 // The files that this device gives up: those that are held back, and those under way.
-
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import {
