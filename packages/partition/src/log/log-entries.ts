@@ -94,17 +94,23 @@ export function encodeWrite(
   return { start, end };
 }
 
-/** Visits all entries; false as soon as the payload is not made of whole entries. */
-export function visitEntries(payload: Buffer, visitor: EntryVisitor): boolean {
+/** Visits all entries; gives where the first starts that is no whole entry, or null. */
+export function visitEntries(payload: Buffer, visitor: EntryVisitor): number | null {
   for (let offset = 0; offset < payload.length; ) {
     const end =
       payload[offset] === DEFINE
         ? visitDefine(payload, offset, visitor)
         : visitEntry(payload, offset, visitor);
-    if (end === null) return false;
+    if (end === null) return offset;
     offset = end;
   }
-  return true;
+  return null;
+}
+
+/** The kind of the entry that starts there, where only a later program may have written it. */
+export function laterKind(payload: Buffer, offset: number): number | null {
+  const kind = payload[offset] ?? 0;
+  return kind > CHANGE ? kind : null;
 }
 
 function visitDefine(payload: Buffer, offset: number, visitor: EntryVisitor): number | null {

@@ -5,7 +5,7 @@ import { logFillBytes } from '@ringwright/base/limits-store';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cutWals, logFiles, scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import { checkStore } from '../audit/check-store.ts';
-import { checksumFrame, frameAt, segmentHeaderBytes } from './log-frame.ts';
+import { checksumFrame, frameAt, frameHeaderBytes, segmentHeaderBytes } from './log-frame.ts';
 import { readSegment } from './read-segment.ts';
 
 const KEYS = ['a', 'b', 'c', 'd', 'e'];
@@ -88,6 +88,22 @@ describe('one segment', () => {
     }
     const zeros = Buffer.concat([bytes.subarray(0, first), Buffer.alloc(5_000)]);
     expect(await framesOf(zeros), 'a crash in the middle of the zeros').toBe(1);
+  });
+
+  test('of a later program: nothing is lost, and the way back is named', async () => {
+    const seed = bytes.readUInt32BE(segmentHeaderBytes - 4);
+    const later = Buffer.from(bytes.subarray(segmentHeaderBytes, starts[1]));
+    later[frameHeaderBytes] = 4;
+    checksumFrame(later, 0, seed);
+    await using image = scratch();
+    image.damaged();
+    const file = `${image.directory}/0000000000000001.log`;
+    writeFileSync(file, Buffer.concat([bytes.subarray(0, segmentHeaderBytes), later]));
+    await expect(readSegment(dirname(file), 1, true)).rejects.toMatchObject({
+      code: 'LOG_DAMAGED',
+      message: expect.stringContaining('an entry of kind 4, which a newer release wrote'),
+      hint: expect.stringContaining('nothing is lost: start the newer release'),
+    });
   });
 
   test('of an earlier program: nobody knows how long it was', async () => {

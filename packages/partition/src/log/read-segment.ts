@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { type LogPartition, visitEntries } from './log-entries.ts';
+import { type LogPartition, laterKind, visitEntries } from './log-entries.ts';
 import {
   decodeSegmentHeader,
   filledBy,
@@ -74,9 +74,8 @@ export async function readSegment(
       throw damaged(file, offset, `frame ${frame.number} where ${frames} belongs`);
     }
     const start = frame.end - frame.payload.length;
-    if (!places.add(frame.payload, start)) {
-      throw damaged(file, offset, 'a frame holds what no program of ours wrote');
-    }
+    const stranger = places.add(frame.payload, start);
+    if (stranger !== null) throw notUnderstood(file, offset, laterKind(frame.payload, stranger));
     frames += 1;
     length.follow(offset, frame.end);
     offset = frame.end;
@@ -113,10 +112,10 @@ class EntryPlaces {
   readonly found = new Map<LogPartition, number[]>();
   readonly #dictionary = new Map<number, number[]>();
 
-  /** False when the payload, which starts at `base` of the segment, is not all entries. */
-  add(payload: Buffer, base: number): boolean {
+  /** Where the payload, which starts at `base` of the segment, is no entry; null: it is all entries. */
+  add(payload: Buffer, base: number): number | null {
     let known = true;
-    const whole = visitEntries(payload, {
+    const stranger = visitEntries(payload, {
       define: (index, partition) => {
         const places: number[] = [];
         this.#dictionary.set(index, places);
@@ -128,8 +127,20 @@ class EntryPlaces {
         else places.push(base + start, base + end);
       },
     });
-    return whole && known;
+    return known ? stranger : 0;
   }
+}
+
+/** The frame's checksum is right: it is as somebody wrote it. `kind`: as of laterKind. */
+function notUnderstood(file: string, offset: number, kind: number | null): CodedError {
+  if (kind === null) return damaged(file, offset, 'a frame holds what no program of ours wrote');
+  const what = `a frame holds an entry of kind ${kind}, which a newer release wrote`;
+  return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${what}`, {
+    hint:
+      'nothing is lost: start the newer release on this directory and stop it with SIGTERM; ' +
+      'when it has said that all is in the partition files, this one can start',
+    details: { file, offset, kind },
+  });
 }
 
 export function damaged(file: string, offset: number, what: string): CodedError {
