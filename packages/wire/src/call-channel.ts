@@ -13,6 +13,7 @@ import {
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { shortened } from '@ringwright/base/shortened';
 import type { z } from 'zod';
+import { notSpoken } from './check-wire-version.ts';
 import { type CallEnvelope, type Envelope, joinFrame, unpackFrame } from './frame.ts';
 import { hello } from './hello.ts';
 import type { MessageKind } from './message.ts';
@@ -101,7 +102,8 @@ export class CallChannel implements Caller {
    * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (the queue to it
    * is full; `details.outcome` is `rejected` when the call did not run, `unknown` when it did),
    * PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form),
-   * VALUE_OUT_OF_RANGE (a request that fits no frame), USAGE (the other end has no such message).
+   * VALUE_OUT_OF_RANGE (a request that fits no frame), USAGE (the other end has no such message),
+   * WIRE_VERSION_UNKNOWN (nor could it: it is of an older release).
    */
   call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -111,7 +113,8 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       this.#checkRoom('rejected');
-      if (!isSpoken(kind.method, this.#version)) throw noMessage(kind.method, this.#port.peer);
+      if (!isSpoken(kind.method, this.#version))
+        throw notSpoken(kind.method, this.#version, this.#port.peer);
       const id = this.#nextId++;
       // Before anybody waits for it: a request that cannot be packed only throws.
       const body = olderForm(this.#said(kind.method, 'request', request), request);
@@ -204,7 +207,7 @@ export class CallChannel implements Caller {
     }
     this.#misunderstood += 1;
     if (request?.error !== undefined) throw badMessage(method, request.error);
-    throw noMessage(shortened(method), 'here');
+    throw new CodedError('USAGE', `no message '${shortened(method)}' here`);
   }
 
   #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
@@ -278,10 +281,6 @@ function toldVersion(body: unknown): number | null {
   if (typeof body !== 'object' || body === null || !('wireVersion' in body)) return null;
   const told = Number(body.wireVersion);
   return told >= oldestWireVersion && told <= wireVersion ? told : null;
-}
-
-function noMessage(method: string, where: string): CodedError {
-  return new CodedError('USAGE', `no message '${method}' ${where}`);
 }
 
 function badMessage(what: string, error: z.ZodError): CodedError {

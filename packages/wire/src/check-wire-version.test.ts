@@ -1,7 +1,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { programVersion } from '@ringwright/base/program-version';
 import { expect, test } from 'vitest';
+import { channelPair, ManualClock } from '../../../test/support/memory-ports.ts';
 import { commonWireVersion, helloInCommonVersion } from './check-wire-version.ts';
+import { hello } from './hello.ts';
+import { pageRead } from './listing.ts';
+import { clientHello } from './meet-server.ts';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
 test('an end of another version is refused, and told the release of this one', () => {
@@ -78,4 +82,23 @@ test('one that takes no version is asked each once', async () => {
 test('another failure is not tried again', async () => {
   const away = () => Promise.reject(new CodedError('PEER_UNREACHABLE', 'away'));
   await expect(helloInCommonVersion(away)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+});
+
+test('a message that the other end is too old for is not sent, and tells why', async () => {
+  const clock = new ManualClock();
+  const older = { ...clientHello(0), wireVersion: oldestWireVersion };
+  const answerHello = { request: hello.request, answer: () => older };
+  const [here, there] = channelPair(clock, [new Map(), new Map([[hello.method, answerHello]])]);
+  const met = here.channel.call(hello, older, 100);
+  await clock.flush();
+  await met;
+  const page = { keyspace: 'notes', ringVersion: 1, partition: 0, from: Buffer.alloc(0), to: null };
+  const asked = { ...page, reverse: false, limit: 1, nowMs: 0, give: 'keys' } as const;
+  const frames = there.frames.length;
+  await expect(here.channel.call(pageRead, asked, 100)).rejects.toMatchObject({
+    code: 'WIRE_VERSION_UNKNOWN',
+    message: expect.stringMatching(`older release \\(wire version ${oldestWireVersion}\\)`),
+    hint: expect.stringContaining('start the server there'),
+  });
+  expect(there.frames).toHaveLength(frames);
 });

@@ -17,6 +17,15 @@ export function commonWireVersion(theirs: number, who = 'the other end'): number
   });
 }
 
+/** Why a message is not sent: it came with a later version than the other end's, `theirs`. */
+export function notSpoken(method: string, theirs: number, who: string): CodedError {
+  const message = `${who} is of an older release (wire version ${theirs}), without '${method}'`;
+  return new CodedError('WIRE_VERSION_UNKNOWN', message, {
+    hint: 'start the server there with the release that is here, on its data',
+    details: { theirs, wireVersion, release: programVersion },
+  });
+}
+
 /**
  * Says hello, and again in older versions when the other end is older: it refuses every version but
  * its own. Some say which one that is; release 0.1.0 only that it does not understand, so its

@@ -18,3 +18,10 @@ test('who is refused is told what to show, and the exit code is that of push', (
   expect(silentLines([away], 'operator')).toHaveLength(1);
   expect([[], [refused], [away, refused]].map(silentExit)).toEqual([0, 5, 4]);
 });
+
+test('who is too old for the question is named once', () => {
+  const text = '10.0.0.3:6200 is of an older release';
+  const older = silentServer('10.0.0.3:6200', new CodedError('WIRE_VERSION_UNKNOWN', text));
+  expect(silentLines([older], 'operator')).toEqual([`not asked: ${text}`]);
+  expect(silentExit([older])).toBe(5);
+});

@@ -18,9 +18,12 @@ export function silentServer(address: string, { code, message, hint }: CodedErro
 export function silentLines(servers: readonly SilentServer[], role: string): string[] {
   const isRefused = servers.some(({ code }) => needsToken.has(code));
   return [
-    ...servers.map(({ address, reason, code }) =>
-      isPeerCode(code) ? `not asked: ${address}, ${reason}` : `${address} refused: ${reason}`,
-    ),
+    ...servers.map(({ address, reason, code }) => {
+      if (code === 'WIRE_VERSION_UNKNOWN') return `not asked: ${reason}`;
+      return isPeerCode(code)
+        ? `not asked: ${address}, ${reason}`
+        : `${address} refused: ${reason}`;
+    }),
     ...(isRefused
       ? [
           `this needs a token with ${role}: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ` +

@@ -43,7 +43,7 @@ async function goOn(ports: CopyPorts, task: CopyTask, kept: BegunCopy): Promise<
 }
 
 /** No process gives copies there; or the source is of an older version, and the partition empty. */
-const comesInChunks: readonly string[] = ['USAGE', 'COPY_NEEDLESS'];
+const comesInChunks: readonly string[] = ['USAGE', 'WIRE_VERSION_UNKNOWN', 'COPY_NEEDLESS'];
 
 /** Null for one that comes in chunks. */
 async function askForCopy(

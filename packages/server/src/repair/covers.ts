@@ -61,7 +61,7 @@ async function lastRows(
   try {
     return await devices.call(to, tail, request);
   } catch (error) {
-    if (error instanceof CodedError && error.code === 'USAGE') return null;
+    if (error instanceof CodedError && error.code === 'WIRE_VERSION_UNKNOWN') return null;
     throw error;
   }
 }
