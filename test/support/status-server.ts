@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { wireVersion } from '@ringwright/wire/wire-version';
 import { onTestFinished } from 'vitest';
 
 /** `said`: what of its status is otherwise than that of a server which has no ring. */
 export async function statusServer(
   said: () => object,
 ): Promise<{ readonly port: number; readonly server: Server }> {
-  const plain = { address: 'here', ready: true, rings: [], refusals: [] };
+  const plain = { address: 'here', wireVersion, ready: true, rings: [], refusals: [] };
   const server = createServer((_, response) => {
     response.end(JSON.stringify({ ...plain, ...said() }));
   });

@@ -7,6 +7,7 @@ import { stuckAdvice } from '../moves/stuck-moves.ts';
 import { awayHolders } from '../plan/away-holders.ts';
 import { adviceOn } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
+import { type OlderServer, olderServers } from '../servers/older-servers.ts';
 import { ringIn } from '../servers/server-status.ts';
 import { askedServers } from './asked-servers.ts';
 import { clockTroubles } from './clock-troubles.ts';
@@ -29,6 +30,8 @@ export interface JudgedRing {
   readonly current: number;
   readonly inFlight: number;
   readonly paused: number;
+  /** Of an older release than others: no trouble. */
+  readonly older: readonly OlderServer[];
   /** What comes before a push: somebody has to sign. Null: nothing does. */
   readonly first: string | null;
   /** The worst first. */
@@ -65,6 +68,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,
+    older: olderServers(addresses, answers),
     first: unsigned?.command ?? null,
     troubles: byWeight([
       ...faultTroubles(head),

@@ -93,7 +93,11 @@ function whyNot(said: RingStatus, head: Head): string {
       : '',
     said.lacksSignature ? unsignedText : '',
     said.freshness.state === 'expired' ? 'its beacon ran out: it drops nothing' : '',
-    disk?.id === said.id ? '' : `its disk names ${disk?.version ?? 'no'} version`,
+    disk?.id === said.id
+      ? ''
+      : disk === null
+        ? 'its disk names no version'
+        : `its disk names version ${disk.version}`,
     said.device === null ? 'its own device is not in the ring' : '',
     said.notReady > 0 ? `${counted(said.notReady, 'partition')} not ready` : '',
     said.draining.length > 0 ? `${counted(said.draining.length, 'partition')} to give up` : '',

@@ -9,6 +9,7 @@ import { optionalText } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { checkRings, type RingHealth } from '../../health/check-rings.ts';
 import { byWeight, exitOf, hintsOf, type Trouble } from '../../health/trouble.ts';
+import { type OlderServer, olderLines } from '../../servers/older-servers.ts';
 import { newerLines } from '../../versions/newer-components.ts';
 
 /** All are in --json. */
@@ -40,6 +41,7 @@ export const verb: Verb = {
           return { ...ring, ...counts(judged), asked, given, troubles: length, follow: next };
         }),
         troubles: troubles.map((one) => ({ ...one, command: context.next(one.command) })),
+        older: olderOf(rings),
         waitingRoot: waiting?.root.version ?? null,
       },
       lines: [
@@ -48,6 +50,7 @@ export const verb: Verb = {
         ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
         ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
         ...rings.flatMap((one) => behindLines(context, one)),
+        ...olderLines(olderOf(rings)),
         ...(waiting === null ? [] : [waitingLine(context, waiting)]),
       ],
       next: context.next(nextCommand(rings, troubles)),
@@ -93,6 +96,12 @@ function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]):
   const unpushed = rings.find(({ ring, judged }) => judged?.given === false && !parts.has(ring));
   if (unpushed !== undefined) return unpushed.judged?.first ?? `push ${unpushed.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
+}
+
+/** Each server once, whatever number of rings it has. */
+function olderOf(rings: readonly RingHealth[]): OlderServer[] {
+  const all = rings.flatMap(({ judged }) => judged?.older ?? []);
+  return [...new Map(all.map((one) => [one.address, one])).values()];
 }
 
 /** A composite ring that is behind is served as well as before: a line, and no trouble. */

@@ -13,6 +13,7 @@ import { type ServerLine, serverLine } from '../../health/server-line.ts';
 import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
 import { rateText } from '../../moves/copy-rates.ts';
 import { askServers } from '../../servers/ask-servers.ts';
+import { olderLines } from '../../servers/older-servers.ts';
 import { ringIn } from '../../servers/server-status.ts';
 
 interface Line extends ServerLine {
@@ -32,13 +33,13 @@ export const verb: Verb = {
       const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
       return { address, devices, ...serverLine(said, head) };
     });
-    const { troubles, given, first } = troublesOfRing(judged, answers, context.nowMs());
+    const { troubles, given, first, older } = troublesOfRing(judged, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
     return {
       json: {
         ...{ ring, version: head.ring.version, id: head.id, current, servers },
-        ...{ ok: troubles.length === 0, given, troubles },
+        ...{ ok: troubles.length === 0, given, troubles, older },
       },
       lines: [
         `${ring} version ${head.ring.version} (${head12}): active on ${current} of ${counted(servers.length, 'server')}`,
@@ -59,6 +60,7 @@ export const verb: Verb = {
         ...(given ? [] : [`no server was ever given ${ring}`]),
         ...troubles.flatMap(besideTable),
         ...hintsOf(troubles),
+        ...olderLines(older),
       ],
       next: context.next(
         nextAfter(ring, troubles) ?? (given ? `status ${ring}` : (first ?? `push ${ring}`)),

@@ -1,0 +1,45 @@
+// Servers of an older release than others, as during an upgrade: all is well with them, but what
+// is newer waits for them. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { oldestWireVersion, wireVersion } from '@ringwright/wire/wire-version';
+import type { Answers } from './ask-servers.ts';
+import type { ServerStatus } from './server-status.ts';
+
+export interface OlderServer {
+  readonly address: string;
+  readonly wireVersion: number;
+  /** The highest that a server of the ring, or this program, speaks. */
+  readonly newest: number;
+}
+
+const NAMED_MAX = 5;
+
+/** That of a server which tells none: only release 0.1.0 does not. */
+export function wireVersionOf(status: Pick<ServerStatus, 'wireVersion'>): number {
+  return status.wireVersion ?? oldestWireVersion;
+}
+
+/** Those of `addresses` that speak less than another one of them, or than this program. */
+export function olderServers(addresses: readonly string[], answers: Answers): OlderServer[] {
+  const told = addresses.flatMap((address) => {
+    const status = answers.get(address);
+    const isTold = status !== undefined && !(status instanceof CodedError);
+    return isTold ? [{ address, wireVersion: wireVersionOf(status) }] : [];
+  });
+  const newest = Math.max(wireVersion, ...told.map((one) => one.wireVersion));
+  return told.filter((one) => one.wireVersion < newest).map((one) => ({ ...one, newest }));
+}
+
+/** A line, or none: nobody is to be woken for an upgrade, nor is one to be left half done. */
+export function olderLines(older: readonly OlderServer[]): string[] {
+  if (older.length === 0) return [];
+  const versions = [...new Set(older.map((one) => one.wireVersion))].sort((a, b) => a - b);
+  const named = older.slice(0, NAMED_MAX).map(({ address }) => address);
+  const more = older.length > NAMED_MAX ? ` and ${older.length - NAMED_MAX} more` : '';
+  const runs = counted(older.length, 'server runs', 'servers run');
+  const newest = Math.max(...older.map((one) => one.newest));
+  const which = `wire version ${versions.join(', ')}, the newest is ${newest}`;
+  const waits = 'until that is upgraded, listings, archives and splits may be refused';
+  return [`${runs} an older release (${which}): ${named.join(' ')}${more}; ${waits}`];
+}
