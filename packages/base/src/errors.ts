@@ -56,6 +56,7 @@ export const errorCatalogue = {
   DEVICE_DUPLICATE: kind(2, 409, 'a device with this address and name is in the ring already'),
   DEVICE_INVALID: kind(2, 400, 'a device description cannot be read'),
   NEWCOMER_UNFIT: kind(5, 409, 'the server of a device that is to join says what does not fit'),
+  SERVERS_OLDER: kind(5, 409, 'servers of the ring run a release that cannot read the version'),
   REPLICAS_EXCEED_DEVICES: kind(2, 409, 'fewer devices with weight than replicas'),
   // Ring files
   RING_FILE_INVALID: kind(2, 400, 'the bytes are not a whole, undamaged ring file'),

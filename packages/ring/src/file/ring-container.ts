@@ -19,7 +19,8 @@ export const intervalFormat = 2;
 export const reshapeFormat = 3;
 /** Of rings of which ranges were retired: others would fill their child with their records. */
 export const retireFormat = 4;
-const formats = [1, intervalFormat, reshapeFormat, retireFormat];
+/** All that are read here. */
+export const ringFormats = [1, intervalFormat, reshapeFormat, retireFormat];
 const prefixBytes = 20;
 
 interface SplitRingFile {
@@ -44,7 +45,7 @@ export function splitRingFile(file: Uint8Array): SplitRingFile {
     throw fileInvalid('magic', bytes.toString('hex', 0, magic.length), magic.toString('hex'));
   }
   const format = bytes.readUInt32BE(8);
-  if (!formats.includes(format)) throw formatUnknown(format);
+  if (!ringFormats.includes(format)) throw formatUnknown(format);
   const envelopeBytes = bytes.readUInt32BE(12);
   const manifestBytes = bytes.readUInt32BE(16);
   if (envelopeBytes > ringEnvelopeBytesMax) {
@@ -97,7 +98,7 @@ export function joinRingFile({
 function formatUnknown(format: number): CodedError {
   return new CodedError(
     'RING_FORMAT_UNKNOWN',
-    `ring file has format ${format}, this program reads formats ${formats.join(', ')}`,
-    { hint: 'use a newer version of this program', details: { format, known: formats } },
+    `ring file has format ${format}, this program reads formats ${ringFormats.join(', ')}`,
+    { hint: 'use a newer version of this program', details: { format, known: ringFormats } },
   );
 }

@@ -204,6 +204,11 @@ function readHead(file: Uint8Array): Head {
   return { id, manifest, signatures, sectionsAt, fileBytes };
 }
 
+/** The format that the file of a ring has: programs that know lower ones only refuse it. */
+export function ringFormat(ring: Ring): number {
+  return formatOf(manifestOf(ring, []));
+}
+
 function formatOf({ partitioner, reshape }: Pick<Manifest, 'partitioner' | 'reshape'>): number {
   if (partitioner.kind === 'md5-shift' || partitioner.kind === 'murmur3-mod') return 1;
   if (isRetiring(partitioner) || isRetiring(reshape?.partitioner)) return retireFormat;

@@ -22,6 +22,7 @@ import { requireRoom } from '../../plan/lacking-room.ts';
 import { type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
+import { requireReaders } from '../../plan/require-readers.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
@@ -58,7 +59,10 @@ export const verb: Verb = {
     if (!prepared.changed && !signs) return nothingToDo(context, prepared, { stepRamps });
     if (direct && !context.yes) requireUnpushed(ring, prepared);
     const sizes = await sizesFor(prepared);
-    if (!context.yes) requireFitNewcomers(prepared, sizes);
+    if (!context.yes) {
+      requireFitNewcomers(prepared, sizes);
+      requireReaders(prepared, sizes);
+    }
     if (limits.length > 0) {
       requireLimits(prepared, planEffects(prepared, { sizes, rate: null }), limits);
     }

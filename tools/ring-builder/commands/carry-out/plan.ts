@@ -13,6 +13,7 @@ import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts'
 import { printMoves } from '../../plan/print-moves.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
+import { requireReaders } from '../../plan/require-readers.ts';
 import { reviewedPlan } from '../../plan/reviewed-plan.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
@@ -46,7 +47,10 @@ export const verb: Verb = {
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     const { state, changed, direct } = prepared;
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
-    if (!context.yes) requireFitNewcomers(prepared, sizes);
+    if (!context.yes) {
+      requireFitNewcomers(prepared, sizes);
+      requireReaders(prepared, sizes);
+    }
     const given = optionalText(args, 'rate');
     const rate = given === undefined ? null : parseBytes(given, '--rate');
     const effects = planEffects(prepared, { sizes, rate });

@@ -1,0 +1,45 @@
+// Whether the servers of a ring read the file of the version that is to come. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { formatAddress } from '@ringwright/base/server-address';
+import { ringFormat } from '@ringwright/ring/file/ring-file';
+import { readsRingFormat } from '@ringwright/wire/ring-formats';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { wireVersionOf } from '../servers/older-servers.ts';
+import { ringOf } from './commit-plan.ts';
+import type { AskedSizes } from './known-sizes.ts';
+import type { PreparedPlan } from './prepare-plan.ts';
+
+/**
+ * Throws SERVERS_OLDER where a version is the first one that some server cannot read, or one joins
+ * that cannot: the others would go on to it alone, and answer nothing together with it any more
+ * until it is upgraded. Servers that did not answer are not judged.
+ */
+export function requireReaders(prepared: PreparedPlan, sizes: AskedSizes | null): void {
+  const { head, changed, plan } = prepared;
+  if (head === null || sizes === null || !changed) return;
+  const told = [...sizes.statuses].map(([address, status]) => ({
+    address,
+    version: wireVersionOf(status),
+  }));
+  const older = told.filter(({ version }) => version < wireVersion);
+  if (older.length === 0) return;
+  const [format, before] = [ringFormat(ringOf(prepared)), ringFormat(head.ring)];
+  const present = new Set(head.ring.devices.flatMap((one) => (one ? [formatAddress(one)] : [])));
+  const shutOut = older.filter(
+    ({ address, version }) =>
+      !readsRingFormat(version, format) &&
+      // One that cannot read the head either may have to leave by this very version.
+      (readsRingFormat(version, before) || !present.has(address)),
+  );
+  if (shutOut.length === 0) return;
+  const addresses = shutOut.map(({ address }) => address);
+  const servers = counted(addresses.length, 'server runs', 'servers run');
+  const cannot = `an older release, which cannot read such a version (ring format ${format})`;
+  throw new CodedError('SERVERS_OLDER', `${servers} ${cannot}: ${addresses.join(', ')}`, {
+    hint:
+      'start them again with this release, on their data, and type this again; ' +
+      'with --yes the others go on without them, and requests may fail until then',
+    details: { ring: plan.ring, format, addresses },
+  });
+}
