@@ -46,6 +46,8 @@ test.each([
   [['nosuch', 'cities'], 'unknown command nosuch'],
   [['moves', 'cities', 'dance'], /^action "dance": wanted one of list, /],
   [['commit', 'cities', '--dance', '-m', 'x'], 'Unknown argument: dance'],
+  [['--', 'commit', 'cities', '-m', 'x'], 'a command is missing: what follows a lone -- is none'],
+  [['--json', '--', 'list'], 'a command is missing: what follows a lone -- is none'],
 ])('%j: %s', async (words, message) => {
   await expect(parseCommandLine(words)).rejects.toMatchObject({
     message: typeof message === 'string' ? message : expect.stringMatching(message),

@@ -128,9 +128,15 @@ export async function parseCommandLine(
   parsing
     // Once a verb is loaded, what yargs finds wrong goes past fail().
     .catch((error: Error) => fail(null, error, argv))
-    .then(() => parsed.resolve({ kind: 'help', text: inGroups(help) }))
+    .then(() => parsed.resolve({ kind: 'help', text: inGroups(helpOf(help, argv)) }))
     .catch(parsed.reject);
   return parsed.promise;
+}
+
+/** yargs counts a word behind a lone `--` as the command, and then runs none and prints nothing. */
+function helpOf(help: string, argv: readonly string[]): string {
+  if (help !== '') return help;
+  throw usageError('a command is missing: what follows a lone -- is none', argv);
 }
 
 function newParser(argv: readonly string[], columns: number): Argv {
