@@ -1,5 +1,6 @@
 // What all staging verbs share: stage under the lock, then say what is staged and what is next.
 import { counted } from '@ringwright/base/counted';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { stage } from '@ringwright/repository/stage-changes';
@@ -9,6 +10,8 @@ import type { Answer, Context } from '../cli/verb.ts';
 import { sharedLines } from './composites.ts';
 import { rampNotes } from './ramp-notes.ts';
 import { windowText } from './ramps.ts';
+
+type DeviceFields = Extract<Change, { kind: 'set-device' }>['fields'];
 
 const CHANGES_SHOWN_MAX = 100;
 
@@ -103,8 +106,12 @@ function settingsText({ restedThrough, ...settings }: Readonly<Record<string, un
   return [...typed, ...(restedThrough === undefined ? [] : [rested])].join(', ');
 }
 
-function fieldsOf(fields: Readonly<Record<string, unknown>>): string {
-  return Object.entries(fields)
-    .map(([name, value]) => `${name} ${String(value)}`)
-    .join(', ');
+/** As typed: `none` takes a key or an address away. */
+function fieldsOf({ replication, key, ...fields }: DeviceFields): string {
+  const copies = replication && formatAddress(replication);
+  return [
+    ...Object.entries(fields).map(([name, value]) => `${name} ${value === '' ? "''" : value}`),
+    ...(key === undefined ? [] : [`key ${key || 'none'}`]),
+    ...(copies === undefined ? [] : [`replication address ${copies ?? 'none'}`]),
+  ].join(', ');
 }
