@@ -1,5 +1,6 @@
 // Staging: remembers what the next commit shall change. Nothing moves yet.
 
+import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -13,7 +14,7 @@ import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';
 
 interface StageResult {
-  /** What this command staged. */
+  /** What this command staged: none where all is as it asks already. */
   readonly changes: readonly Change[];
   /** All that is staged now. */
   readonly staged: readonly Staged[];
@@ -39,7 +40,10 @@ export async function stage(
     const before = applyChanges(file.state, stagedChanges(file.staged));
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
-    if (changes.length === 0) return { changes, staged: file.staged, state, before };
+    // The commands of operators are typed again, by hand and by scripts.
+    if (isDeepStrictEqual(before, state)) {
+      return { changes: [], staged: file.staged, state, before };
+    }
     requireNotComposed(file.state);
     requireSteadyPower(file.state);
     const { user, time } = author;

@@ -53,3 +53,24 @@ test.each([
   expect(await tool.text(`set-device kv d0 ${typed}`)).toMatch(`staged: set ${told} of d0 r1z`);
   expect(await tool.text('status kv')).toContain(`: set ${told} of d0 r1z`);
 });
+
+test.each([
+  'set kv --overload 0.1 --min-part-hours 3',
+  'set kv --replicas 2',
+  'set kv --pretend-min-part-hours-passed',
+  'set-device kv d1 --meta rack-7',
+  'maintenance kv d1 d2',
+  'maintenance kv d1 --off',
+  'pin kv 3 --on d1',
+  'ramp kv d1 5',
+])('%s, typed again, stages nothing', async (typed) => {
+  const tool = await ringBuilderHere();
+  await tool.json('create kv --partitions 16 --replicas 2');
+  await tool.json('add kv r1z1-127.0.0.1:1/sdb 1 r1z2-127.0.0.1:2/sdb 1 r1z3-127.0.0.1:3/sdb 1');
+  await tool.json('commit kv -m first');
+  await tool.json(typed);
+  const { staged } = await tool.json<{ staged: unknown[] }>('status kv');
+  expect(await tool.json(typed)).toMatchObject({ staged: [], changed: false });
+  expect(await tool.text(typed)).toMatch(/^nothing changes: kv is as asked already$/m);
+  expect(await tool.json('status kv')).toMatchObject({ staged });
+});
