@@ -25,6 +25,7 @@ import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { requireReaders } from '../../plan/require-readers.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
+import { whenIdle } from '../../versions/staged-in-vain.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 export const verb: Verb = {
@@ -107,6 +108,7 @@ function nothingToDo(
 ): Answer {
   const { ring, head, entries } = opened;
   const left = stored === null ? null : wavesLeft(stored, entries, context.nowMs());
+  const idle = whenIdle(opened);
   return {
     json: {
       ring,
@@ -120,10 +122,11 @@ function nothingToDo(
     },
     lines: [
       `${ring}: nothing to do; the head stays version ${head?.version}`,
+      ...idle.lines,
       ...(left === null ? [] : wavesLeftLines(ring, left)),
       ...(stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
     ],
-    next: context.next(`status ${ring}`),
+    next: context.next(idle.next),
   };
 }
 

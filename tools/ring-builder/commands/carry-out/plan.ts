@@ -16,6 +16,7 @@ import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { requireReaders } from '../../plan/require-readers.ts';
 import { reviewedPlan } from '../../plan/reviewed-plan.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
+import { whenIdle } from '../../versions/staged-in-vain.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 import { bytesAtOnce, bytesOf, maxBytesOption } from './ask-copy-limits.ts';
 import { COPY_STEPS_MAX, type CopyStep, copySteps } from './rollout-step.ts';
@@ -61,15 +62,17 @@ export const verb: Verb = {
       .join('');
     const reviewed = await reviewedPlan(context, prepared, effects);
     const moves = flag(args, 'partitions') ? printMoves(prepared.plan, state) : [];
+    const idle = whenIdle(prepared.opened);
     return {
       json: { ...reviewed.json, direct, changed, steps },
       lines: changed
         ? reviewed.lines([...stepLines(steps), ...moves])
         : [
             `${ring}: a commit would have nothing to do`,
+            ...idle.lines,
             ...(asked.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
           ],
-      next: context.next(changed ? reviewed.next(`commit ${ring}`, options) : `status ${ring}`),
+      next: context.next(changed ? reviewed.next(`commit ${ring}`, options) : idle.next),
     };
   },
 };

@@ -74,3 +74,20 @@ test.each([
   expect(await tool.text(typed)).toMatch(/^nothing changes: kv is as asked already$/m);
   expect(await tool.json('status kv')).toMatchObject({ staged });
 });
+
+test('of changes that undo each other plan and commit say so, and what forgets them', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create kv --partitions 16 --replicas 1');
+  await tool.json('add kv r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit kv -m first');
+  expect(await tool.text('commit kv -m again')).toMatch(/^Next: ring-builder status kv$/m);
+  await tool.json('set-device kv d0 --meta other');
+  await tool.json(['set-device', 'kv', 'd0', '--meta', '']);
+  for (const verb of ['plan kv', 'commit kv -m nothing']) {
+    const told = await tool.text(verb);
+    expect(told, verb).toMatch(/^2 staged changes: together they change nothing$/m);
+    expect(told, verb).toMatch(/^Next: ring-builder unstage kv$/m);
+  }
+  await tool.json('unstage kv');
+  expect(await tool.text('status kv')).toMatch(/^Next: ring-builder push kv$/m);
+});
