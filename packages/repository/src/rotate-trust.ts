@@ -92,7 +92,7 @@ export async function rotateTrust(
     const sketch =
       wanted.change === null
         ? await readPending(rings, trust.root.version + 1)
-        : unsigned({ ...wanted.change(trust.root), version: trust.root.version + 1 });
+        : wantedRoot({ ...wanted.change(trust.root), version: trust.root.version + 1 });
     const allowed = new Set([...trust.root.roles.root.keys, ...rootKeysOf(sketch)]);
     const usable = wanted.keys.filter((key) => allowed.has(keyIdOf(spkiOf(key))));
     if (usable.length === 0) throw noRootKey([...allowed]);
@@ -166,6 +166,22 @@ async function rotationOf(rings: string, document: SignedDocument): Promise<Rota
   });
   const unsigned = [...new Map(lacking)].map(([id, name]) => ({ name, id }));
   return { root: own.root, id: own.id, inForce, byPrevious, byItself, unsigned };
+}
+
+/** The documents here are sound: what is wrong is what was asked for. Throws TRUST_INVALID. */
+function wantedRoot(root: TrustRoot): SignedDocument {
+  try {
+    return unsigned(root);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    throw new CodedError(error.code, error.message.replace('trust document: ', 'such a root: '), {
+      hint:
+        'nothing was changed: ring-builder key trust shows the root in force; ring-builder key ' +
+        'generate NAME --role ROLE prints a further key for ring-builder key trust --add',
+      details: error.details,
+      cause: error,
+    });
+  }
 }
 
 function unsigned(root: TrustRoot): SignedDocument {

@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { ringSignatureCountMax, trustEpochMax, trustKeysMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
@@ -101,7 +102,8 @@ function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): v
     // Without a beacon key there are no beacons; the other two roles are needed.
     if (name === 'beacon' && keys.length === 0) continue;
     if (keys.length < threshold) {
-      throw trustInvalid(`role ${name} has ${keys.length} keys, its threshold is ${threshold}`);
+      const count = counted(keys.length, 'key');
+      throw trustInvalid(`role ${name} has ${count}, its threshold is ${threshold}`);
     }
   }
   const { keys, threshold, large, override } = roles.ring;
@@ -109,9 +111,8 @@ function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): v
     throw trustInvalid(`large changes need ${large} signatures, small ones ${threshold}`);
   }
   if (!override && keys.length < large) {
-    throw trustInvalid(
-      `large changes need ${large} signatures of ${keys.length} keys, no override`,
-    );
+    const signers = counted(keys.length, 'key');
+    throw trustInvalid(`large changes need ${large} signatures of ${signers}, no override`);
   }
 }
 

@@ -106,6 +106,17 @@ test('the first ring of a folder is signed from the start, unless told otherwise
       hint: expect.stringContaining('ring-builder key generate NAME --role ring'),
     },
   ]);
+  // Of what was asked for it is said what is wrong: trust.json is sound.
+  for (const asked of ['--threshold root=2', '--allow-override no']) {
+    const never = await tool.run(`key trust ${asked} ${ada} --json`);
+    expect([never.exit, JSON.parse(never.stderr)], asked).toMatchObject([
+      5,
+      {
+        message: expect.stringMatching(/^such a root: .* 1 key, /),
+        hint: expect.stringMatching(/^nothing was changed: .* key generate NAME --role ROLE /),
+      },
+    ]);
+  }
   const encrypted = { protected: ['ada-beacon', 'ada-root', 'ada'] };
   expect(await tool.json(`key protect ${ada}`)).toMatchObject(encrypted);
   expect(await tool.json(`key protect ${ada}`)).toMatchObject({ protected: [], changed: false });
