@@ -13,7 +13,7 @@ import { authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { nameOf } from './approval.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
 import { type Placing, putInPlace } from './folder/put-in-place.ts';
-import { extendLog, readRingLog } from './folder/read-log.ts';
+import { extendLog, headOf, readLog, readRingLog } from './folder/read-log.ts';
 import { readVersion } from './folder/read-version.ts';
 import { ringFolder, versionPath } from './folder/ring-folder.ts';
 import { type RingsTrust, trustPath, writeTrust } from './folder/trust-file.ts';
@@ -117,6 +117,7 @@ export async function copyRing(
 ): Promise<Restored> {
   const { from, trust, author } = history;
   const source = ringFolder(from, ring);
+  if (headOf(await readLog(from, ring)) === null) throw nothingThere(from, ring);
   const head = await readVersion(from, ring, 'head');
   const signers = trust === null ? [] : signersOf(head.bytes, trust, author.time);
   const kept = await putInPlace(ringFolder(rings, ring), history, async (made) => {
@@ -131,4 +132,12 @@ export async function copyRing(
     await replaceDurably(made.builder, printBuilderFile(file));
   });
   return { ring: head.ring, id: head.id, signed: head.signing !== null, signers, kept };
+}
+
+function nothingThere(from: string, ring: string): CodedError {
+  const message = `ring ${ring} of ${from} has no committed version: there is nothing to restore`;
+  return new CodedError('RING_EMPTY', message, {
+    hint: '--from names another folder of rings, a ring file, or a server as IP:PORT',
+    details: { ring, from },
+  });
 }

@@ -48,3 +48,17 @@ test('a signed ring that nobody vouched for: the next command names the root', a
   );
   expect(checked.stdout).toContain('signed by ada, as the root demands');
 });
+
+test('another folder without a version of the ring has nothing to restore', async () => {
+  const tool = await ringBuilderIn();
+  const [theirs, ours] = ['theirs', 'rings'].map((name) => join(tool.folder, name));
+  for (const rings of [theirs, ours]) {
+    await tool.json(`create cities --partitions 8 --replicas 1 --rings ${rings}`);
+  }
+  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit cities -m first');
+  const { exit, stderr } = await tool.run(`restore cities --from ${theirs} --replace`);
+  expect({ exit, stderr }).toMatchObject({ exit: 2 });
+  expect(stderr).toContain(`RING_EMPTY: ring cities of ${theirs} has no committed version`);
+  expect(stderr).toContain('hint: --from names another folder of rings');
+});
