@@ -123,8 +123,9 @@ function requireSameChanges(folder: RingFolder, file: BuilderFile, committed: Lo
 }
 
 function disagree(folder: RingFolder, file: BuilderFile, log: RingLog): CodedError {
-  const lines = `${log.entries.length} lines end in ${log.hashes.at(-1) ?? 'nothing'}`;
-  const message = `${folder.builder} follows log line ${file.log}, but ${folder.log}: ${lines}`;
+  const end = log.hashes.at(-1);
+  const ends = end === undefined ? 'has no line' : `ends in ${end}, line ${log.entries.length}`;
+  const message = `${folder.builder} follows log line ${file.log}, but ${folder.log} ${ends}`;
   return new CodedError('RING_LOG_DAMAGED', message, {
     hint: `ring-builder verify ${folder.ring} lists all findings; get the files back from git`,
     details: { ring: folder.ring, builder: file.log, log: log.hashes.at(-1) ?? null },

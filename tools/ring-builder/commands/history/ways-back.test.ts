@@ -1,5 +1,5 @@
 // What is typed after a finding of verify: not each of them is helped by a copy of a server.
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { waysBack } from './ways-back.ts';
@@ -27,4 +27,17 @@ test('where the root is missing, a copy without it does not help', () => {
   expect(way).toContain('key generate');
   const both = [missing, { code: 'VERSION_ID_WRONG', message: 'another id' }];
   expect(waysBack('cities', { findings: both, signed: true })[1]).toMatch(/^git log -p/);
+});
+
+test('where the log was lost, no commit that would be refused is named', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 4 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
+  await tool.json('commit cities -m first');
+  await rm(`${tool.folder}/rings/cities/log.jsonl`);
+  const stdout = await tool.text('verify cities');
+  expect(stdout).toContain('0000001.ring is left over from a commit that did not end');
+  expect(stdout).not.toContain('commit cities -m');
+  expect(stdout).toMatch(/^git log -p/m);
+  await expect(tool.answer('status cities')).rejects.toThrow('/cities/log.jsonl has no line');
 });

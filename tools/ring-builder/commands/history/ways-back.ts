@@ -8,10 +8,12 @@ export function waysBack(
 ): string[] {
   const half = findings.filter(isHalfDone);
   const rootless = findings.filter(({ code }) => code === 'VERSION_ROOT_UNKNOWN');
+  const isDamaged = half.length + rootless.length < findings.length;
   return [
-    ...(half.length > 0 ? [commitEnds(ring)] : []),
+    // No commit is taken while the log or builder.json is not what it was.
+    ...(half.length > 0 && !isDamaged ? [commitEnds(ring)] : []),
     ...(rootless.length > 0 ? [rootText(ring, signed)] : []),
-    ...(half.length + rootless.length < findings.length ? [copies(ring)] : []),
+    ...(isDamaged ? [copies(ring)] : []),
   ];
 }
 
