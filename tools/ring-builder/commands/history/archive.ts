@@ -1,6 +1,8 @@
 // ring-builder archive: moves old versions to another folder; the log and its chain stay.
 import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { exists } from '@ringwright/node/missing-file';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { text, usage } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -16,15 +18,30 @@ export const verb: Verb = {
   examples: [['$0 archive cities --keep 50 --to /backup/rings', 'all but the newest 50 versions']],
   run: async (args, context) => {
     const to = resolve(text(args, 'to'));
-    // What lies beside the versions of a ring is nobody's there.
-    if ((await realPath(to)) === (await realPath(context.rings))) {
-      throw usage(`--to ${to} is the folder of rings itself`, 'name a folder outside of it');
-    }
+    await requireElsewhere(to, context.rings, text(args, 'ring'));
     return pruneAndAnswer(args, context, to);
   },
 };
 
-/** Of one that is not there yet: as it is. */
-function realPath(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
+/** What lies beside the versions of a ring is nobody's there, and verify finds it. Throws USAGE. */
+async function requireElsewhere(to: string, rings: string, ring: string): Promise<void> {
+  const inside = relative(await realPath(resolve(rings)), await realPath(to));
+  if (inside === '') {
+    throw usage(`--to ${to} is the folder of rings itself`, 'name a folder outside of it');
+  }
+  // No name of a ring begins with a dot.
+  if (!inside.startsWith('.')) {
+    throw usage(`--to ${to} is inside the folder of rings`, 'name a folder outside of it');
+  }
+  if (!(await exists(ringFolder(to, ring).builder))) return;
+  throw usage(`--to ${to} is a folder of rings with a ring ${ring}`, 'name another folder');
+}
+
+/** Of what is not there yet: by the folder that is to hold it. */
+async function realPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return dirname(path) === path ? path : join(await realPath(dirname(path)), basename(path));
+  }
 }

@@ -48,6 +48,8 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
     ['prune cities --keep 1', 5, 'CONFIRMATION_NEEDED'],
     ['archive cities --keep 0 --to x', 2, 'VALUE_OUT_OF_RANGE'],
     ['archive cities --keep 1 --to rings', 2, 'USAGE'],
+    ['archive cities --keep 1 --to rings/cities', 2, 'USAGE'],
+    ['archive cities --keep 1 --to rings/old/ones', 2, 'USAGE'],
     ['restore other --from rings/cities/versions/0000001.ring', 2, 'USAGE'],
     ['simulate missing.json', 2, 'USAGE'],
     ['revert cities 9', 2, 'RING_VERSION_UNKNOWN'],
