@@ -8,6 +8,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { MS_PER_HOUR } from '../cli/hours.ts';
 import type { Context } from '../cli/verb.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
+import { withHint } from '../servers/server-connection.ts';
 import { serverStatus } from '../servers/server-status.ts';
 import { stateOf } from '../versions/state-of-version.ts';
 import { type AskedSizes, askSizes } from './known-sizes.ts';
@@ -33,12 +34,17 @@ export async function requireSizes(ring: Ring, state: BuilderState): Promise<Ask
   const targets = ringTargets(ring, state);
   const known = await askSizes(ring.keyspace, targets);
   if (known.answered > 0) return known;
+  const hint = `ring-builder servers ${ring.keyspace} says why`;
   // What the first one says tells more: a token may be missing.
-  for (const { address } of targets.slice(0, 1)) await serverStatus(address);
+  for (const { address } of targets.slice(0, 1)) {
+    await serverStatus(address).catch((error: unknown) => {
+      throw withHint(error, hint);
+    });
+  }
   const who = `none of ${counted(known.asked, 'server')} of ${ring.keyspace}`;
   const message = `${who} says how large its partitions are`;
   throw new CodedError('PEER_UNREACHABLE', message, {
-    hint: `ring-builder servers ${ring.keyspace} says why`,
+    hint,
     details: { ring: ring.keyspace, asked: known.asked },
   });
 }

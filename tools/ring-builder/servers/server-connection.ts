@@ -1,6 +1,7 @@
 // One connection of the tool to one server, for as long as some work takes, or a whole command.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -44,6 +45,13 @@ export async function withServer<Result>(
     if (elsewhere === null) throw error;
     return workAt(elsewhere, address, work);
   }
+}
+
+/** For a server that was not reached, where the error has no hint of its own. */
+export function withHint(error: unknown, hint: string): unknown {
+  if (!(error instanceof CodedError) || !isPeerCode(error.code) || error.hint !== '') return error;
+  const { code, message, details } = error;
+  return new CodedError(code, message, { hint, details, cause: error });
 }
 
 function operatorAddress(error: unknown): string | null {

@@ -183,6 +183,7 @@ test('sizes are measured, so somebody must answer; counts need nobody', async ()
   const { exit, stderr } = await tool.run('set cities --balance bytes');
   expect({ exit, stderr }).toMatchObject({ exit: 4 });
   expect(stderr).toContain('127.0.0.1:1');
+  expect(stderr).toMatch(/^hint: ring-builder servers .*cities says why$/m);
   for (const wrong of ['--swap-budget 3', '--balance counts --swap-budget 3', '--balance size']) {
     expect((await tool.run(`set cities ${wrong}`)).exit, wrong).toBe(2);
   }

@@ -2,7 +2,6 @@
 // store; and whose signatures it needs.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { isPeerCode } from '@ringwright/base/errors';
 import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { exists } from '@ringwright/node/missing-file';
@@ -18,7 +17,7 @@ import { trustFetch } from '@ringwright/wire/trust';
 import { usage } from '../../cli/arguments.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Context } from '../../cli/verb.ts';
-import { withServer } from '../../servers/server-connection.ts';
+import { withHint, withServer } from '../../servers/server-connection.ts';
 
 /** `trust`: null when neither the folder nor --trust says whom to trust. */
 export type RestoreSource =
@@ -73,13 +72,6 @@ async function requirePath(from: string, name: string): Promise<void> {
     `--from ${from}: there is no such file or folder, and a server has a port`,
     `ring-builder restore ${name} --from 10.0.0.1:6200, or a file, or another folder of rings`,
   );
-}
-
-/** For a server that was not reached, where the error has no hint of its own. */
-function withHint(error: unknown, hint: string): unknown {
-  if (!(error instanceof CodedError) || !isPeerCode(error.code) || error.hint !== '') return error;
-  const { code, message, details } = error;
-  return new CodedError(code, message, { hint, details, cause: error });
 }
 
 /**
