@@ -40,7 +40,9 @@ export async function putInPlace(
   const made = ringFolder(aside, folder.ring);
   await rm(aside, { recursive: true, force: true });
   try {
-    await mkdir(made.versions, { recursive: true });
+    // One by one: of several at once, Node says ENOENT on a file system that is read-only.
+    await mkdir(rings, { recursive: true });
+    for (const each of [aside, made.path, made.versions]) await mkdir(each);
     await make(made);
     if (isThere && author !== null) {
       return await withRingLock(folder, author, () => exchange(folder, made, author));
