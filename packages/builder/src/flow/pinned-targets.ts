@@ -132,7 +132,7 @@ function pooled(groups: readonly Group[], targets: Targets, tree: TierTree): Gro
   for (const group of groups) {
     let pool = group;
     for (let last = pools.at(-1); last !== undefined; last = pools.at(-1)) {
-      if (levelOf(last, targets, tree) > levelOf(pool, targets, tree)) break;
+      if (isAbove(levelOf(last, targets, tree), levelOf(pool, targets, tree))) break;
       pools.pop();
       pool = { leaves: [...last.leaves, ...pool.leaves], slots: last.slots + pool.slots };
     }
@@ -152,19 +152,37 @@ function levelled({ tree, targets, ring }: PlacementProblem, groups: readonly Gr
   return { ...targetsOfLeaves(tree, exact, whole), low, high };
 }
 
+/** How full the leaves of a group are, in proportion to what each of them is meant to hold. */
+interface Level {
+  /** See loadAt; Infinity: no leaf of the group is meant to hold anything, and yet it must. */
+  readonly at: number;
+  /** Slots that each leaf then has above its ceiling. */
+  readonly beyond: number;
+}
+
+function isAbove(a: Level, b: Level): boolean {
+  return a.at === b.at ? a.beyond > b.beyond : a.at > b.at;
+}
+
 /** At which level the group's leaves hold its slots together, by bisection. */
-function levelOf({ leaves, slots }: Group, targets: Targets, tree: TierTree): number {
+function levelOf({ leaves, slots }: Group, targets: Targets, tree: TierTree): Level {
+  const nodes = leaves.map((leaf) => tree.firstLeaf + leaf);
+  const most = nodes.reduce((sum, node) => sum + targets.ceil[node]!, 0);
+  // Where a large device takes all that its tier may have, a small one beside it has no share.
+  if (slots > most && nodes.every((node) => targets.exact[node] === 0)) {
+    return { at: Infinity, beyond: (slots - most) / leaves.length };
+  }
   let low = EMPTY;
   let high = 1;
-  const sumAt = (level: number): number =>
-    leaves.reduce((sum, leaf) => sum + loadAt(targets, tree.firstLeaf + leaf, level), 0);
+  const sumAt = (at: number): number =>
+    nodes.reduce((sum, node) => sum + loadAt(targets, node, { at, beyond: 0 }), 0);
   while (sumAt(high) < slots) high *= 2;
   for (let step = 0; step < BISECTIONS; step += 1) {
     const middle = (low + high) / 2;
     if (sumAt(middle) < slots) low = middle;
     else high = middle;
   }
-  return high;
+  return { at: high, beyond: 0 };
 }
 
 const EMPTY = -1;
@@ -174,13 +192,12 @@ const BISECTIONS = 60;
  * What a leaf holds at a level: nothing at -1, the floor of its share at 0, the share at 1/2, the
  * ceiling at 1, and so on in proportion. So nobody leaves floor and ceiling before all must.
  */
-function loadAt({ exact, floor, ceil }: Targets, node: number, level: number): number {
+function loadAt({ exact, floor, ceil }: Targets, node: number, { at, beyond }: Level): number {
   const [least, share, most] = [floor[node]!, exact[node]!, ceil[node]!];
-  if (level <= 0) return least * (level - EMPTY);
-  if (level >= 1) return most + (level - 1) * share;
-  return level < 1 / 2
-    ? least + 2 * level * (share - least)
-    : share + (2 * level - 1) * (most - share);
+  if (at === Infinity) return most + beyond;
+  if (at <= 0) return least * (at - EMPTY);
+  if (at >= 1) return most + (at - 1) * share;
+  return at < 1 / 2 ? least + 2 * at * (share - least) : share + (2 * at - 1) * (most - share);
 }
 
 function leavesOf(tree: TierTree): number[] {

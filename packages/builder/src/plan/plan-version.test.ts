@@ -256,3 +256,32 @@ test('the same input gives the same bytes twice, and in another process', async 
   );
   expect(there.trim()).toBe(here);
 });
+
+/** A zone whose large device takes all that the zone may have: the small one has no share. */
+function shadowed(pinned: readonly number[]): BuilderState {
+  const state = cluster(5, { zones: 3, servers: 2, disks: 1 }, { overload: 0.2 });
+  const place = { region: 1, zone: 4, port: 6200, device: 'd0', meta: '' };
+  const small = { id: 6, ...place, ip: '10.0.4.1', weight: 100 };
+  const large = { id: 7, ...place, ip: '10.0.4.2', weight: 4e12 };
+  const pin = (partition: number): Change => {
+    return { kind: 'pin', pin: { partition, on: [6], off: [] } };
+  };
+  const added: Change[] = [small, large].map((device) => ({ kind: 'add', device }));
+  return applyChanges(state, [...added, ...pinned.map(pin)]);
+}
+
+test('a pin on a device that has no share is kept', () => {
+  const free = shadowed([]);
+  const head = firstOf(free);
+  expect(planVersion({ head, headId: ID, state: free }).devices[6]).toMatchObject({ share: 0 });
+  for (const pinned of [[3], [3, 4, 5]]) {
+    const state = shadowed(pinned);
+    const plan = planVersion({ head, headId: ID, state, direct: true });
+    expect(plan.devices[6]).toMatchObject({ after: pinned.length });
+    const ring = nextRing(plan, { head, headId: ID, state, direct: true });
+    expect(auditRing(ring)).toEqual([]);
+    for (const partition of pinned) {
+      expect(ring.table.map((row) => row[partition])).toContain(6);
+    }
+  }
+});
