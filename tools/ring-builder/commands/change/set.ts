@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { checkReplicaStep } from '@ringwright/builder/place/change-replicas';
 import type { Change } from '@ringwright/builder/state/change';
-import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { headOf, readLog, requireHead } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import {
@@ -58,7 +58,7 @@ export const verb: Verb = {
     const zonesMin = optionalNumber(args, 'zones-min');
     const ring = text(args, 'ring');
     const restedThrough = flag(args, 'pretend-min-part-hours-passed')
-      ? headOf(await readLog(context.rings, ring))?.version
+      ? requireHead(ring, await readLog(context.rings, ring)).version
       : undefined;
     const sizes = await askedSizes(args, context);
     const given = {

@@ -174,6 +174,13 @@ test('two removals of one partition at once are refused by --max-replicas-at-onc
   await tool.json('plan cities --max-replicas-at-once 2');
 });
 
+test('hours can have passed for no version that is not there', async () => {
+  const tool = await ringBuilderIn();
+  await tool.json('create cities --partitions 16 --replicas 1');
+  const { exit, stderr } = await tool.run('set cities --pretend-min-part-hours-passed');
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('RING_EMPTY')]);
+});
+
 test('sizes are measured, so somebody must answer; counts need nobody', async () => {
   const tool = await ringBuilderIn();
   await tool.json('create cities --partitions 16 --replicas 1');
