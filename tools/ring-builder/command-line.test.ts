@@ -47,6 +47,8 @@ test.each([
   [['moves', 'cities', 'dance'], /^action "dance": wanted one of list, /],
   [['commit', 'cities', '--dance', '-m', 'x'], 'Unknown argument: dance'],
   [['--', 'commit', 'cities', '-m', 'x'], 'a command is missing: what follows a lone -- is none'],
+  [['remove', 'cities', 'd1', '--', 'd2'], 'd2: this command takes nothing behind a lone --'],
+  [['commit', 'cities', '-m', 'x', '--', '--plan', '3f9c'], /^--plan 3f9c: .* takes nothing /],
   [['--json', '--', 'list'], 'a command is missing: what follows a lone -- is none'],
 ])('%j: %s', async (words, message) => {
   await expect(parseCommandLine(words)).rejects.toMatchObject({

@@ -105,6 +105,7 @@ export async function parseCommandLine(
       (args: Arguments) => {
         if (verb === undefined) return undefined;
         requireValues({ ...globalOptions, ...verb.options }, args);
+        requireNothingBehind(verb, texts(args, '--'));
         parsed.resolve({ kind: 'run', verb: proving(verb, env), args: ringFirst(verb, args) });
         // When a command has ended yargs writes its help, for nobody: 10 ms.
         return new Promise<never>(() => undefined);
@@ -236,6 +237,12 @@ function requireValues(options: Readonly<Record<string, Options>>, args: Argumen
     if (isEmpty && !mayBeEmpty.includes(name)) throw usage(`--${name} needs a value`);
     if (isNumberName(name)) optionalNumber(args, name);
   }
+}
+
+/** No word that was typed is passed over: half of a command would be carried out. Throws USAGE. */
+function requireNothingBehind({ readsBehindDashes }: Verb, words: readonly string[]): void {
+  if (readsBehindDashes === true || words.length === 0) return;
+  throw usage(`${words.join(' ')}: this command takes nothing behind a lone --`);
 }
 
 const mayBeEmpty = ['meta', 'hash-prefix', 'hash-suffix', 'hash-prefix-hex', 'hash-suffix-hex'];

@@ -18,6 +18,8 @@ export interface Verb {
     readonly second: string;
     readonly isOld: (first: string, second: string) => boolean;
   };
+  /** It reads the words behind a lone `--`, as args['--']; to others they are wrong usage. */
+  readonly readsBehindDashes?: true;
   readonly run: (args: Arguments, context: Context) => Promise<Answer>;
 }
 

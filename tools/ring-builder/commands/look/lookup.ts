@@ -36,6 +36,7 @@ export const verb: Verb = {
     ['$0 lookup cities DE/Berlin/Berlin --at @~1 --json', 'as it was one version ago'],
     ['$0 lookup cities DE/Berlin/Berlin --at 2026-11-21T08:00Z', 'as it was at that time'],
   ],
+  readsBehindDashes: true,
   run: async (args, context) => {
     const name = text(args, 'ring');
     const given = [...texts(args, 'keys'), ...texts(args, '--')];
