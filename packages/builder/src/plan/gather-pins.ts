@@ -7,14 +7,16 @@ import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partition
 import { partedParents } from '@ringwright/ring/reshape-ring';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
 import type { BuilderState, Pin } from '../state/builder-state.ts';
-import { apartError, reshapingOf } from './plan-reshape.ts';
+import { apartError, requireSameReplicas, reshapingOf } from './plan-reshape.ts';
 
 /**
  * Empty where all that are to be merged lie together. Each group goes to the devices of the one
  * whose devices were chosen least so far, by weight: near to even; balance does the rest later.
- * Throws MERGE_APART for one that is staged to be split: whole partitions are brought together.
+ * Throws MERGE_APART for one that is staged to be split: whole partitions are brought together; and
+ * RESHAPE_UNFIT where another number of replicas is staged.
  */
 export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPartitioner): Pin[] {
+  requireSameReplicas(head, state);
   const found = reshapingOf(head, wanted);
   if (partedParents(head, found).length === 0) return [];
   const loads = new Map<number, number>();

@@ -110,12 +110,7 @@ function requireFit(
       details: { version, moves: moves.length },
     });
   }
-  if (state.replicas !== head.replicas) {
-    throw unfit(state, `${head.replicas} replicas are to become ${state.replicas}`, {
-      hint: `one after the other: ring-builder set ${keyspace} --replicas ${head.replicas} keeps them`,
-      details: { before: head.replicas, after: state.replicas },
-    });
-  }
+  requireSameReplicas(head, state);
   const found = reshapingOf(head, wanted);
   const slots = found.parents.size * head.table.length;
   if (slots > movesInFlightMax && !direct) {
@@ -126,6 +121,19 @@ function requireFit(
   }
   const [apart] = partedParents(head, found);
   if (apart !== undefined) throw apartError(head, apart);
+}
+
+/** Throws RESHAPE_UNFIT where the number of replicas is to change too. */
+export function requireSameReplicas(head: Ring, state: BuilderState): void {
+  const { keyspace, replicas } = head;
+  if (state.replicas === replicas) return;
+  const set = `ring-builder set ${keyspace} --replicas`;
+  const first = `ring-builder unstage ${keyspace}, ${set} ${state.replicas}, commit and rollout first`;
+  const kept = `${set} ${replicas} keeps them`;
+  throw unfit(state, `${replicas} replicas are to become ${state.replicas}`, {
+    hint: `one after the other: ${Number.isInteger(replicas) ? kept : first}`,
+    details: { before: replicas, after: state.replicas },
+  });
 }
 
 /** The devices of the first one are where the others have to go. */

@@ -327,3 +327,19 @@ test('settings and merges are staged before the first version; a plan says why n
   }
   expect(await tool.json('commit cities -m first')).toMatchObject({ version: 1 });
 });
+
+test('where another number of replicas is staged, nothing that lies apart is merged', async () => {
+  const tool = await withRing('--partitions 16', 6);
+  await tool.json('set cities --replicas 2.5');
+  await tool.json('commit cities -m more');
+  await tool.json('set cities --replicas 3');
+  for (const typed of ['set cities --partition-power 3', 'merge cities 2 3']) {
+    await expect(tool.answer(typed), typed).rejects.toMatchObject({
+      code: 'RESHAPE_UNFIT',
+      message: 'cities cannot be split or merged: 2.5 replicas are to become 3',
+      hint: expect.stringMatching(/unstage cities, .* --replicas 3, commit and rollout first$/),
+    });
+  }
+  await tool.json('commit cities -m three');
+  await tool.json('set cities --partition-power 3');
+});
