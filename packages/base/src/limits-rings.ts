@@ -1,6 +1,6 @@
 // Limits of rings between servers, as limits.ts: hellos, uploads, forks.
 import { assert } from './assert.ts';
-import { ringFileBytesMax } from './limits.ts';
+import { peerCallTimeoutMs, peerRetryMsMax, ringFileBytesMax } from './limits.ts';
 
 const MIB = 1024 * 1024;
 
@@ -25,6 +25,10 @@ export const takeoverMsMax = 3_000;
 export const startMeetingsMax = 64;
 /** And for how long it waits for them: a dead one answers at once, only a stopped one never. */
 export const startMeetingMsMax = 1_000;
+/** So long after its start others may still be in the pause before they try to reach it again. */
+export const peersBackMsMin = peerRetryMsMax;
+/** Or in an attempt that began while its machine was off, and in the pause after that. */
+export const peersBackMsMax = peerCallTimeoutMs + peerRetryMsMax;
 /**
  * Ages that a directory put back from a backup skips: four hours of peerGreetMs, so that peers
  * which heard more of the lost state than the first one asked do not send it to refill again.

@@ -13,6 +13,7 @@ import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './peers/known-peers.ts';
 import { Peers } from './peers/peers.ts';
+import { PeersBack } from './peers/peers-back.ts';
 import { ProvenPeers } from './peers/proven-peers.ts';
 import { activeDuties } from './rings/active-duties.ts';
 import { type ActiveRing, addressOf } from './rings/active-ring.ts';
@@ -61,12 +62,16 @@ export interface PeerParts {
   readonly greetPeers: () => Promise<void>;
   /** Resolves when those that know this directory could say so. */
   readonly meetHolders: () => Promise<void>;
+  readonly peersBack: Pick<PeersBack, 'isAwaited'>;
+  /** To be called when the server begins to listen: then others can call it. */
+  readonly awaitPeers: () => void;
 }
 
 export function assemblePeers(own: Own, ports: Ports): PeerParts {
   const { identity, generation, rings, tls } = own;
   const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = ports;
   const meet = (address: string) => peers.connect(address).connect();
+  const peersBack = new PeersBack();
   const proven = new ProvenPeers({
     list: () => rings.list(),
     find: (keyspace) => rings.find(keyspace),
@@ -88,7 +93,10 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
       onRefill();
     },
     // It has just started, perhaps: requests that come now need not wait for the next attempt.
-    onHeard: (address) => peers.connect(address).endPause(),
+    onHeard: (address) => {
+      peersBack.hear(address);
+      peers.connect(address).endPause();
+    },
     onUnheard: (address) =>
       log.info({ stranger: address }, 'hello not heard: no ring here names its server'),
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
@@ -124,7 +132,9 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
       followKeys(peers, proven); // what was connecting when a ring was activated
       await greetPeers(introduce, peers);
     },
-    meetHolders: () => meetHolders(rings, meet),
+    meetHolders: () => meetHolders(addressesToMeet(rings.list()), meet),
+    peersBack,
+    awaitPeers: () => void peersBack.wait(addressesToMeet(naming(rings.list())), meet),
   };
 }
 
@@ -149,20 +159,30 @@ function followKeys(peers: Peers, proven: ProvenPeers): void {
  * be, or when one takes too long.
  */
 async function meetHolders(
-  rings: Own['rings'],
+  addresses: readonly string[],
   meet: (address: string) => Promise<unknown>,
 ): Promise<void> {
+  if (addresses.length === 0) return;
+  const met = Promise.allSettled(addresses.map((address) => meet(address)));
+  await Promise.race([met, delay(startMeetingMsMax)]);
+}
+
+/** Devices call those that a ring names, and no others. */
+function naming(rings: readonly ActiveRing[]): ActiveRing[] {
+  return rings.filter(({ self }) => self !== null);
+}
+
+/** Holders of what is held here, up to so many. */
+function addressesToMeet(rings: readonly ActiveRing[]): string[] {
   const addresses = new Set<string>();
-  for (const active of rings.list()) {
+  for (const active of rings) {
     for (const device of othersOf(active)) {
       if (addresses.size >= startMeetingsMax) break;
       addresses.add(addressOf(active, device));
     }
   }
   addresses.delete('');
-  if (addresses.size === 0) return;
-  const met = Promise.allSettled([...addresses].map((address) => meet(address)));
-  await Promise.race([met, delay(startMeetingMsMax)]);
+  return [...addresses];
 }
 
 /** Where nothing is held here, any device: it tells of newer rings, tokens and clocks. */

@@ -39,7 +39,8 @@ import { measureCopies } from './status/measure-status.ts';
 import { isAllReady, type ShownCertificate, type StatusPorts } from './status/status.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 
-export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders'> {
+export interface ServerParts
+  extends Pick<PeerParts, 'greetPeers' | 'meetHolders' | 'peersBack' | 'awaitPeers'> {
   readonly rings: Rings;
   readonly peers: Peers;
   readonly proven: ProvenPeers;
@@ -125,7 +126,7 @@ export async function assembleServer(
     { ...opened, ...clocks, ...ringParts, guard, unknownPeers, isComplete, nowMs },
     { ...surroundings, answers, monotonicMs, onConnect, onRefill: reconcileAll },
   );
-  const { peers, proven, introduce, greetPeers, meetHolders } = peerParts;
+  const { peers, proven, introduce, greetPeers, meetHolders, peersBack, awaitPeers } = peerParts;
 
   const [requests, inFlight] = [new RingRequests(), new InFlight()];
   const opening = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
@@ -151,7 +152,7 @@ export async function assembleServer(
     ...{ trash: operated, moves: operated, trust: trustExchange },
     clients: { coordinator, metrics },
   });
-  const work = { reconciler, copies, ...repair, greetPeers, meetHolders };
+  const work = { reconciler, copies, ...repair, greetPeers, meetHolders, peersBack, awaitPeers };
   return { ...work, rings, peers, proven, answers, coordinator, stamps, status, metrics, guard };
 }
 

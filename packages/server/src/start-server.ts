@@ -148,6 +148,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   });
   opened.defer(async () => void (await Promise.all(wireEnds.map((end) => end()))));
   await parts.meetHolders();
+  parts.awaitPeers();
   for (const { http, address } of doors) await listen(http, address);
   const onTrouble = (error: unknown): void =>
     log.warn({ error }, 'server.json not written: inspect will not find this server by itself');

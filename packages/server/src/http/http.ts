@@ -17,6 +17,7 @@ import { type Credential, credentialOf } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
+import type { PeersBack } from '../peers/peers-back.ts';
 import type { ProvenPeers } from '../peers/proven-peers.ts';
 import { measureStatus } from '../status/measure-status.ts';
 import { middleOf } from '../status/middle-of.ts';
@@ -44,6 +45,7 @@ import { refuseUnreadable } from './refuse-unreadable.ts';
 export interface HttpPorts {
   readonly guard: Guard;
   readonly proven: Pick<ProvenPeers, 'isClosed'>;
+  readonly peersBack: Pick<PeersBack, 'isAwaited'>;
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
@@ -205,8 +207,8 @@ async function answerService(
       const ring = new URLSearchParams(query).get('ring');
       const isHere = ports.status.rings.list().some((one) => one.ring.keyspace === ring);
       if (!isKnown && ring !== null && !isHere) return answerJson(response, 503, { ready: false });
-      const { status, guard, proven } = ports;
-      const state = readyAnswer({ ...status, guard, proven }, ring);
+      const { status, guard, proven, peersBack } = ports;
+      const state = readyAnswer({ ...status, guard, proven, peersBack }, ring);
       const told = isKnown ? state : { ready: state.ready };
       return answerJson(response, state.ready ? 200 : 503, told);
     }

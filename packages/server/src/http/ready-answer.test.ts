@@ -12,7 +12,7 @@ const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
 function portsWith(
   ready: Readonly<Record<string, readonly number[]>>,
   list: readonly ActiveRing[] = [large, small],
-  shape: { readonly isClosed?: true; readonly isGranted?: true; readonly isPending?: true } = {},
+  shape: Partial<Record<'isClosed' | 'isGranted' | 'isPending' | 'isAwaited', true>> = {},
 ): ReadyPorts {
   const infos = Object.entries(ready).flatMap(([keyspace, partitions]) =>
     partitions.map((partition) => ({ keyspace, partition, state: 'ready' })),
@@ -27,6 +27,7 @@ function portsWith(
     store: { list: () => infos },
     guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
     proven: { isClosed: () => shape.isClosed === true },
+    peersBack: { isAwaited: shape.isAwaited === true },
   } as unknown as ReadyPorts;
 }
 
@@ -61,6 +62,17 @@ test('a server that refuses everybody until it has an access document is not', (
   expect(readyAnswer(portsWith(complete, [small]), null).ready).toBe(true);
   expect(readyAnswer(portsWith(complete, [small], { isPending: true }), null).ready).toBe(false);
   expect(readyAnswer(portsWith({}, [], { isPending: true }), null).ready).toBe(false);
+});
+
+test('a server that others may not have connected to again is not, and says why', () => {
+  const without = { ...large, self: null };
+  const ports = portsWith({ small: [0, 1, 2, 3] }, [without, small], { isAwaited: true });
+  expect(readyAnswer(ports, null)).toMatchObject({
+    ready: false,
+    waiting: [{ ring: 'small', notReady: 0, why: 'JUST_STARTED' }],
+  });
+  // Nobody connects to a server that no ring names.
+  expect(readyAnswer(portsWith({}, [without], { isAwaited: true }), null).ready).toBe(true);
 });
 
 test('a server outside a ring is, where the devices of the ring answer it', () => {

@@ -2,6 +2,7 @@
 // refills, or has lost its copies, takes no other with it.
 import type { Guard } from '../access/guard.ts';
 import { isHeardAsGateway, type OutsiderPorts } from '../peers/outsiders.ts';
+import type { PeersBack } from '../peers/peers-back.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import { notReadyHere, type StatusPorts } from '../status/status.ts';
 
@@ -17,13 +18,17 @@ interface ReadyAnswer {
   readonly waiting: readonly {
     readonly ring: string;
     readonly notReady: number;
-    /** The ring does not name this server, and its devices would not answer it. */
-    readonly why?: 'CALLER_UNPROVEN';
+    /**
+     * CALLER_UNPROVEN: the ring does not name this server, and its devices would not answer it.
+     * JUST_STARTED: it does, and some of its servers may not have connected to this one again.
+     */
+    readonly why?: 'CALLER_UNPROVEN' | 'JUST_STARTED';
   }[];
 }
 
 export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, OutsiderPorts {
   readonly guard: Pick<Guard, 'isGranted' | 'isPending'>;
+  readonly peersBack: Pick<PeersBack, 'isAwaited'>;
 }
 
 /**
@@ -32,21 +37,25 @@ export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, Outsid
  * Throws RING_UNKNOWN.
  */
 export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
-  const { rings, store, guard } = ports;
+  const { rings, store, guard, peersBack } = ports;
   const asked = ring === null ? rings.list() : [rings.get(ring)];
   const infos = store.list();
   const found = asked.map((active) => {
     const notReady = notReadyHere(infos, active);
     const given = activeDuties(active).serve.length;
-    const isHeard = isHeardAsGateway(ports, active);
-    const ready = notReady === 0 && isHeard;
-    return { ring: active.ring.keyspace, ready, notReady, isHeard, given };
+    const why = isHeardAsGateway(ports, active)
+      ? active.self !== null && peersBack.isAwaited && ('JUST_STARTED' as const)
+      : ('CALLER_UNPROVEN' as const);
+    const ready = notReady === 0 && why === false;
+    return { ring: active.ring.keyspace, ready, notReady, why, given };
   });
   const waiting = found
     .filter(({ ready }) => !ready)
-    .map(({ ring: name, notReady, isHeard }) => {
-      return { ring: name, notReady, ...(!isHeard && { why: 'CALLER_UNPROVEN' as const }) };
-    });
+    .map(({ ring: name, notReady, why }) => ({
+      ring: name,
+      notReady,
+      ...(why !== false && { why }),
+    }));
   // A ring that gives this device nothing says nothing of it, unless all are such.
   const given = found.filter((one) => one.given > 0);
   const counted = given.length === 0 ? found : given;

@@ -1,0 +1,39 @@
+// A server that has started counts as reached again only when those that run have called it.
+import { expect, test } from 'vitest';
+import { PeersBack } from './peers-back.ts';
+
+const reached = (): Promise<void> => Promise.resolve();
+const long = { minMs: 0, maxMs: 60_000 };
+
+test('each that can be reached is awaited', async () => {
+  const back = new PeersBack();
+  const waiting = back.wait(['a', 'b'], reached, long);
+  expect(back.isAwaited).toBe(true);
+  back.hear('a');
+  back.hear('another');
+  await new Promise(setImmediate);
+  expect(back.isAwaited).toBe(true);
+  back.hear('b');
+  await waiting;
+  expect(back.isAwaited).toBe(false);
+});
+
+test('one that is down is not, and one that never calls only for a while', async () => {
+  const back = new PeersBack();
+  const down = (): Promise<void> => Promise.reject(new Error('refused'));
+  await back.wait(['a', 'b'], down, long);
+  await back.wait(['a'], reached, { minMs: 0, maxMs: 10 });
+  await back.wait(['a'], () => new Promise(() => undefined), { minMs: 0, maxMs: 10 });
+  expect(back.isAwaited).toBe(false);
+});
+
+test('those that no ring names have a moment too, where there are others', async () => {
+  const back = new PeersBack();
+  const waiting = back.wait(['a'], reached, { minMs: 20, maxMs: 60_000 });
+  back.hear('a');
+  await new Promise(setImmediate);
+  expect(back.isAwaited).toBe(true);
+  await waiting;
+  await back.wait([], reached, long);
+  expect(back.isAwaited).toBe(false);
+});
