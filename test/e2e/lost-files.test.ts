@@ -4,6 +4,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
+import { checkData } from '../../tools/ring-server/check-data.ts';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
@@ -127,6 +128,10 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
     await fs.rm(partitionPath(first!.place.data, each), { recursive: true, force: true });
   }
   await fs.rm(path.join(first!.place.data, 'empty-partitions'));
+  const { findings } = await checkData([first!.place.data]);
+  const told = findings.filter(({ message }) => message.includes('folder deleted'));
+  expect(told).toHaveLength(8);
+  expect(told[0]).toMatchObject({ code: 'PARTITION_ABSENT', details: { keyspace } });
   await cluster.restart(first!);
   const sentence = 'folder deleted while no server ran: begun as an empty one, which refills';
   await waitFor('the deleted folders to be missed, and refilled', {

@@ -5,6 +5,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { checkAuditLog } from '@ringwright/server/audit/audit-files';
+import { checkHeld } from '@ringwright/server/moves/check-held';
 import { requireData } from './require-data.ts';
 
 export interface CheckedData {
@@ -29,7 +30,8 @@ export async function checkData(args: readonly string[]): Promise<CheckedData> {
       ? stopFirst(directory, error)
       : error;
   });
-  return { directory, findings: [...findings, ...(await checkAuditLog(directory))] };
+  const beside = [...(await checkHeld(directory)), ...(await checkAuditLog(directory))];
+  return { directory, findings: [...findings, ...beside] };
 }
 
 function stopFirst(directory: string, { code, message, details }: CodedError): CodedError {

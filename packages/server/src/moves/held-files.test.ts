@@ -1,8 +1,12 @@
 // Which partitions a directory has held: noted when they are complete, forgotten when given up.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import { openStore } from '@ringwright/partition/open-store';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { checkHeld } from './check-held.ts';
 import { HeldFiles } from './held-files.ts';
 
 /** Device 3 has no partition. */
@@ -51,4 +55,24 @@ test('a ring without this device: what was given up is forgotten, and no more', 
   held.giveUp('cities', 0);
   await held.follow({ ...cities, self: null }, files());
   expect(await noted(folder.path)).toEqual(['cities/1']);
+});
+
+test('what is noted and has no folder is told, unless it went to the trash since', async () => {
+  await using folder = await scratchFolder();
+  const newIncarnation = (): string => 'a'.repeat(24);
+  const store = await openStore({ directory: folder.path, newIncarnation });
+  for (const partition of [0, 1]) {
+    await store.create('cities', partition, 'ready');
+    const record = { key: Buffer.from('k'), value: null, ms: 1, tie: 1, expiresMs: 0 };
+    await store.write([{ keyspace: 'cities', partition, ...record }]);
+  }
+  const held = await HeldFiles.load(folder.path);
+  await held.follow(cities, files([0, 'ready'], [1, 'ready']));
+  await store.drop('cities', 0);
+  await store.close();
+  expect(await checkHeld(folder.path)).toEqual([]);
+  await rm(join(folder.path, 'partitions', 'cities', '1'), { recursive: true });
+  const details = { keyspace: 'cities', partition: 1 };
+  const told = { code: 'PARTITION_ABSENT', details };
+  expect(await checkHeld(folder.path)).toMatchObject([told]);
 });

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { partitionField } from '@ringwright/wire/fields';
 import { z } from 'zod';
@@ -27,9 +28,13 @@ export class HeldFiles {
     this.#held = held;
   }
 
+  static file(directory: string): string {
+    return join(directory, 'held.json');
+  }
+
   /** Throws DISK_FAILED when what was noted cannot be read. */
   static async load(directory: string): Promise<HeldFiles> {
-    const file = join(directory, 'held.json');
+    const file = HeldFiles.file(directory);
     const { keyspaces = {} } = (await readState(file, heldSchema)) ?? {};
     const held = Object.entries(keyspaces).map(
       ([keyspace, partitions]) => [keyspace, new Set(partitions)] as const,
@@ -39,6 +44,12 @@ export class HeldFiles {
 
   has(keyspace: string, partition: number): boolean {
     return this.#held.get(keyspace)?.has(partition) === true;
+  }
+
+  list(): PartitionPlace[] {
+    return [...this.#held].flatMap(([keyspace, partitions]) =>
+      [...partitions].map((partition) => ({ keyspace, partition })),
+    );
   }
 
   /** Every holder has its records: no file is lost when it is not there any more. */

@@ -7,9 +7,11 @@ export interface Repair extends PartitionPlace {
   readonly from?: readonly number[];
 }
 
+export const folderDeleted = 'folder deleted while no server ran';
+
 const sentences = {
   replaced: 'damaged file replaced by an empty one, which refills',
-  missed: 'folder deleted while no server ran: begun as an empty one, which refills',
+  missed: `${folderDeleted}: begun as an empty one, which refills`,
   rewritten: 'deleted file written anew with all its records, which were still open',
 };
 

@@ -1,0 +1,38 @@
+// Partitions that a data directory at rest has held complete, and has no folder of any more: what
+// its server would say at its start.
+import { stat } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { type PartitionPlace, placeName } from '@ringwright/partition/file/data-paths';
+import { withStoreView } from '@ringwright/partition/inspect-store';
+import { listTrash } from '@ringwright/partition/trash/trash';
+import { folderDeleted } from '../repair/repair-sentence.ts';
+import { HeldFiles } from './held-files.ts';
+
+/** Throws DATA_DIR_IN_USE. */
+export async function checkHeld(data: string): Promise<Finding[]> {
+  try {
+    const held = (await HeldFiles.load(data)).list();
+    if (held.length === 0) return [];
+    const accounted = new Set([...(await here(data)), ...(await dropped(data))].map(placeName));
+    return held.filter((place) => !accounted.has(placeName(place))).map(missed);
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'DISK_FAILED') throw error;
+    return [{ code: error.code, message: error.message }];
+  }
+}
+
+function here(data: string): Promise<PartitionPlace[]> {
+  return withStoreView(data, (view) => [...view.list(), ...view.damaged()]);
+}
+
+/** Those that went to the trash since the last note: the next one forgets them. */
+async function dropped(data: string): Promise<PartitionPlace[]> {
+  const { mtimeMs } = await stat(HeldFiles.file(data));
+  return (await listTrash(data)).filter(({ atMs }) => atMs >= Math.floor(mtimeMs));
+}
+
+function missed({ keyspace, partition }: PartitionPlace): Finding {
+  const message = `${placeName({ keyspace, partition })}: ${folderDeleted}; the next start refills it`;
+  return { code: 'PARTITION_ABSENT', message, details: { keyspace, partition } };
+}
