@@ -6,8 +6,8 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
 import { needsToken } from '../servers/access-advice.ts';
-import { commandsForRoom } from '../servers/full-disk.ts';
-import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
+import { commandsForRoom, lowerWeight } from '../servers/full-disk.ts';
+import { asCommands, commandsWithout, ownersOf } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
@@ -225,23 +225,25 @@ function diskTroubles(
   const isLow = freeBytes < diskLowBytes || freeBytes < diskLowShare * (totalBytes ?? 0);
   if (!isLow) return [];
   const { keyspace } = head.ring;
+  const ring = { ...head.ring, components: head.components };
   const all = totalBytes === undefined ? '' : ` of ${printBytes(totalBytes)}`;
   const free = `${printBytes(freeBytes)} free${all}`;
   const reserve = printBytes(diskReserveBytes);
   if (totalBytes !== undefined && totalBytes < diskReserveBytes) {
     const why = `a disk of ${printBytes(totalBytes)} takes no writes: ${reserve} are to stay free`;
     if (devices.length === 0) return [trouble('disk full', why, `status ${keyspace}`)];
-    const commands = commandsWithout(head.ring, devices);
+    const commands = commandsWithout(ring, devices);
     const hint = `a larger disk, or ${asCommands(commands)}`;
     return [{ ...trouble('disk full', why, commands[0]), hint }];
   }
-  const device = devices.length === 1 ? `d${devices[0]}` : 'DEVICE';
-  const lower = `set-weight ${keyspace} ${device} WEIGHT`;
+  // Of several devices at the address nobody knows whose disk it is.
+  const [owner] = devices.length === 1 ? ownersOf(ring, devices) : [];
+  const lower = owner === undefined ? `set-weight ${keyspace} DEVICE WEIGHT` : lowerWeight(owner);
   if (freeBytes >= diskReserveBytes) {
     return [trouble('disk low', `${free}; writes stop at ${reserve}`, lower)];
   }
   const why = `${free}; writes are refused below ${reserve}`;
-  const [first = lower, ...rest] = commandsForRoom(head.ring, devices);
+  const [first = lower, ...rest] = commandsForRoom(ring, devices);
   const hint = `free the disk, or ${asCommands([first, ...rest])}`;
   return [{ ...trouble('disk full', why, first), hint }];
 }

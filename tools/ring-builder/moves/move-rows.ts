@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import type { RingStatus } from '../servers/server-status.ts';
+import type { RingStatus, Room } from '../servers/server-status.ts';
 
 /** In the order in which they are shown: what needs eyes first. */
 export const moveStages = [
@@ -36,6 +36,8 @@ export interface MoveRow {
   readonly first: boolean;
   /** Why it failed, or what it waits for; may be empty. */
   readonly reason: string;
+  /** What it lacked, on the disk of the joiner or of whom it copies from. */
+  readonly room?: Room;
 }
 
 /** What the server of each device says of the ring, or why it says nothing. */
@@ -63,13 +65,15 @@ function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
   const load = said.loads.find((one) => one.assignment === assignment);
   const paused = said.paused.includes(assignment);
   if (load === undefined) {
-    return { ...row, first, stage: paused ? 'paused' : 'queued', reason: whyNotBegun(move, said) };
+    const why = whyNotBegun(move, said);
+    return { ...row, first, stage: paused ? 'paused' : 'queued', ...why };
   }
-  const { bytes, bytesTotal, rows, stage } = load;
+  const { bytes, bytesTotal, rows, stage, room } = load;
   const held = paused && stage !== 'available';
   const waits = held || stage === 'queued' || stage === 'paused';
   const reason = load.reason === '' && waits ? waitText(held) : load.reason;
-  return { ...row, bytes, bytesTotal, rows, first, reason, stage: held ? 'paused' : stage };
+  const shown = { ...row, bytes, bytesTotal, rows, first, reason, ...(room && { room }) };
+  return { ...shown, stage: held ? 'paused' : stage };
 }
 
 /** It answers, and was never given the ring: a new device before its first rollout. */
@@ -78,13 +82,19 @@ export function hasNoRing(said: RingStatus | Error | undefined): boolean {
 }
 
 /** Nobody waits without a reason that the operator can see. */
-function whyNotBegun({ state, assignment, to }: Move, said: RingStatus): string {
-  if (said.paused.includes(assignment)) return waitText(true);
+function whyNotBegun(
+  { state, assignment, to }: Move,
+  said: RingStatus,
+): Pick<MoveRow, 'reason' | 'room'> {
+  if (said.paused.includes(assignment)) return { reason: waitText(true) };
   // Of no single partition: a disk that is too full even for the first, empty file.
   const [failing] = said.failing;
-  if (failing !== undefined) return `${failing.step} fails: ${failing.reason}`;
-  if (state === 'PROPOSED') return 'waits for every server to know of it';
-  return `d${to} has version ${said.version} and has not begun`;
+  if (failing !== undefined) {
+    const { step, reason, room } = failing;
+    return { reason: `${step} fails: ${reason}`, ...(room && { room }) };
+  }
+  if (state === 'PROPOSED') return { reason: 'waits for every server to know of it' };
+  return { reason: `d${to} has version ${said.version} and has not begun` };
 }
 
 function waitText(isPaused: boolean): string {

@@ -4,9 +4,14 @@ import { counted } from '@ringwright/base/counted';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { type DeviceTraffic, neverFits, planTraffic } from '@ringwright/builder/ask/plan-traffic';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
-import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
-import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
+import { lowerWeight } from '../servers/full-disk.ts';
+import {
+  asCommands,
+  type ChangedRing,
+  commandsWithout,
+  ownersOf,
+} from '../servers/gone-for-good.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
 
@@ -21,10 +26,7 @@ export interface LackingRoom {
 }
 
 /** Of those whose disks are known to be too small. `ring`: the head, with its moves in flight. */
-export function lackingRoom(
-  ring: Pick<Ring, 'keyspace' | 'moves'>,
-  devices: readonly DeviceTraffic[],
-): LackingRoom[] {
+export function lackingRoom(ring: ChangedRing, devices: readonly DeviceTraffic[]): LackingRoom[] {
   return devices.filter(({ fits }) => fits === false).map((device) => lackOf(ring, device));
 }
 
@@ -33,11 +35,12 @@ export function roomFirst(lacking: readonly LackingRoom[]): string | null {
   return lacking.find(({ mayDo }) => !mayDo)?.command ?? null;
 }
 
-function lackOf(ring: Pick<Ring, 'keyspace' | 'moves'>, device: DeviceTraffic): LackingRoom {
+function lackOf(ring: ChangedRing, device: DeviceTraffic): LackingRoom {
   const { id, bytesIn, freeBytes, diskBytes } = device;
   const reserve = printBytes(diskReserveBytes);
   const gets = `d${id} gets ${printBytes(bytesIn)}`;
-  const lower = `set-weight ${ring.keyspace} d${id} WEIGHT`;
+  const [owner = { ring: ring.keyspace, devices: [id] }] = ownersOf(ring, [id]);
+  const lower = lowerWeight(owner);
   if (diskBytes !== null && diskBytes <= diskReserveBytes) {
     const commands = commandsWithout(ring, [id]);
     const message =
@@ -65,14 +68,15 @@ function lackOf(ring: Pick<Ring, 'keyspace' | 'moves'>, device: DeviceTraffic): 
  * knows.
  */
 export function requireRoom(
-  { plan, head }: Pick<PlanToCommit, 'plan' | 'head'>,
+  { plan, head, state }: Pick<PlanToCommit, 'plan' | 'head' | 'state'>,
   sizes: AskedSizes | null,
   reason: string | null,
 ): readonly number[] {
   const { ring } = plan;
   const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
   if (head === null || traffic === null) return [];
-  const lacking = lackingRoom(head.ring, traffic.devices);
+  const { components } = state;
+  const lacking = lackingRoom({ ...head.ring, components }, traffic.devices);
   const [first] = lacking;
   if (first === undefined || reason !== null) return lacking.map(({ device }) => device.id);
   const more = lacking.length === 1 ? '' : `, and ${counted(lacking.length - 1, 'more device')}`;

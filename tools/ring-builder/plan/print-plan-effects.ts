@@ -65,6 +65,7 @@ export function planEffects(
   },
 ): PlanEffects {
   const head = from?.ring ?? null;
+  const { components } = state;
   const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
   const busiest = traffic?.busiest?.bytes ?? null;
   const inPlace = head !== null && wantedIntervals(head, state) !== null;
@@ -82,7 +83,7 @@ export function planEffects(
     asked: sizes?.asked ?? 0,
     answered: sizes?.answered ?? 0,
     away: head === null ? null : planAway(head, allMoves(plan), sizes?.away ?? []),
-    lacking: head === null ? [] : lackingRoom(head, traffic?.devices ?? []),
+    lacking: head === null ? [] : lackingRoom({ ...head, components }, traffic?.devices ?? []),
   };
 }
 

@@ -246,7 +246,10 @@ const table = new Map<ErrorCode, Advise>([
     ),
   ],
   ['PEER_UNPROVEN', ({ ring }, [plight]) => otherKey(ring, plight)],
-  ['DISK_FULL', ({ ring }, plights) => fullDisk(ring, plights, named(plights))],
+  [
+    'DISK_FULL',
+    ({ ring, components }, plights) => fullDisk({ ...ring, components }, plights, named(plights)),
+  ],
   ['RING_UNKNOWN', unknown],
   ['PEER_FAILED', otherProgram],
   ['PEER_UNREACHABLE', absent],

@@ -6,7 +6,7 @@ import type { Ring } from '@ringwright/ring/ring';
 type MovingRing = Pick<Ring, 'keyspace' | 'moves'>;
 
 /** The devices of a composite ring are changed in its components. */
-interface ChangedRing extends MovingRing {
+export interface ChangedRing extends MovingRing {
   readonly components?: readonly Component[] | undefined;
 }
 
@@ -23,33 +23,47 @@ const DEVICES_NAMED_MAX = 8;
 
 /** Words that take devices out of a ring: moves on their way to them have to be cancelled first. */
 export function commandsWithout(
-  ring: MovingRing,
+  changed: ChangedRing,
   devices: readonly number[],
 ): [first: string, ...string[]] {
-  const remove = `remove ${ring.keyspace} ${deviceNames(devices)}`;
-  const [cancel] = cancelCommands(ring, devices);
-  return cancel === undefined ? [remove] : [cancel, remove];
+  const removes = ownersOf(changed, devices).map(removeCommand);
+  const [first = `status ${changed.keyspace}`, ...rest] = [
+    ...cancelCommands(changed, devices),
+    ...removes,
+  ];
+  return [first, ...rest];
+}
+
+export function removeCommand({ ring, devices }: Owner): string {
+  return `remove ${ring} ${deviceNames(devices)}`;
 }
 
 /** One, or none. */
-function cancelCommands({ keyspace, moves }: MovingRing, devices: readonly number[]): string[] {
+export function cancelCommands(
+  { keyspace, moves }: MovingRing,
+  devices: readonly number[],
+): string[] {
   const joining = devices.filter((id) => moves.some(({ to }) => to === id));
   return joining.length === 0 ? [] : [`moves ${keyspace} cancel ${deviceNames(joining)}`];
 }
 
 /** The same to its end: committed and carried out. */
 export function goneForGood(changed: ChangedRing, devices: readonly number[]): readonly string[] {
-  const { keyspace, moves, components } = changed;
   const leave = ownersOf(changed, devices).flatMap((owner) => [
-    `remove ${owner.ring} ${deviceNames(owner.devices)}`,
+    removeCommand(owner),
     `commit ${owner.ring} -m 'will not come back'`,
   ]);
-  // It is composed anew when nothing is in flight.
-  const rest = moves.length === 0 ? [] : [`rollout ${keyspace} --skip-down`];
-  const follow =
-    components === undefined ? [] : [...rest, changeCommand({ ring: keyspace, components })];
   const first = cancelCommands(changed, devices);
-  return [...first, ...leave, ...follow, `rollout ${keyspace}`];
+  return [...first, ...leave, ...carriedOut(changed, ' --skip-down')];
+}
+
+/** What follows the commits. `how`: an option of the rollout that ends what is in flight. */
+export function carriedOut({ keyspace, moves, components }: ChangedRing, how = ''): string[] {
+  const rollout = `rollout ${keyspace}`;
+  if (components === undefined) return [rollout];
+  // It is composed anew when nothing is in flight.
+  const rest = moves.length === 0 ? [] : [`${rollout}${how}`];
+  return [...rest, changeCommand({ ring: keyspace, components }), rollout];
 }
 
 /** The same for people, with the other way there is. `devices`: one at least. */
@@ -72,18 +86,21 @@ function replaceText(changed: ChangedRing, devices: readonly number[]): string {
   return commands.join(' or ');
 }
 
-interface Owner {
+export interface Owner {
   readonly ring: string;
   /** By their ids in that ring. */
   readonly devices: readonly number[];
 }
 
 /** The rings in which devices are removed or replaced. */
-function ownersOf({ keyspace, components }: ChangedRing, devices: readonly number[]): Owner[] {
-  if (components === undefined) return [{ ring: keyspace, devices }];
-  return components
+export function ownersOf(
+  { keyspace, components }: ChangedRing,
+  devices: readonly number[],
+): Owner[] {
+  const all = components ?? [{ ring: keyspace, devices: null }];
+  return all
     .map(({ ring, devices: ids }): Owner => {
-      const own = devices.map((id) => ids.indexOf(id)).filter((id) => id >= 0);
+      const own = devices.map((id) => ids?.indexOf(id) ?? id).filter((id) => id >= 0);
       return { ring, devices: own };
     })
     .filter((owner) => owner.devices.length > 0);

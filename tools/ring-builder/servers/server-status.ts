@@ -11,6 +11,9 @@ import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
 import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
+/** What a step lacked on a disk; absent in older releases. */
+const roomField = z.nullish(z.object({ freeBytes: z.number(), neededBytes: z.number() }));
+
 const loadSchema = z.object({
   partition: z.int(),
   assignment: z.nullable(z.int()),
@@ -20,6 +23,7 @@ const loadSchema = z.object({
   rows: z.number(),
   copiesVerified: z.int(),
   reason: z.string(),
+  room: roomField,
 });
 
 const ringSchema = z.object({
@@ -34,7 +38,7 @@ const ringSchema = z.object({
   notReady: z.int(),
   /** These two: of servers after release 0.1.0. */
   damaged: z.array(z.object({ partition: z.int(), reason: z.string() })).default([]),
-  failing: z.array(z.object({ step: z.string(), reason: z.string() })).default([]),
+  failing: z.array(z.object({ step: z.string(), reason: z.string(), room: roomField })).default([]),
   loads: z.array(loadSchema),
   /** Assignment ids of moves to this device. */
   paused: z.array(z.int()),
@@ -123,6 +127,8 @@ export interface ClockReading {
   /** By how much that may be wrong: the answer was made somewhere on its way. */
   readonly slackMs: number;
 }
+/** Of a disk. */
+export type Room = NonNullable<z.infer<typeof roomField>>;
 export interface RingStatus extends z.infer<typeof ringSchema> {
   /** The ring that the server refused last and has not activated since; empty when none was. */
   readonly refusal: string;

@@ -1,4 +1,5 @@
 // What the queue of loads knows of one keyspace, in this life of the process. Plain data.
+import { CodedError } from '@ringwright/base/coded-error';
 import type { LoadStage } from '@ringwright/wire/moves';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
@@ -29,6 +30,21 @@ export interface LoadProgress {
   readonly copiesVerified: number;
   /** Why it waits, or why the last attempt failed; empty when it just runs. */
   readonly reason: string;
+  /** The last attempt found too little on this disk, or on that of the device it comes from. */
+  readonly room: LackedRoom | null;
+}
+
+export interface LackedRoom {
+  readonly freeBytes: number;
+  readonly neededBytes: number;
+}
+
+/** What DISK_FULL names; null: it is another error, or names no bytes. */
+export function lackedRoom(error: unknown): LackedRoom | null {
+  if (!(error instanceof CodedError) || error.code !== 'DISK_FULL') return null;
+  const { freeBytes, neededBytes } = error.details;
+  if (typeof freeBytes !== 'number' || typeof neededBytes !== 'number') return null;
+  return { freeBytes, neededBytes };
 }
 
 export function startedLoad(
@@ -42,6 +58,7 @@ export function startedLoad(
     rows: 0,
     copiesVerified: 0,
     reason: '',
+    room: null,
   };
 }
 

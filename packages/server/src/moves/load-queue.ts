@@ -11,7 +11,13 @@ import { type Repair, refilled } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type BusySource, byUrgency, chooseLoads, loadLimits } from './choose-loads.ts';
 import type { LoadProgress } from './load-notes.ts';
-import { forgetEndedLoads, type LoadNotes, type LoadsView, newLoadNotes } from './load-notes.ts';
+import {
+  forgetEndedLoads,
+  type LoadNotes,
+  type LoadsView,
+  lackedRoom,
+  newLoadNotes,
+} from './load-notes.ts';
 import { type LoadPorts, loadPartition } from './load-partition.ts';
 import type { MoveControls } from './move-controls.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
@@ -259,7 +265,8 @@ export class LoadQueue {
       lacksRoom: code === 'DISK_FULL',
       notBeforeMs: isBusy && !hasTime ? nowMs : notBeforeMs,
     });
-    showProgress(failed, { stage: isPassing ? 'queued' : 'failed', reason });
+    const stage = isPassing ? 'queued' : 'failed';
+    showProgress(failed, { stage, reason, room: lackedRoom(error) });
     if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
   }
 }

@@ -3,10 +3,16 @@
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { dutyRetryMs, failureTellingMs } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
+import { type LackedRoom, lackedRoom } from './load-notes.ts';
 
 export interface FailedStep {
   readonly kind: string;
   readonly keyspace: string;
+}
+
+export interface Failing {
+  readonly reason: string;
+  readonly room: LackedRoom | null;
 }
 
 export interface Retry {
@@ -32,7 +38,7 @@ interface State {
   /** A timer will begin one. */
   isDue: boolean;
   /** What failed last, by the kind of step: why, and when. */
-  readonly failing: Map<string, { readonly reason: string; readonly ms: number }>;
+  readonly failing: Map<string, Failing & { readonly ms: number }>;
   /** What the next retry lets go; null while none is planned. */
   releases: (() => void)[] | null;
 }
@@ -75,7 +81,7 @@ export class Passes {
     this.#ports.onError(step, error);
     const reason = messageOf(error);
     const ms = this.#ports.monotonicMs();
-    this.#of(step.keyspace).failing.set(step.kind, { reason, ms });
+    this.#of(step.keyspace).failing.set(step.kind, { reason, room: lackedRoom(error), ms });
     this.retry(step.keyspace, retry);
   }
 
@@ -103,10 +109,10 @@ export class Passes {
    * Why, by the kind of step. A step may fail long after the pass that began it: it is told until
    * it has not failed for as long as its retries may take.
    */
-  failing(keyspace: string): ReadonlyMap<string, string> {
+  failing(keyspace: string): (Failing & { readonly step: string })[] {
     const since = this.#ports.monotonicMs() - failureTellingMs;
     const failing = [...this.#of(keyspace).failing].filter(([, { ms }]) => ms >= since);
-    return new Map(failing.map(([kind, { reason }]) => [kind, reason]));
+    return failing.map(([step, { reason, room }]) => ({ step, reason, room }));
   }
 
   /** Resolves when none runs. */

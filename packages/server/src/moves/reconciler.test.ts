@@ -16,6 +16,7 @@ test('a disk without room for many new files fails as often as there are files',
   const active = activeOn(proposed, 3);
   let failures = 0;
   let hasRoom = false;
+  const room = { freeBytes: 9, neededBytes: 20 };
   const created: number[] = [];
   const prepared = new Set<string>();
   const store = {
@@ -24,7 +25,7 @@ test('a disk without room for many new files fails as often as there are files',
     damaged: () => [],
     children: { endMirror: () => undefined },
     create: (_: string, partition: number) => {
-      if (!hasRoom) return Promise.reject(new CodedError('DISK_FULL', 'no room'));
+      if (!hasRoom) return Promise.reject(new CodedError('DISK_FULL', 'no room', { details: room }));
       created.push(partition);
       return Promise.resolve();
     },
@@ -57,7 +58,7 @@ test('a disk without room for many new files fails as often as there are files',
     expect(failures, `round ${round}`).toBe(round * files);
   }
   // An operator sees why these moves wait, and that they do not any more.
-  expect(reconciler.failing('cities')).toEqual([{ step: 'accept', reason: 'no room' }]);
+  expect(reconciler.failing('cities')).toEqual([{ step: 'accept', reason: 'no room', room }]);
   hasRoom = true;
   await vi.advanceTimersByTimeAsync(dutyRetryMs);
   await reconciler.idle('cities');

@@ -109,8 +109,8 @@ export class Reconciler {
   }
 
   /** Steps that fail and are tried again, with why: a full disk, a holder that is away. */
-  failing(keyspace: string): { step: string; reason: string }[] {
-    return [...this.#passes.failing(keyspace)].map(([step, reason]) => ({ step, reason }));
+  failing(keyspace: string): ReturnType<Passes['failing']> {
+    return this.#passes.failing(keyspace);
   }
 
   /** What is not dropped, and not quarantined, until an operator lets it go. */

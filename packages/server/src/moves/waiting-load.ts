@@ -101,5 +101,5 @@ export function showProgress(
   // Most of the thousands that wait have said so before.
   const { stage, reason } = change;
   if (stage === 'queued' && before.stage === stage && before.reason === reason) return;
-  notes.progress.set(partition, { ...before, assignment, ...change });
+  notes.progress.set(partition, { ...before, room: null, assignment, ...change });
 }

@@ -87,7 +87,7 @@ export interface RingStatus {
   /** Files that cannot be used, with the reason: they refill, or wait for `trash RING confirm`. */
   readonly damaged: readonly { readonly partition: number; readonly reason: string }[];
   /** Steps of duties that fail and are tried again: open, accept, serve, drain and others. */
-  readonly failing: readonly { readonly step: string; readonly reason: string }[];
+  readonly failing: ReturnType<Reconciler['failing']>;
   readonly loads: readonly LoadProgress[];
   /** Assignment ids that an operator paused, or put first, among the moves to this device. */
   readonly paused: readonly number[];

@@ -1,8 +1,9 @@
 // A rollout that ends for want of room names the disk, what it has and needs, and what to type.
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { type MoveRow, moveRows, type Said } from '../../moves/move-rows.ts';
-import type { RingStatus } from '../../servers/server-status.ts';
+import type { RingStatus, Room } from '../../servers/server-status.ts';
 import { stalledLoads } from './stalled-loads.ts';
 
 // The first slots of two partitions go from d2 to d1.
@@ -10,13 +11,12 @@ const [, ring] = moveVersions(servedRing({ replicas: 1 }), [
   { partition: 2, replica: 0, from: 2, to: 1 },
 ]);
 const [move] = ring.moves;
-const reserve = 268_435_456;
-const room = (free: number, needed: number): string =>
-  `${free} bytes are free, ${needed} are needed (${reserve} of them in reserve)`;
+const room = (freeBytes: number, neededBytes: number): Room => ({ freeBytes, neededBytes });
 
 /** What d1 says of its load, with so much free on its own disk. */
-function saying(reason: string, freeBytes: number): Said {
-  const load = { ...move, stage: 'failed', bytes: 0, bytesTotal: 0, rows: 0, reason };
+function saying(why: Room | string, freeBytes: number): Said {
+  const told = typeof why === 'string' ? { reason: why } : { reason: 'a full disk', room: why };
+  const load = { ...move, stage: 'failed', bytes: 0, bytesTotal: 0, rows: 0, ...told };
   const status = { first: [], paused: [], draining: [], failing: [], loads: [load], freeBytes };
   return new Map([1, 2].map((id) => [id, status as unknown as RingStatus]));
 }
@@ -58,6 +58,32 @@ test('the disk of the device that it copies from', () => {
   const { message, hint } = stall(saying(room(230e6, 290e6), 9e9));
   expect(message).toContain('the disk of d2 (127.0.0.1:6202) has 230.0 MB free');
   expect(hint).toMatch(/^free the disk of d2, .*, then ring-builder rollout cities$/);
+});
+
+test('the disk of a device of a composite ring: its component gives it less', () => {
+  const of = { version: 1, id: 'an id', replicas: 1 };
+  const components = [
+    { ...of, ring: 'east', devices: [0, 2] },
+    { ...of, ring: 'west', devices: [3, 1] },
+  ];
+  const said = saying(room(230e6, 290e6), 230e6);
+  const state = { components, devices: [] } as unknown as BuilderState;
+  const { hint } = stalledLoads({ ring, state }, said, {
+    rows: moveRows(ring, said),
+    stallMs: 60_000,
+  });
+  expect(hint).toContain(
+    'or do without: ring-builder moves cities cancel d1 && ' +
+      'ring-builder set-weight west d1 WEIGHT && ' +
+      "ring-builder commit west -m 'a disk is full' && ring-builder rollout cities && " +
+      'ring-builder compose cities east west && ring-builder rollout cities',
+  );
+});
+
+test('a server that tells no bytes has no advice on disks, whatever it says', () => {
+  const { message, hint } = stall(saying('9 bytes are free, 10 are needed', 9e9));
+  expect(message).toContain('partition 2 failed: 9 bytes are free');
+  expect(hint).toMatch(/^see that the servers run/);
 });
 
 test('another reason keeps the advice on a stall', () => {

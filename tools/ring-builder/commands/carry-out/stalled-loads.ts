@@ -8,8 +8,9 @@ import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { MoveRow, Said } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
-import { ifNoRoom, lackedRoom, type Room } from '../../servers/full-disk.ts';
+import { ifNoRoom } from '../../servers/full-disk.ts';
 import { deviceNames, ifGoneForGood } from '../../servers/gone-for-good.ts';
+import type { Room } from '../../servers/server-status.ts';
 
 /** More reasons than these say less. */
 const REASONS_MAX = 3;
@@ -29,7 +30,7 @@ export function stalledLoads(
   const disks = fullDisks(open, said);
   const why = [
     ...[...disks].map(([id, room]) => diskText(ring, id, room)),
-    ...reasons.filter((_, index) => lackedRoom(open[index]?.reason ?? '') === null),
+    ...reasons.filter((_, index) => open[index]?.room === undefined),
   ];
   const moves = rows.length;
   const known = `${available} of ${counted(moves, 'move')} available`;
@@ -53,9 +54,8 @@ function silentOf(open: readonly MoveRow[], said: Said): number[] {
  */
 function fullDisks(open: readonly MoveRow[], said: Said): ReadonlyMap<number, Room> {
   const disks = new Map<number, Room>();
-  for (const { from, to, reason } of open) {
-    const room = lackedRoom(reason);
-    if (room === null || to === null) continue;
+  for (const { from, to, room } of open) {
+    if (room === undefined || to === null) continue;
     const isOwn = from === null || freeOn(said, to) < room.neededBytes;
     const device = isOwn ? to : from;
     const before = disks.get(device);
@@ -89,6 +89,7 @@ function hintFor(
 ): string {
   const { keyspace } = ring;
   const { open, said, full } = stall;
+  const changed = { ...ring, components: state?.components };
   const silent = silentOf(open, said);
   const stuck = stuckOf({ ring, state }, open, said);
   const hints = [
@@ -96,9 +97,9 @@ function hintFor(
       ? []
       : [
           `start ${deviceNames(silent)}, and type the command again: it goes on from there; ` +
-            ifGoneForGood({ ...ring, components: state?.components }, silent),
+            ifGoneForGood(changed, silent),
         ]),
-    ...(full.length === 0 ? [] : [ifNoRoom(ring, full, deviceNames(full))]),
+    ...(full.length === 0 ? [] : [ifNoRoom(changed, full, deviceNames(full))]),
     ...(stuck === null ? [] : [stuck.text]),
   ];
   if (hints.length > 0) return hints.join('; ');
