@@ -128,6 +128,11 @@ test('put back from before a ring: what that ring gives it is lost, not new', as
       status.rings.some(({ ring, loads }) => ring === 'other' && loads.length === 4),
   });
   expect(rings).toHaveLength(2);
+  const health = await cluster.builder.answer<{ troubles: { kind: string; address: string }[] }>(
+    'health',
+  );
+  const told = health.document.troubles.filter(({ kind }) => kind === 'put back');
+  expect(told.map(({ address }) => address)).toContain(restored!.address);
   expect((await askServer(first!.place.port, { path })).status).toBe(503);
   await cluster.restart(second!);
   await restored!.ready();
@@ -137,4 +142,5 @@ test('put back from before a ring: what that ring gives it is lost, not new', as
     ask: () => fs.readdir(restored!.place.data),
     until: (names) => !names.includes('put-back'),
   });
+  expect((await restored!.status()).putBack).toBe(false);
 });

@@ -33,6 +33,7 @@ function judge(
     /** Whether all servers lie, not only the second. */
     readonly isAll?: boolean;
     readonly logLoss?: ServerStatus['logLoss'];
+    readonly putBack?: boolean;
     /** The second server's --device. */
     readonly startedAs?: string;
     readonly demandsTrust?: boolean;
@@ -66,7 +67,9 @@ function judge(
     const peers = [apart, ...(world.peers ?? [])];
     const known = { address, ready: true, rings, peers, uptimeMs: world.uptimeMs ?? 600_000 };
     const startedAs = id === 1 ? (world.startedAs ?? null) : null;
-    const status = { ...known, device: startedAs, disk, refusals, logLoss, trust, certificate };
+    const putBack = id === 1 && world.putBack === true;
+    const data = { disk, refusals, logLoss, putBack };
+    const status = { ...known, device: startedAs, ...data, trust, certificate };
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
@@ -164,6 +167,18 @@ test('a commit log that was lost', () => {
     '1970-01-01T00:00:00Z: 7.log is gone; it began anew, no record is missing',
   );
   expect(exitOf(troubles)).toBe(1);
+});
+
+test('a directory that was put back from a backup, until it has met everybody', () => {
+  const refills = judge(first, () => ({ notReady: 2 }), { putBack: true }).troubles;
+  expect(refills).toMatchObject([
+    { kind: 'put back', address: '127.0.0.1:6201', command: 'reconcile cities' },
+    { kind: 'not ready' },
+  ]);
+  const peers = [{ address: '127.0.0.1:6299', connected: false }];
+  const [waits] = judge(first, undefined, { putBack: true, peers }).troubles;
+  expect(waits).toMatchObject({ kind: 'put back', command: 'servers cities' });
+  expect(waits?.why).toMatch(/backup of an earlier day: .*; it waits for 127.0.0.1:6299$/);
 });
 
 test('a server that was started under another name than the ring has', () => {

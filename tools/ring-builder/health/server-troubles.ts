@@ -66,6 +66,7 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
   }
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
+    ...putBackTroubles(server, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, devices: devicesOf(server), trouble }),
     ...peerTroubles(server, ring, trouble),
     ...trustTroubles(status, { head, nowMs, demands: server.demands }, trouble),
@@ -183,6 +184,17 @@ function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Tr
   const hint =
     'log lost: find out who changed the data directory; a restart of that server ends the alarm';
   return [{ ...trouble('log lost', why, `reconcile ${ring}`), hint }];
+}
+
+/** It refills whatever is said, and forgets that it was put back when it has met everybody. */
+function putBackTroubles({ status, said }: AskedServer, ring: string, trouble: Make): Trouble[] {
+  if (status instanceof Error || status.putBack !== true) return [];
+  const isComplete = !(said instanceof Error) && said.notReady === 0;
+  const missing = status.peers.flatMap((peer) => (peer.connected ? [] : [peer.address]));
+  const waits = isComplete && missing.length > 0 ? `; it waits for ${missing.join(' ')}` : '';
+  const why = `its data directory is a backup of an earlier day: it refills from the others${waits}`;
+  const hint = 'put back: leave it to refill; for a disk that is lost, an empty directory does too';
+  return [{ ...trouble('put back', why, `${isComplete ? 'servers' : 'reconcile'} ${ring}`), hint }];
 }
 
 /** Servers that have just started are still greeting each other. */

@@ -6,6 +6,7 @@ const troubleKinds = [
   'fork',
   'damaged',
   'log lost',
+  'put back',
   'unprotected',
   'disk full',
   'not ready',

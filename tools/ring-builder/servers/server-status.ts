@@ -86,6 +86,8 @@ const statusSchema = z.object({
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
   /** The commit log was lost and began anew. */
   logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
+  /** Its directory was put back from a backup, and refills; absent in older releases. */
+  putBack: z.optional(z.boolean()),
   /** [partition, bytes of its values] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
   /** [partition, bytes of its file and WAL]; absent in older releases. */

@@ -25,7 +25,8 @@ test('a disk without room for many new files fails as often as there are files',
     damaged: () => [],
     children: { endMirror: () => undefined },
     create: (_: string, partition: number) => {
-      if (!hasRoom) return Promise.reject(new CodedError('DISK_FULL', 'no room', { details: room }));
+      if (!hasRoom)
+        return Promise.reject(new CodedError('DISK_FULL', 'no room', { details: room }));
       created.push(partition);
       return Promise.resolve();
     },

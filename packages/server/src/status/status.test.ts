@@ -39,6 +39,7 @@ const ports = {
   trust: { beaconOf: () => null, demands: false },
   throttle: { status: () => ({ inForce: null }) },
   scrubber: { logLoss: null },
+  generation: { wasPutBack: true },
   key: privateKey,
   certificate: () => null,
   clocks: { clock: { stampsAheadMs: () => 0 }, peerClocks: { awayMs: () => -12_500 } },
@@ -49,6 +50,7 @@ const ports = {
 test('partitions are listed once for all rings', () => {
   const status = serverStatus(ports);
   expect(lists).toBe(1);
+  expect(status.putBack).toBe(true);
   expect(status.rings.map(({ ring, rows, notReady }) => [ring, rows, notReady])).toEqual([
     ['cities', 0, 2],
     ['towns', 7, 0],

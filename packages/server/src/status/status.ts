@@ -10,6 +10,7 @@ import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import type { PeerClocks } from '../clocks/peer-clocks.ts';
 import type { AdaptiveThrottle, AdaptiveThrottleStatus } from '../copies/adaptive-throttle.ts';
+import type { DeviceGeneration } from '../device/device-generation.ts';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 import type { LoadProgress } from '../moves/load-notes.ts';
 import type { MoveControls } from '../moves/move-controls.ts';
@@ -57,6 +58,7 @@ export interface StatusPorts {
   readonly trust: TrustStore;
   readonly throttle: AdaptiveThrottle;
   readonly scrubber: Pick<Scrubber, 'logLoss'>;
+  readonly generation: Pick<DeviceGeneration, 'wasPutBack'>;
   /** The device's own, private. */
   readonly key: KeyObject;
   readonly demandsTls: boolean;
@@ -135,6 +137,8 @@ export interface ServerStatus {
   readonly refusals: readonly RingRefusal[];
   /** The commit log was lost and began anew, in this life of the process; null: it was not. */
   readonly logLoss: LogLoss | null;
+  /** Put back from a backup, until it is complete and all its peers are connected. */
+  readonly putBack: boolean;
   /** How fast partition files may be given and taken here. */
   readonly copyPace: AdaptiveThrottleStatus;
   /** Null when unsigned rings are accepted. */
@@ -165,6 +169,7 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
     rings,
     refusals: ports.rings.refusals(),
     logLoss: ports.scrubber.logLoss,
+    putBack: ports.generation.wasPutBack,
     copyPace: ports.throttle.status(),
     trust: trustStatus(ports),
     peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),

@@ -76,8 +76,15 @@ function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
 }
 
 const beside: readonly TroubleKind[] = [
-  ...(['stalled', 'unreadable', 'log lost', 'apart', 'clock', 'disk full', 'disk low'] as const),
-  ...(['unprotected', 'trust behind', 'trust ends', 'certificate ends'] as const),
+  ...(['stalled', 'unreadable', 'log lost', 'put back', 'apart', 'clock'] as const),
+  ...([
+    'disk full',
+    'disk low',
+    'unprotected',
+    'trust behind',
+    'trust ends',
+    'certificate ends',
+  ] as const),
 ];
 
 /** What the column STATE has no place for; of a server's own unsigned ring it tells. */
