@@ -129,7 +129,15 @@ test('a removed server gives its files up, and gateways work as far as granted',
   });
   expect(right.stdout).not.toContain('token');
   await tool.json('unstage notes');
-  for (const { address } of [gateway, poor]) await tool.json(['push', 'notes', '--to', address]);
+  const pushed = await tool.json(['push', 'notes', '--to', gateway.address]);
+  expect(pushed).toMatchObject({ ready: true, unheard: [] });
+  // It has the ring, and is of no use: a push says so, and what to type.
+  const useless = await tool.run(['push', 'notes', '--to', poor.address]);
+  expect([useless.exit, useless.stdout]).toEqual([
+    0,
+    expect.stringContaining(`${poor.address} has notes and cannot answer for it`),
+  ]);
+  expect(useless.stdout).toMatch(/Next: .*access grant NAME --peer --read notes --write notes/);
   const readyAt = (server: ServerUnderTest) => ask(server, '/readyz?ring=notes');
   expect((await readyAt(gateway)).status).toBe(200);
   const { status, bytes } = await readyAt(poor);

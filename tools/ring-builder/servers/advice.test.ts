@@ -39,6 +39,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['ACCESS_PENDING', { ...still, access: { version: 1, missing: 0 } }, 'push cities', 'brings'],
   ['ACCESS_PENDING', { ...still, access: { version: 1, missing: 1 } }, 'access sign', 'lacks 1'],
   ['ACCESS_PENDING', { ...still, access: null }, 'access list', 'access grant NAME'],
+  ['TRUST_UNKNOWN', signed, 'key trust', '127.0.0.1:6201 trusts no root'],
   ['TRUST_EXPIRED', signed, 'key trust --days 731', 'push cities takes along'],
   ['PEER_UNPROVEN', still, 'set-device cities d1 --ask-key', 'its key is new'],
   ['PEER_FAILED', still, 'push cities', 'set-device cities d1 --port PORT, then commit'],

@@ -179,6 +179,14 @@ const trust: Advise = () => ({
     'again with ring-server --trust and the trust.json of this folder, or use its folder',
 });
 
+const noTrust: Advise = ({ ring: { keyspace } }, plights) => ({
+  command: 'key trust',
+  text:
+    `${named(plights) || 'a server'} trusts no root, and so takes no grants: start it again with ` +
+    'ring-server --trust and the trust.json of this folder, or the id of its root, which ' +
+    `ring-builder key trust shows; then ring-builder push ${keyspace}`,
+});
+
 const expiredTrust: Advise = ({ ring: { keyspace } }) => {
   const command = `key trust --days ${trustLifeDaysMax}`;
   const text =
@@ -229,7 +237,7 @@ const table = new Map<ErrorCode, Advise>([
   ['RING_EPOCH_WRONG', trust],
   ['TRUST_FORK', trust],
   ['TRUST_OLDER', trust],
-  ['TRUST_UNKNOWN', trust],
+  ['TRUST_UNKNOWN', noTrust],
   ['TRUST_INVALID', trust],
   ['TRUST_EXPIRED', expiredTrust],
   ['BEACON_EXPIRED', says('a new beacon lets servers drop again', (ring) => `beacon ${ring}`)],

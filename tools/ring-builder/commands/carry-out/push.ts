@@ -13,6 +13,7 @@ import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
 import { accepted, type PushOutcome, plightsOf, skipped } from '../../servers/push-to-targets.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
+import { gatewayGrant, unheardGateways, unheardLine } from '../../servers/unheard-gateways.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
 import { askedVersion } from '../../versions/version-reference.ts';
@@ -56,7 +57,9 @@ export const verb: Verb = {
     const advice = adviceOn(await situationOf(context, version), plights);
     const given = await trustToGive(context, version);
     const isVouched = given !== null && given.beacons.length > 0;
-    return pushAnswer(context, version, { ...pushed, advice, isVouched });
+    const outside = accepted(pushed.servers).filter(({ devices }) => devices.length === 0);
+    const unheard = await unheardGateways(outside, version.ring.keyspace);
+    return pushAnswer(context, version, { ...pushed, advice, isVouched, unheard });
   },
 };
 
@@ -137,10 +140,12 @@ function pushAnswer(
     readonly advice: Advice | null;
     /** A beacon went along. */
     readonly isVouched: boolean;
+    /** Servers outside the ring that have it, and of which its devices take nothing. */
+    readonly unheard: readonly string[];
   },
 ): Answer {
-  const { servers, notReady, wait, enough, canariesFailed } = pushed;
-  const ready = notReady === '' && !canariesFailed;
+  const { servers, notReady, wait, enough, canariesFailed, unheard } = pushed;
+  const ready = notReady === '' && !canariesFailed && unheard.length === 0;
   const count = (wanted: string): number =>
     servers.filter(({ outcome, required }) => outcome === wanted && required).length;
   const [accepts = 0, refused = 0, unreachable = 0, skips = 0] = outcomes.map(count);
@@ -161,7 +166,7 @@ function pushAnswer(
   return {
     json: {
       ...{ ring: keyspace, version, id, accepted: accepts, refused, unreachable, skipped: skips },
-      ...{ ready, wait, enough, servers },
+      ...{ ready, wait, enough, unheard, servers },
     },
     lines: [
       `${keyspace} version ${version} (${head12}): ${accepts} of ${counted(servers.length, 'server')} accepted`,
@@ -170,6 +175,7 @@ function pushAnswer(
       ...new Set(failed.flatMap(({ hint = [] }) => hint)),
       ...(skips > 0 ? [`${counted(skips, 'server was', 'servers were')} not asked: ${why}`] : []),
       ...(notReady === '' ? [] : [notReady]),
+      ...(unheard.length === 0 ? [] : [unheardLine(unheard, keyspace)]),
       ...(pushed.isVouched && accepts > 0 ? [beaconLine(keyspace)] : []),
       ...(advice === null ? [] : [advice.text]),
     ],
@@ -197,10 +203,11 @@ function sentLines(servers: readonly PushOutcome[]): string[] {
 const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;
 
 function nextCommand(
-  { servers }: Pushed,
+  { servers, unheard }: Pick<Pushed, 'servers'> & { readonly unheard: readonly string[] },
   { keyspace, inFlight }: { readonly keyspace: string; readonly inFlight: boolean },
 ): string {
   if (servers.some(({ outcome }) => outcome === 'skipped')) return `push ${keyspace}`;
+  if (unheard.length > 0) return gatewayGrant(keyspace);
   return inFlight ? `rollout ${keyspace}` : `servers ${keyspace}`;
 }
 

@@ -1,0 +1,39 @@
+// Gateways that have a ring, and whose devices take nothing of them: each says so in /readyz.
+import { jsonOrNull } from '@ringwright/base/parse-json';
+import { getHttp } from '@ringwright/node/link/get-http';
+import { z } from 'zod';
+import { fanOut } from './fan-out.ts';
+import type { Target } from './ring-targets.ts';
+import { connectTimeoutMs } from './server-connection.ts';
+import { proofOf, shownIdentity, shownToken } from './server-proofs.ts';
+
+const readySchema = z.object({ waiting: z.array(z.object({ why: z.string().optional() })) });
+
+/** Of these servers; one that does not say is taken for heard. */
+export async function unheardGateways(
+  servers: readonly Pick<Target, 'address'>[],
+  ring: string,
+): Promise<string[]> {
+  const unheard = await fanOut(servers, async ({ address }) => {
+    const asking = { token: shownToken(), identity: shownIdentity(), timeoutMs: connectTimeoutMs };
+    const path = `/readyz?ring=${ring}`;
+    const proof = await proofOf(address);
+    const { body } = await getHttp(address, path, { ...asking, proof }).catch(() => ({ body: '' }));
+    const { data } = readySchema.safeParse(jsonOrNull(body));
+    return data?.waiting.some(({ why }) => why === 'CALLER_UNPROVEN') === true ? [address] : [];
+  });
+  return unheard.flat();
+}
+
+/** The word that has them heard, for Context.next; what it makes is for `--token-file`. */
+export function gatewayGrant(ring: string): string {
+  return `access grant NAME --peer --read ${ring} --write ${ring} --out FILE`;
+}
+
+export function unheardLine(addresses: readonly string[], ring: string): string {
+  const [who, it] = addresses.length === 1 ? ['has', 'it'] : ['have', 'them'];
+  return (
+    `${addresses.join(' ')} ${who} ${ring} and cannot answer for it: its devices take nothing of ` +
+    `${it}; ring-builder ${gatewayGrant(ring)}, and ring-server --token-file FILE, change that`
+  );
+}
