@@ -40,6 +40,14 @@ export function encodeSegmentHeader(number: number, salt: Buffer): Buffer {
   return header;
 }
 
+/** Whether a program wrote it whose segments have another form: the magic ends with a number. */
+export function isOtherForm(bytes: Buffer): boolean {
+  const magic = bytes.toString('latin1', 0, SEGMENT_MAGIC.length);
+  return (
+    /^RWLOG\d{3}$/.test(magic) && !bytes.subarray(0, SEGMENT_MAGIC.length).equals(SEGMENT_MAGIC)
+  );
+}
+
 export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | null {
   if (bytes.length < segmentHeaderBytes || !bytes.subarray(0, 8).equals(SEGMENT_MAGIC)) return null;
   const seed = bytes.readUInt32BE(CHECKED_HEADER_BYTES);

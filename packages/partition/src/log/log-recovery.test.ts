@@ -92,18 +92,30 @@ describe('one segment', () => {
 
   test('of a later program: nothing is lost, and the way back is named', async () => {
     const seed = bytes.readUInt32BE(segmentHeaderBytes - 4);
-    const later = Buffer.from(bytes.subarray(segmentHeaderBytes, starts[1]));
-    later[frameHeaderBytes] = 4;
-    checksumFrame(later, 0, seed);
+    const [header, first] = [
+      bytes.subarray(0, segmentHeaderBytes),
+      bytes.subarray(segmentHeaderBytes, starts[1]),
+    ];
+    const kind = Buffer.from(first);
+    kind[frameHeaderBytes] = 4;
+    checksumFrame(kind, 0, seed);
+    const magic = Buffer.from(header);
+    magic.write('RWLOG002', 'latin1');
     await using image = scratch();
     image.damaged();
     const file = `${image.directory}/0000000000000001.log`;
-    writeFileSync(file, Buffer.concat([bytes.subarray(0, segmentHeaderBytes), later]));
-    await expect(readSegment(dirname(file), 1, true)).rejects.toMatchObject({
-      code: 'LOG_DAMAGED',
-      message: expect.stringContaining('an entry of kind 4, which a newer release wrote'),
-      hint: expect.stringContaining('nothing is lost: start the newer release'),
-    });
+    for (const [later, what] of [
+      [[header, kind], 'a frame with an entry of kind 4'],
+      [[magic, first], 'a segment of another form'],
+      [[magic], 'a segment of another form'],
+    ] as const) {
+      writeFileSync(file, Buffer.concat(later));
+      await expect(readSegment(dirname(file), 1, true)).rejects.toMatchObject({
+        code: 'LOG_DAMAGED',
+        message: expect.stringContaining(`${what}, of a newer release`),
+        hint: expect.stringContaining('nothing is lost: start that on this directory'),
+      });
+    }
   });
 
   test('of an earlier program: nobody knows how long it was', async () => {

@@ -8,6 +8,7 @@ import {
   filledBy,
   frameAt,
   frameBehind,
+  isOtherForm,
   segmentHeaderBytes,
 } from './log-frame.ts';
 import { segmentFile } from './log-segment.ts';
@@ -40,6 +41,7 @@ export async function readSegment(
   const header = decodeSegmentHeader(segment);
   if (header === null || header.number !== number) {
     const neverFinished = isLast && header === null && segment.length <= segmentHeaderBytes;
+    if (isOtherForm(segment)) throw ofNewer(file, 0, 'a segment of another form');
     if (neverFinished) return { bytes: segment, tornAt: 0, frames: 0, entries: new Map() };
     throw damaged(file, 0, 'its header is not one of this segment');
   }
@@ -134,12 +136,15 @@ class EntryPlaces {
 /** The frame's checksum is right: it is as somebody wrote it. `kind`: as of laterKind. */
 function notUnderstood(file: string, offset: number, kind: number | null): CodedError {
   if (kind === null) return damaged(file, offset, 'a frame holds what no program of ours wrote');
-  const what = `a frame holds an entry of kind ${kind}, which a newer release wrote`;
-  return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${what}`, {
+  return ofNewer(file, offset, `a frame with an entry of kind ${kind}`);
+}
+
+function ofNewer(file: string, offset: number, what: string): CodedError {
+  return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${what}, of a newer release`, {
     hint:
-      'nothing is lost: start the newer release on this directory and stop it with SIGTERM; ' +
+      'where one ran here nothing is lost: start that on this directory, stop it with SIGTERM; ' +
       'when it has said that all is in the partition files, this one can start',
-    details: { file, offset, kind },
+    details: { file, offset },
   });
 }
 
