@@ -2,7 +2,7 @@
 // ring part, what is exchanged with others.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CodedError } from '@ringwright/base/coded-error';
+import { CodedError } from '@ringwright/base/coded-error';
 import { ringRelayCooldownMs } from '@ringwright/base/limits-rings';
 import type { Logger } from 'pino';
 import type { OpenedDevice } from './open-device.ts';
@@ -44,7 +44,8 @@ export async function assembleRings(opened: OpenedDevice, ports: Ports): Promise
   const cache = { directory: join(opened.directory, 'rings') };
   const forks = await loadForks(cache.directory, ports);
   const cached = await loadRingCache(cache, (file, error) => {
-    log.error({ file, error }, 'ring file damaged');
+    const isNewer = error instanceof CodedError && error.code === 'RING_FORMAT_UNKNOWN';
+    log.error({ file, error }, isNewer ? 'ring file of a newer release' : 'ring file damaged');
   });
   const onRefuse = ({ code }: CodedError): void => metrics.ringRefusals.inc({ code });
   const parts = { cache, identity, nowMs, trust, forks, onActivate, onRefuse };

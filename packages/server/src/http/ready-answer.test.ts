@@ -12,7 +12,10 @@ const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
 function portsWith(
   ready: Readonly<Record<string, readonly number[]>>,
   list: readonly ActiveRing[] = [large, small],
-  shape: Partial<Record<'isClosed' | 'isGranted' | 'isPending' | 'isAwaited', true>> = {},
+  shape: Partial<Record<'isClosed' | 'isGranted' | 'isPending' | 'isAwaited', true>> & {
+    /** The highest version that was ever active. */
+    readonly highest?: number;
+  } = {},
 ): ReadyPorts {
   const infos = Object.entries(ready).flatMap(([keyspace, partitions]) =>
     partitions.map((partition) => ({ keyspace, partition, state: 'ready' })),
@@ -23,7 +26,7 @@ function portsWith(
   };
   // Nothing else of the server is looked at.
   return {
-    rings: { list: () => list, get },
+    rings: { list: () => list, get, onDisk: () => ({ version: shape.highest ?? 1 }) },
     store: { list: () => infos },
     guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
     proven: { isClosed: () => shape.isClosed === true },
@@ -84,4 +87,14 @@ test('a server outside a ring is, where the devices of the ring answer it', () =
   });
   const granted = { isClosed: true, isGranted: true } as const;
   expect(readyAnswer(portsWith({}, [without], granted), null).ready).toBe(true);
+});
+
+test('one that went back to an older ring, since it cannot read its newest, is not', () => {
+  const complete = { small: [0, 1, 2, 3] };
+  const { version } = small.ring;
+  expect(readyAnswer(portsWith(complete, [small], { highest: version + 1 }), 'small')).toEqual({
+    ready: false,
+    rings: [{ ring: 'small', ready: false, notReady: 0 }],
+    waiting: [{ ring: 'small', notReady: 0, why: 'RING_STALE' }],
+  });
 });

@@ -4,7 +4,10 @@ import type { Guard } from '../access/guard.ts';
 import { isHeardAsGateway, type OutsiderPorts } from '../peers/outsiders.ts';
 import type { PeersBack } from '../peers/peers-back.ts';
 import { activeDuties } from '../rings/active-duties.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
 import { notReadyHere, type StatusPorts } from '../status/status.ts';
+
+type WhyNot = 'CALLER_UNPROVEN' | 'JUST_STARTED' | 'RING_STALE';
 
 interface ReadyAnswer {
   readonly ready: boolean;
@@ -21,8 +24,10 @@ interface ReadyAnswer {
     /**
      * CALLER_UNPROVEN: the ring does not name this server, and its devices would not answer it.
      * JUST_STARTED: it does, and some of its servers may not have connected to this one again.
+     * RING_STALE: a newer version was active here, and its file cannot be read, as after a
+     * downgrade.
      */
-    readonly why?: 'CALLER_UNPROVEN' | 'JUST_STARTED';
+    readonly why?: WhyNot;
   }[];
 }
 
@@ -37,24 +42,23 @@ export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, Outsid
  * Throws RING_UNKNOWN.
  */
 export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
-  const { rings, store, guard, peersBack } = ports;
+  const { rings, store, guard } = ports;
   const asked = ring === null ? rings.list() : [rings.get(ring)];
   const infos = store.list();
   const found = asked.map((active) => {
     const notReady = notReadyHere(infos, active);
     const given = activeDuties(active).serve.length;
-    const why = isHeardAsGateway(ports, active)
-      ? active.self !== null && peersBack.isAwaited && ('JUST_STARTED' as const)
-      : ('CALLER_UNPROVEN' as const);
-    const ready = notReady === 0 && why === false;
-    return { ring: active.ring.keyspace, ready, notReady, why, given };
+    const { keyspace } = active.ring;
+    const why = whyNot(ports, active);
+    const ready = notReady === 0 && why === null;
+    return { ring: keyspace, ready, notReady, why, given };
   });
   const waiting = found
     .filter(({ ready }) => !ready)
     .map(({ ring: name, notReady, why }) => ({
       ring: name,
       notReady,
-      ...(why !== false && { why }),
+      ...(why !== null && { why }),
     }));
   // A ring that gives this device nothing says nothing of it, unless all are such.
   const given = found.filter((one) => one.given > 0);
@@ -62,4 +66,11 @@ export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer
   const isReady = counted.length === 0 || counted.some(({ ready }) => ready);
   const told = found.map(({ ring: name, ready, notReady }) => ({ ring: name, ready, notReady }));
   return { ready: isReady && !guard.isPending, rings: told, waiting };
+}
+
+function whyNot(ports: ReadyPorts, active: ActiveRing): WhyNot | null {
+  const { keyspace, version } = active.ring;
+  if (version < (ports.rings.onDisk(keyspace)?.version ?? 0)) return 'RING_STALE';
+  if (!isHeardAsGateway(ports, active)) return 'CALLER_UNPROVEN';
+  return active.self !== null && ports.peersBack.isAwaited ? 'JUST_STARTED' : null;
 }
