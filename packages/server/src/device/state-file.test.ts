@@ -54,6 +54,18 @@ test('a file that is not of the schema is refused by name', async () => {
   );
 });
 
+test('a file of a newer release is told in one line, with the release that reads it', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'state.json');
+  await writeFile(file, '{"age":1,"mark":"m","later":1}');
+  await expect(readState(file, schema)).rejects.toThrow(
+    expect.objectContaining({
+      message: `${file} cannot be read: ✖ Unrecognized key: "later"`,
+      hint: expect.stringContaining('where a newer release ran here, start that one again'),
+    }),
+  );
+});
+
 test('a full disk is told as that, and a path that cannot be written by its name', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'state.json');

@@ -91,9 +91,11 @@ export async function readIfThere<T>(file: string, parse: (text: string) => T): 
 }
 
 function unreadable(file: string, cause: unknown): CodedError {
-  const reason = messageOf(cause);
+  const isForm = cause instanceof z.ZodError;
+  const reason = isForm ? z.prettifyError(cause).replaceAll('\n', ' ') : messageOf(cause);
+  const byHand = 'a damaged disk, or a file changed by hand: put back the file as it was';
   return new CodedError('DISK_FAILED', `${file} cannot be read: ${reason}`, {
-    hint: 'a damaged disk, or a file changed by hand: put back the file as it was',
+    hint: isForm ? `where a newer release ran here, start that one again; else ${byHand}` : byHand,
     details: { file },
     cause,
   });
