@@ -40,6 +40,6 @@ export function olderLines(older: readonly OlderServer[]): string[] {
   const runs = counted(older.length, 'server runs', 'servers run');
   const newest = Math.max(...older.map((one) => one.newest));
   const which = `wire version ${versions.join(', ')}, the newest is ${newest}`;
-  const waits = 'until that is upgraded, listings, archives and splits may be refused';
+  const waits = 'until all are upgraded, listings, archives and splits may be refused';
   return [`${runs} an older release (${which}): ${named.join(' ')}${more}; ${waits}`];
 }
