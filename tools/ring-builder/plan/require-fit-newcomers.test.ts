@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { wireVersion } from '@ringwright/wire/wire-version';
+import { oldestWireVersion, wireVersion } from '@ringwright/wire/wire-version';
 import { expect, onTestFinished, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
@@ -15,7 +15,7 @@ const unfit = [
   [{ trust: [{ cluster: 'another' }] }, 'NEWCOMER_UNFIT'],
   [{ nowMs: nowMs + 61_000 }, 'NEWCOMER_UNFIT'],
   [{ nowMs: nowMs - 61_000 }, 'NEWCOMER_UNFIT'],
-  [{ wireVersion: wireVersion + 1 }, 'WIRE_VERSION_UNKNOWN'],
+  [{ wireVersion: oldestWireVersion - 1 }, 'WIRE_VERSION_UNKNOWN'],
 ] as const;
 
 /** A ring of one server that was pushed, and another server that may say anything. */
@@ -62,5 +62,13 @@ test('plan and commit refuse a newcomer that says it is another, and change noth
   await json('plan cities --yes');
   const { cluster } = ring;
   news.said = { device: 'b', trust: [{ cluster }], nowMs: nowMs + 59_000, wireVersion };
+  expect(await json('commit cities -m joins')).toMatchObject({ version: 2 });
+});
+
+test('a newcomer of a newer release is taken: it speaks what is spoken here', async () => {
+  const { news, json, add } = await ringAndNewcomer();
+  news.said = { device: 'b', wireVersion: wireVersion + 1 };
+  await json(add);
+  await json('plan cities');
   expect(await json('commit cities -m joins')).toMatchObject({ version: 2 });
 });

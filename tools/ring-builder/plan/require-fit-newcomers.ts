@@ -4,6 +4,7 @@ import { clockAheadMsMax } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Device } from '@ringwright/ring/device';
 import { commonWireVersion } from '@ringwright/wire/check-wire-version';
+import { wireVersion } from '@ringwright/wire/wire-version';
 import type { ServerStatus } from '../servers/server-status.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
@@ -59,7 +60,10 @@ export function requireFit(
       hint: `${help}; or add --yes when that is known`,
       details: { ring, device: device.device, address },
     });
-  if (status.wireVersion !== undefined) commonWireVersion(status.wireVersion, address);
+  if (status.wireVersion !== undefined) {
+    // A newer one speaks what is spoken here: servers are upgraded first, ring-builder last.
+    commonWireVersion(Math.min(status.wireVersion, wireVersion), address);
+  }
   const name = status.device ?? null;
   if (name !== null && name !== device.device) {
     throw unfit(`the ring names it ${device.device}, its server was started as ${name}`, rename);
