@@ -72,9 +72,10 @@ function boundsOfPin(tree: TierTree, common: Bounds, pinnedCount: PinnedCount): 
   const fixed = withLeaves(tree, common, pinned);
   if (isFeasible(tree, fixed, pinnedCount.replicas)) return differing(common, fixed, true);
   const { low, high } = nearestBounds(tree, common, { ...pinnedCount, pinned });
-  // The domains above say enough about leaves that are neither pinned nor in every partition.
+  // The domains above say enough about leaves that are neither pinned nor in every partition; but
+  // one whose share is no slot at all may be needed where others are pinned off.
   for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {
-    if (pinned.has(v) || common.low[v]! > 0) continue;
+    if (pinned.has(v) || common.low[v]! > 0 || common.high[v] === 0) continue;
     low[v] = common.low[v]!;
     high[v] = common.high[v]!;
   }

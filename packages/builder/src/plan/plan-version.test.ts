@@ -285,3 +285,13 @@ test('a pin on a device that has no share is kept', () => {
     }
   }
 });
+
+test('where a pin leaves nobody else, a device that has no share is taken', () => {
+  const free = shadowed([]);
+  const head = firstOf(free);
+  const pin = { partition: 3, on: [], off: [0, 1, 2, 3, 4] };
+  const state = applyChanges(free, [{ kind: 'pin', pin }]);
+  const from = { head, headId: ID, state, direct: true };
+  const ring = nextRing(planVersion(from), from);
+  expect(ring.table.map((row) => row[3]).sort()).toEqual([5, 6, 7]);
+});
