@@ -1,14 +1,16 @@
 // What a revert would do now: moves in flight cancelled, then a plan towards the old placement.
-
+import { isDeepStrictEqual } from 'node:util';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import { revertPlan, revertState } from '@ringwright/builder/plan/revert-plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { sameState } from '@ringwright/builder/state/state-json';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
+import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { cancelMoves } from '@ringwright/ring/advance-ring';
+import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../../cli/verb.ts';
 import { lastPush } from '../../versions/last-push.ts';
@@ -25,6 +27,7 @@ export interface PreparedRevert {
   readonly state: BuilderState;
   readonly plan: Plan;
   readonly direct: boolean;
+  /** False where all is as it was, or on its way there. */
   readonly changed: boolean;
 }
 
@@ -51,8 +54,16 @@ export async function prepareRevert(
     direct,
   });
   const plan = { ...planned, warnings: [...planned.warnings, ...notNotedFindings(planned)] };
-  const changed = cancelled !== null || plan.moves.length > 0 || !sameState(state, opened.state);
+  const changed = !sameState(state, opened.state) || !leadsThere(head, planned);
   return { opened, head, old, cancelled, state, plan, direct, changed };
+}
+
+/** Whether what is in flight, with the waves after it, is what the plan would move: often nothing. */
+function leadsThere({ ring, extraSections }: StoredVersion, { moves, later }: Plan): boolean {
+  const slotsOf = (some: readonly Pick<Move, 'partition' | 'replica' | 'to'>[]): Set<string> =>
+    new Set(some.map(({ partition, replica, to }) => `${partition} ${replica} ${to}`));
+  const onTheWay = slotsOf([...ring.moves, ...laterWavesOf(extraSections).flat()]);
+  return isDeepStrictEqual(onTheWay, slotsOf([...moves, ...later.flat()]));
 }
 
 function cancelledHead({ ring, id }: StoredVersion): Ring | null {

@@ -94,18 +94,26 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
   };
 }
 
-function nothingToDo(context: Context, { opened, old, plan }: PreparedRevert): Answer {
-  const { ring, head } = opened;
+function nothingToDo(context: Context, { opened, head, old, plan }: PreparedRevert): Answer {
+  const { ring } = opened;
   const { version } = old.ring;
+  const inFlight = head.ring.moves.length;
+  const onTheWay = `${ring}: ${counted(inFlight, 'move leads', 'moves lead')} there already`;
   return {
-    json: { ring, version: head?.version ?? null, to: old.ring.version, moved: 0, changed: false },
+    json: { ring, version: head.ring.version, to: version, moved: 0, inFlight, changed: false },
     lines: isReached(plan)
-      ? [`${ring}: placement, weights and settings are those of version ${version}`]
+      ? [
+          inFlight > 0
+            ? onTheWay
+            : `${ring}: placement, weights and settings are those of version ${version}`,
+        ]
       : [
-          `${ring}: nothing to do; it cannot come nearer to version ${version}`,
+          inFlight > 0
+            ? `${onTheWay}, as near to version ${version} as can be`
+            : `${ring}: nothing to do; it cannot come nearer to version ${version}`,
           ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
         ],
-    next: context.next(`status ${ring}`),
+    next: context.next(`${inFlight > 0 ? 'rollout' : 'status'} ${ring}`),
   };
 }
 
