@@ -128,7 +128,8 @@ export function requireSameReplicas(head: Ring, state: BuilderState): void {
   const { keyspace, replicas } = head;
   if (state.replicas === replicas) return;
   const set = `ring-builder set ${keyspace} --replicas`;
-  const first = `ring-builder unstage ${keyspace}, ${set} ${state.replicas}, commit and rollout first`;
+  const anew = `ring-builder unstage ${keyspace}, ${set} ${state.replicas}`;
+  const first = `${anew}, commit and rollout first`;
   const kept = `${set} ${replicas} keeps them`;
   throw unfit(state, `${replicas} replicas are to become ${state.replicas}`, {
     hint: `one after the other: ${Number.isInteger(replicas) ? kept : first}`,

@@ -293,5 +293,5 @@ test('where a pin leaves nobody else, a device that has no share is taken', () =
   const state = applyChanges(free, [{ kind: 'pin', pin }]);
   const from = { head, headId: ID, state, direct: true };
   const ring = nextRing(planVersion(from), from);
-  expect(ring.table.map((row) => row[3]).sort()).toEqual([5, 6, 7]);
+  expect(new Set(ring.table.map((row) => row[3]))).toEqual(new Set([5, 6, 7]));
 });

@@ -46,12 +46,12 @@ test.each([
   ['--replication-address 127.0.0.9:6300', 'replication address 127.0.0.9:6300'],
   ['--replication-address none --zone 4', 'zone 4, replication address none'],
   ['--key none --name sdc', 'device sdc, key none'],
-])('set-device %s is told as %s', async (typed, told) => {
+])('set-device %s is told as %s', async (typed, words) => {
   const tool = await ringBuilderHere();
   await tool.json('create kv --partitions 16 --replicas 1');
   await tool.json('add kv r1z1-127.0.0.1:1R127.0.0.1:2/sdb 1');
-  expect(await tool.text(`set-device kv d0 ${typed}`)).toMatch(`staged: set ${told} of d0 r1z`);
-  expect(await tool.text('status kv')).toContain(`: set ${told} of d0 r1z`);
+  expect(await tool.text(`set-device kv d0 ${typed}`)).toMatch(`staged: set ${words} of d0 r1z`);
+  expect(await tool.text('status kv')).toContain(`: set ${words} of d0 r1z`);
 });
 
 test.each([
