@@ -1,6 +1,7 @@
 // The line that makes a change part of the history: for all first, where the head is shared, then
 // in this folder.
 import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { printBuilderFile } from './folder/builder-file.ts';
 import { type LogEntry, makesVersion } from './folder/log-entry.ts';
@@ -37,8 +38,8 @@ export type Note = Pick<LogEntry, 'time' | 'user' | 'message' | 'details' | 'kin
 
 /**
  * Adds the note for a committed version: `details` of a `push` says what the servers answered, of
- * `moves` which moves, or which rate. Throws RING_UNKNOWN, LOCK_HELD. A crash leaves the entry
- * there or not, and nothing else changed.
+ * `moves` which moves, or which rate. Throws RING_UNKNOWN, LOCK_HELD, HEAD_MOVED when the log
+ * has no such version. A crash leaves the entry there or not, and nothing else changed.
  */
 export async function noteVersion(
   place: { readonly rings: string; readonly ring: string },
@@ -53,11 +54,24 @@ export async function appendNote(writable: WritableRing, head: Head, entry: Note
   assert(!makesVersion(entry), `an entry of kind ${entry.kind} is no note`);
   const { folder, file, log } = writable;
   const made = log.entries.find((one) => makesVersion(one) && one.id === head.id);
-  assert(made?.version === head.version, `version ${head.version} is in the log`);
+  if (made === undefined) throw isGone(folder.ring, head);
   const { version, id, parent } = made;
   const noted = { ...entry, version, id, parent, moves: 0, figures: {} };
   const changed = entry.kind === 'sign' ? [version] : [];
   const extended = await appendLog(writable, noted, { changed });
   const end = extended.hashes.at(-1) ?? null;
   await replaceDurably(folder.builder, printBuilderFile({ ...file, log: end }));
+}
+
+/** A push or rollout takes long: git, or a restore, may have brought another history meanwhile. */
+function isGone(ring: string, head: Head): CodedError {
+  const named = `version ${head.version} (${head.id.slice(0, 12)}) of ${ring}`;
+  return new CodedError(
+    'HEAD_MOVED',
+    `${named} is in the log no more: it has another history now`,
+    {
+      hint: `ring-builder log ${ring} shows the history that is here`,
+      details: { ring, version: head.version, id: head.id },
+    },
+  );
 }

@@ -1,6 +1,5 @@
 // Opening a ring's folder for reading: state, staged changes, head. It never writes.
 
-import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Staged } from '@ringwright/builder/state/change';
@@ -19,9 +18,9 @@ import {
   type RingLog,
   readRingLog,
 } from './folder/read-log.ts';
-import { readVersionFile } from './folder/read-version.ts';
+import { readVersionFile, requireLogged } from './folder/read-version.ts';
 import { requireRing } from './folder/require-ring.ts';
-import { type RingFolder } from './folder/ring-folder.ts';
+import { type RingFolder, versionPath } from './folder/ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 
 export interface OpenedRing {
@@ -35,7 +34,10 @@ export interface OpenedRing {
   readonly entries: readonly LogEntry[];
 }
 
-/** State, staged and head. Throws RING_UNKNOWN, RING_LOG_DAMAGED, BUILDER_FILE_INVALID. */
+/**
+ * State, staged and head. Throws RING_UNKNOWN, RING_LOG_DAMAGED, BUILDER_FILE_INVALID, and where
+ * builder.json is behind RING_FILE_INVALID.
+ */
 export async function openRing(rings: string, ring: string): Promise<OpenedRing> {
   const folder = await requireRing(rings, ring);
   const { file, log } = await readFolder(folder);
@@ -92,7 +94,7 @@ async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Pr
   const end = log.hashes.at(-1) ?? null;
   if (last === null) return { ...file, log: end };
   const version = await readVersionFile(folder, last.version);
-  assert(version.id === last.id, `version ${last.version} has the id that the log names`);
+  requireLogged(version, last, { ring: folder.ring, path: versionPath(folder, last.version) });
   const committed = missed.find((entry) => entry.kind === 'commit');
   if (committed !== undefined) requireSameChanges(folder, file, committed);
   return {

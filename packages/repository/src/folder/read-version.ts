@@ -64,14 +64,21 @@ export async function readVersion(
     });
   }
   const stored = await readVersionFile(folder, wanted, path);
-  if (stored.id !== entry.id) {
-    const message = `${path} has id ${stored.id}, the log says ${entry.id}`;
-    throw new CodedError('RING_FILE_INVALID', message, {
-      hint: `ring-builder verify ${ring}`,
-      details: { ring, version: wanted, found: stored.id, wanted: entry.id },
-    });
-  }
+  requireLogged(stored, entry, { ring, path });
   return stored;
+}
+
+/** Two histories may meet in one folder: a file of the one, a line of the other. */
+export function requireLogged(
+  { id }: StoredVersion,
+  entry: Pick<LogEntry, 'version' | 'id'>,
+  { ring, path }: { readonly ring: string; readonly path: string },
+): void {
+  if (id === entry.id) return;
+  throw new CodedError('RING_FILE_INVALID', `${path} has id ${id}, the log says ${entry.id}`, {
+    hint: `ring-builder verify ${ring}`,
+    details: { ring, version: entry.version, found: id, wanted: entry.id },
+  });
 }
 
 /** Its place in the folder, or in the archive when it was pruned to one; null when it is gone. */

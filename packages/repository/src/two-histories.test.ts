@@ -1,0 +1,53 @@
+// What git, or a restore, brings into a folder from another one: a line here, a file there.
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { must } from '@ringwright/base/assert';
+import { expect, test } from 'vitest';
+import {
+  author,
+  nextVersion,
+  scratchRings,
+  stageDevices,
+} from '../../../test/support/small-repository.ts';
+import { noteVersion } from './append-log.ts';
+import { commitVersion } from './commit-version.ts';
+import { openRing } from './open-ring.ts';
+import { stage } from './stage-changes.ts';
+
+const ring = 'cities';
+
+async function ringsOf(overload: number): Promise<string> {
+  const rings = await scratchRings();
+  await stageDevices(rings);
+  await stage({ rings, ring }, author, {
+    command: 'set',
+    changesOf: () => [{ kind: 'set', settings: { overload } }],
+  });
+  await commitVersion(rings, await nextVersion(rings));
+  return rings;
+}
+
+test('a note about a version of another history is refused', async () => {
+  const [ours, theirs] = await Promise.all([ringsOf(0.1), ringsOf(0.2)]);
+  const { head } = await openRing(theirs, ring);
+  const note = { ...author, message: '', details: {}, commands: [] };
+  const noted = noteVersion({ rings: ours, ring }, must(head, 'it has a version'), {
+    ...note,
+    kind: 'push',
+  });
+  await expect(noted).rejects.toMatchObject({ code: 'HEAD_MOVED' });
+  expect((await openRing(ours, ring)).entries).toHaveLength(1);
+});
+
+test('a builder.json that is behind is completed from no file of another history', async () => {
+  const [ours, theirs] = await Promise.all([ringsOf(0.1), ringsOf(0.2)]);
+  const builder = join(ours, ring, 'builder.json');
+  const before = await readFile(builder);
+  await commitVersion(ours, await nextVersion(ours));
+  await commitVersion(theirs, await nextVersion(theirs));
+  await writeFile(builder, before);
+  expect(await openRing(ours, ring)).toMatchObject({ head: { version: 2 } });
+  const file = join(ring, 'versions', '0000002.ring');
+  await cp(join(theirs, file), join(ours, file));
+  await expect(openRing(ours, ring)).rejects.toMatchObject({ code: 'RING_FILE_INVALID' });
+});
