@@ -4,6 +4,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, deviceWeightMax } from '@ringwright/base/limits';
 import { type Device, formatDevice } from '@ringwright/ring/device';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
+import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
 import type { BuilderDevice, BuilderState, Pin, WeightRamp } from './builder-state.ts';
 import type { Change } from './change.ts';
 import {
@@ -205,8 +207,11 @@ function givePins(state: MutableState, pins: readonly Pin[]): void {
   else state.pins = pins;
 }
 
+/** As many partitions as there are, of md5-shift: they stay what they are, and no version reshapes. */
 function reshape(state: MutableState, change: ReshapeChange): void {
   const { partitioner, pins } = reshapedBy(state, change);
+  const before = asIntervals(state.partitioner);
+  if (before !== null && samePartitioner(before, partitioner)) return;
   state.partitioner = partitioner;
   givePins(state, pins);
 }

@@ -343,3 +343,17 @@ test('where another number of replicas is staged, nothing that lies apart is mer
   await tool.json('commit cities -m three');
   await tool.json('set cities --partition-power 3');
 });
+
+test.each(['--partition-power 4', '--partitions 16 --partitioner hash-intervals'])(
+  'as many partitions as there are change nothing, and later commits go on (%s)',
+  async (shape) => {
+    const tool = await withRing(shape);
+    await notePush(tool.folder);
+    expect(await tool.json('set cities --partition-power 4')).toMatchObject({ changed: false });
+    const { partitioner } = await tool.json('table cities');
+    await tool.json('commit cities -m same');
+    await tool.json('set-weight cities d0 3');
+    expect(await tool.json('commit cities -m heavier --override x')).toMatchObject({ version: 2 });
+    expect(await tool.json('table cities')).toMatchObject({ version: 2, partitioner });
+  },
+);
