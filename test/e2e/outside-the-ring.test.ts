@@ -102,9 +102,10 @@ test('a removed server gives its files up, and gateways work as far as granted',
   const confirm = `trash notes confirm --to ${removed.address} --yes`;
   const refused = await tool.run(confirm);
   expect([refused.exit, `${refused.stdout}${refused.stderr}`]).toEqual([
-    4,
+    5,
     expect.stringContaining('they take no record of it; start it with --token-file'),
   ]);
+  expect(refused.stdout).toMatch(/^0 files may go$/m);
   await removed.kill();
   await removed.start(await tokenFor('removed', '--write', 'notes'));
   // It hears from the others what its token was granted.

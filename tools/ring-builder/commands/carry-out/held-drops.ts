@@ -2,6 +2,7 @@
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { confirmDrops } from '@ringwright/wire/trash';
 import { fanOut } from '../../servers/fan-out.ts';
+import { failureOf } from '../../servers/give-trust.ts';
 import { withServer } from '../../servers/server-connection.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 
@@ -20,6 +21,7 @@ export interface HeldDrops {
 export interface LetGo extends HeldDrops {
   /** Why the server did not take the word; empty when it did. */
   readonly refusal: string;
+  readonly outcome: 'accepted' | 'refused' | 'unreachable';
 }
 
 const confirmTimeoutMs = 20_000;
@@ -46,6 +48,8 @@ export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<Let
     const confirmed = await orCoded(
       withServer(address, (server) => server.call(confirmDrops, shown, confirmTimeoutMs)),
     );
-    return { ...one, refusal: confirmed instanceof CodedError ? confirmed.message : '' };
+    if (!(confirmed instanceof CodedError)) return { ...one, refusal: '', outcome: 'accepted' };
+    const { message, outcome } = failureOf(confirmed);
+    return { ...one, refusal: message, outcome };
   });
 }

@@ -22,7 +22,7 @@ import {
   silentLines,
   silentServer,
 } from '../../servers/silent-servers.ts';
-import { heldDrops, type LetGo, letGo } from './held-drops.ts';
+import { type HeldDrops, heldDrops, type LetGo, letGo } from './held-drops.ts';
 
 const actions = ['list', 'restore', 'confirm'] as const;
 /** All are in --json. */
@@ -195,7 +195,7 @@ async function confirm(
   const away = servers.flatMap(({ address, required, said }) =>
     required && said instanceof Error ? [silentServer(address, said)] : [],
   );
-  const files = held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
+  const files = filesOf(held);
   const lines = held.map(
     ({ address, drops, quarantines, why }) =>
       `${address} holds back ${counted(drops, 'drop')} and ${counted(quarantines, 'quarantine')}` +
@@ -213,18 +213,26 @@ async function confirm(
   }
   const gone: readonly LetGo[] = await letGo(held, keyspace);
   const refused = gone.filter(({ refusal }) => refusal !== '');
+  const going = filesOf(gone.filter(({ refusal }) => refusal === ''));
+  const someAway = refused.some(({ outcome }) => outcome === 'unreachable');
   return {
     json: { ring: keyspace, files, servers: gone, away, changed: gone.length > refused.length },
     lines: [
       held.length === 0
         ? `${keyspace}: no drop waits for a word${away.length > 0 ? ', as far as was heard' : ''}`
-        : `${counted(files, 'file')} may go`,
-      ...refused.map(({ address, refusal }) => `${address} refused: ${refusal}`),
+        : `${counted(going, 'file')} may go`,
+      ...refused.map(({ address, outcome, refusal }) =>
+        outcome === 'refused' ? `${address} refused: ${refusal}` : refusal,
+      ),
       ...silentLines(away, 'operator'),
     ],
     next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),
-    exit: silentExit(away) || (refused.length > 0 ? 4 : 0),
+    exit: silentExit(away) || (someAway ? 4 : refused.length > 0 ? 5 : 0),
   };
+}
+
+function filesOf(held: readonly HeldDrops[]): number {
+  return held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
 }
 
 /** As typed again. */
