@@ -35,6 +35,15 @@ test('the claim of a dead process is noticed and removed', async () => {
   expect([...(await filesOf(rings)).keys()]).toEqual([join(rings, 'cities', 'builder.json')]);
 });
 
+test('a claim that a host of a longer name is writing is left alone', async () => {
+  const rings = await scratchRings();
+  const dead = 2 ** 22 + 1;
+  const theirs = join(rings, 'cities', `.tmp-.lock-${hostname()}-${dead}-1234-1`);
+  await writeFile(theirs, '{"pi');
+  await withRingLock(ringFolder(rings, 'cities'), author, async () => 'done');
+  expect([...(await filesOf(rings)).keys()]).toContain(theirs);
+});
+
 test('never are two inside', async () => {
   const rings = await scratchRings();
   let inside = 0;

@@ -118,10 +118,12 @@ async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<C
 
 /** Claims that were being written when their process died: never seen by anybody, but left behind. */
 async function removeUnfinished(folder: RingFolder, names: readonly string[]): Promise<void> {
-  const prefix = `${temporaryPrefix}${lockPrefix}${hostname()}-`;
+  const prefix = `${temporaryPrefix}${lockPrefix}`;
   for (const name of names.filter((each) => each.startsWith(prefix))) {
-    const pid = Number(name.slice(prefix.length).split('-', 1)[0]);
-    if (isDead({ pid, host: hostname() })) await rm(join(folder.path, name), { force: true });
+    // From the end: the name of a host may end like a number of a process, as db-77 does.
+    const [, host = '', pid] = /^(.+)-(\d+)-\d+$/.exec(name.slice(prefix.length)) ?? [];
+    const isLeft = pid !== undefined && isDead({ pid: Number(pid), host });
+    if (isLeft) await rm(join(folder.path, name), { force: true });
   }
 }
 
