@@ -33,6 +33,21 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   const inFlight = (await cluster.head()).moves.map(({ assignment }) => assignment);
   expect(inFlight).toEqual(stuck.map(({ assignment }) => assignment));
 
+  // Whoever looks is told of the force, and to see the moves first: the machines may come back.
+  const list = `ring-builder moves ${keyspace} list`;
+  const told = expect.stringMatching(`moves ${keyspace} force .* --reason TEXT`);
+  for (const looking of [
+    ['health', keyspace],
+    ['status', keyspace],
+    ['why', keyspace, partitions[0]!],
+  ]) {
+    const { stdout } = await builder.run(looking);
+    expect(stdout, looking[0]).toEqual(told);
+    // Partitions that are not ready come first for health.
+    const next = looking[0] === 'health' ? list : `Next: ${list}`;
+    expect(stdout, looking[0]).toContain(next);
+  }
+
   const force = ['moves', keyspace, 'force', ...partitions, '--json'];
   expect((await builder.run(force)).exit, 'without a reason').toBe(2);
   const reason = ['--reason', 'both machines burnt'];

@@ -7,6 +7,7 @@ import { askMoves } from '../moves/ask-moves.ts';
 import { rateClause, ratesBy, ratesText } from '../moves/copy-rates.ts';
 import { type MoveStage, moveRows } from '../moves/move-rows.ts';
 import { countStages } from '../moves/print-board.ts';
+import { stuckOf } from '../moves/stuck-moves.ts';
 import { adviceOn, type Plight } from '../servers/advice.ts';
 import { deviceNames } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
@@ -37,18 +38,23 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
   const { rates, unanswered } = ratesBy(targets, said);
   const counts = Map.groupBy(rows, ({ stage }) => stage);
   const advice = adviceOn(await situationOf(context, head), silent);
+  // As health has it: a move to a server that is down waits for that server.
+  const heard = rows.filter(({ to }) => to === null || !(said.get(to) instanceof Error));
+  const stuck = stuckOf(head, heard, said);
   const areAllPaused = rows.length > 0 && counts.get('paused')?.length === rows.length;
   const clause = rateClause(ratesText(rates, rates.size + unanswered.length), areAllPaused);
   return {
     stages: Object.fromEntries([...counts].map(([stage, { length }]) => [stage, length])),
     silent,
-    instead: advice?.command ?? (areAllPaused ? `moves ${ring.keyspace} resume all` : null),
+    instead:
+      stuck?.next ?? advice?.command ?? (areAllPaused ? `moves ${ring.keyspace} resume all` : null),
     lines: [
       `moves now: ${countStages(rows)}${clause === '' ? '' : `; ${clause}`}`,
       ...silent.map(
         ({ address, devices }) => `${address} does not answer: ${deviceNames(devices)}`,
       ),
       ...(advice === null ? [] : [advice.text]),
+      ...(stuck === null ? [] : [stuck.text]),
     ],
   };
 }

@@ -148,7 +148,7 @@ function moveTroubles(
   const stalled = (why: string, command: string): Trouble[] => [
     {
       ...{ ring: keyspace, address: null, kind: 'stalled', why },
-      command: stuck?.isForGood === true ? stuck.command : command,
+      command: stuck?.next ?? command,
       ...(stuck !== null && { hint: `stalled: ${stuck.text}` }),
     },
   ];

@@ -49,8 +49,10 @@ function silentIn(devices: Ring['devices'], said: Said): ReadonlySet<number> {
 }
 
 export interface StuckAdvice {
-  /** Without `ring-builder`. */
+  /** The force, without `ring-builder`. */
   readonly command: string;
+  /** What to type first: the force only where nobody is going to start what is down. */
+  readonly next: string;
   readonly text: string;
   /** Those that do not answer were all removed: nobody is going to start them. */
   readonly isForGood: boolean;
@@ -93,5 +95,6 @@ export function stuckAdvice(
     `moves wait for complete files of ${deviceNames(away)}: start what is down; where it is gone ` +
     `for good, ${asCommands([command, `rollout ${keyspace}`])} goes on with what there is, ` +
     'and gives up the writes that only those devices had';
-  return { command, text, isForGood: away.every((id) => removed.includes(id)) };
+  const isForGood = away.every((id) => removed.includes(id));
+  return { command, text, isForGood, next: isForGood ? command : `moves ${keyspace} list` };
 }

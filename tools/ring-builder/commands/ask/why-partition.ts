@@ -7,7 +7,7 @@ import { movesOf } from '@ringwright/ring/slots-of';
 import type { Answer } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { moveRows } from '../../moves/move-rows.ts';
-import { stuckOf } from '../../moves/stuck-moves.ts';
+import { type StuckAdvice, stuckOf } from '../../moves/stuck-moves.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
@@ -38,7 +38,8 @@ export async function whyPartition(
   const slots = whySlots(ring, state, partition);
   const source = { rings: context.rings, entries: opened.entries };
   const history = await partitionHistory(source, head, partition);
-  const blocks = [...(await moveBlocks(input, partition)), ...blocksOf(input, partition)];
+  const { stuck, blocks: moving } = await moveBlocks(input, partition);
+  const blocks = [...moving, ...blocksOf(input, partition)];
   const planned = next instanceof Error ? [] : next.plan.moves;
   const coming = planned.filter((move) => move.partition === partition);
   const future = next instanceof Error ? next.message : coming.length === 0 ? 'it stays' : null;
@@ -72,7 +73,7 @@ export async function whyPartition(
         ({ replica, from, to }) => `next version: replica ${replica} moves, ${routeText(from, to)}`,
       ),
     ],
-    next: context.next(coming.length > 0 ? `plan ${keyspace}` : `log ${keyspace}`),
+    next: context.next(stuck?.next ?? (coming.length > 0 ? `plan ${keyspace}` : `log ${keyspace}`)),
   };
 }
 
@@ -125,10 +126,13 @@ interface Block {
 }
 
 /** Servers are asked only where something moves. */
-async function moveBlocks({ head }: WhyInput, partition: number): Promise<Block[]> {
+async function moveBlocks(
+  { head }: WhyInput,
+  partition: number,
+): Promise<{ readonly blocks: readonly Block[]; readonly stuck: StuckAdvice | null }> {
   const { ring, state } = head;
   const moves = movesOf(ring, partition);
-  if (moves.length === 0) return [];
+  if (moves.length === 0) return { blocks: [], stuck: null };
   const said = await askMoves(ring, ringTargets(ring, state));
   const rows = moveRows(ring, said).filter((row) => row.partition === partition);
   const stuck = stuckOf(head, rows, said);
@@ -139,7 +143,8 @@ async function moveBlocks({ head }: WhyInput, partition: number): Promise<Block[
     const message = `replica ${replica} is ${move.state} from d${from} to d${to}: ${why}`;
     return { code: 'MOVE_IN_FLIGHT', message };
   });
-  return stuck === null ? blocks : [...blocks, { code: 'MOVE_IN_FLIGHT', message: stuck.text }];
+  if (stuck !== null) blocks.push({ code: 'MOVE_IN_FLIGHT', message: stuck.text });
+  return { blocks, stuck };
 }
 
 function blocksOf(input: WhyInput, partition: number): Block[] {
