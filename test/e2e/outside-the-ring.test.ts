@@ -99,6 +99,10 @@ test('a removed server gives its files up, and gateways work as far as granted',
     return (JSON.parse(bytes.toString()) as { rings: [Told] }).rings[0];
   };
   await waitFor('it to hold its drops', { ask: ringThere, until: ({ held }) => held.drops > 0 });
+  // Whoever only scrapes sees them too.
+  const scraped = (await ask(removed, '/metrics')).bytes.toString();
+  expect(scraped).toMatch(/^ringwright_unnamed_files\{ring="notes"\} [1-9]/m);
+  expect(scraped).toContain('ringwright_unprotected{ring="notes",lacks="trust"} 0\n');
   const confirm = `trash notes confirm --to ${removed.address} --yes`;
   const refused = await tool.run(confirm);
   expect([refused.exit, `${refused.stdout}${refused.stderr}`]).toEqual([

@@ -20,7 +20,12 @@ export function measureStatus(
     readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
   },
 ): void {
-  for (const ring of status.rings) measureRing(metrics, ring, status.nowMs);
+  for (const ring of status.rings) {
+    measureRing(metrics, ring, status.nowMs);
+    const labels = { ring: ring.ring };
+    metrics.unprotected.set({ ...labels, lacks: 'trust' }, status.trust === null ? 1 : 0);
+    metrics.unprotected.set({ ...labels, lacks: 'tls' }, status.demandsTls ? 0 : 1);
+  }
   measureStates(metrics, infos);
   for (const { cluster, expires } of status.trust ?? []) {
     metrics.trustEnd.set({ cluster }, Date.parse(expires) / 1_000);
@@ -47,6 +52,7 @@ function measureRing(metrics: Metrics, status: RingStatus, nowMs: number): void 
   metrics.damaged.set({ ring }, status.damaged.length);
   metrics.failingSteps.set({ ring }, status.failing.length);
   metrics.heldDrops.set({ ring }, held.drops + held.quarantines);
+  metrics.unnamedFiles.set({ ring }, status.device === null ? status.surplus : 0);
   metrics.records.set({ ring }, status.rows);
   metrics.recordBytes.set({ ring }, status.bytes);
   if (freshness.leftMs !== null)

@@ -65,7 +65,9 @@ test('metrics are of the list that the status was made of', async () => {
   const text = await metrics.registry.metrics();
   expect(lists).toBe(0);
   expect(text).toContain('ringwright_records{ring="towns"} 7\n');
+  expect(text).toContain('ringwright_unnamed_files{ring="towns"} 0\n');
   expect(text).toContain('ringwright_clock_away_seconds -12.5\n');
+  expect(text).toContain('ringwright_unprotected{ring="towns",lacks="trust"} 1\n');
   // Also files of a ring that is not here.
   expect(text).toContain('ringwright_partitions{ring="gone",state="ready"} 1\n');
 });

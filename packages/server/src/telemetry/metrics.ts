@@ -40,6 +40,7 @@ export function createMetrics() {
   return {
     registry,
     ...statusMetrics(makers),
+    ...trustMetrics(makers),
     ...deviceMetrics(makers),
     ...interfaceMetrics(makers),
   };
@@ -76,22 +77,17 @@ function statusMetrics({ gauge }: Makers) {
     heldDrops: gauge('ringwright_held_drops', 'Drops and quarantines that wait for an operator', [
       'ring',
     ]),
+    unnamedFiles: gauge(
+      'ringwright_unnamed_files',
+      'Partition files here of a ring that does not name this server: given up, or held for a word',
+      ['ring'],
+    ),
     records: gauge('ringwright_records', 'Records on this device', ['ring']),
     recordBytes: gauge('ringwright_record_bytes', 'Bytes of their values', ['ring']),
     beaconEnd: gauge(
       'ringwright_beacon_expiry_timestamp_seconds',
       'When the last beacon runs out; no data is dropped from then on',
       ['ring'],
-    ),
-    trustEnd: gauge(
-      'ringwright_trust_expiry_timestamp_seconds',
-      'When the root of trust ends; no ring is accepted from then on',
-      ['cluster'],
-    ),
-    certificateEnd: gauge(
-      'ringwright_certificate_expiry_timestamp_seconds',
-      'When the certificate of --tls ends, by the names that it is for',
-      ['names'],
     ),
     diskFree: gauge('ringwright_disk_free_bytes', 'Free on the disk of the data directory'),
     diskTotal: gauge('ringwright_disk_bytes', 'Size of the disk of the data directory'),
@@ -110,6 +106,27 @@ function statusMetrics({ gauge }: Makers) {
     copyRate: gauge(
       'ringwright_copy_rate_bytes_per_second',
       'Limit of copies in each direction; 0: none',
+    ),
+  };
+}
+
+/** Who gets in, and what ends; set as those above. */
+function trustMetrics({ gauge }: Makers) {
+  return {
+    unprotected: gauge(
+      'ringwright_unprotected',
+      '1: a ring is served here without trust (whoever comes may do all), or without TLS',
+      ['ring', 'lacks'],
+    ),
+    trustEnd: gauge(
+      'ringwright_trust_expiry_timestamp_seconds',
+      'When the root of trust ends; no ring is accepted from then on',
+      ['cluster'],
+    ),
+    certificateEnd: gauge(
+      'ringwright_certificate_expiry_timestamp_seconds',
+      'When the certificate of --tls ends, by the names that it is for',
+      ['names'],
     ),
   };
 }
