@@ -25,11 +25,16 @@ async function story(
   {
     troubleAt = -1,
     changes = true,
-  }: { readonly troubleAt?: number; readonly changes?: boolean } = {},
+    always = [],
+  }: {
+    readonly troubleAt?: number;
+    readonly changes?: boolean;
+    readonly always?: readonly Trouble[];
+  } = {},
 ) {
   const told: string[] = [];
   let [rollouts, looks, clock] = [0, 0, hourMs];
-  const { ended, steps, troubles } = await followRamps({
+  const { ended, steps, troubles, beside } = await followRamps({
     nowMs: () => clock,
     rollOut: () => {
       told.push('rollout');
@@ -38,7 +43,7 @@ async function story(
     },
     troubles: () => {
       looks += 1;
-      return Promise.resolve(looks - 1 === troubleAt ? [down] : []);
+      return Promise.resolve(looks - 1 === troubleAt ? [down, ...always] : always);
     },
     takeStep: () => {
       told.push('step');
@@ -49,9 +54,11 @@ async function story(
       clock = ms;
       return Promise.resolve();
     },
+    tell: (line) => void told.push(line),
   });
   expect(ended.left).toBe(lefts[rollouts - 1] ?? null);
-  return { told: told.join(', '), steps, troubles };
+  const also = beside.length === 0 ? {} : { beside };
+  return { told: told.join(', '), steps, troubles, ...also };
 }
 
 const due = { ramps: [row('due')], restsUntil: null };
@@ -77,4 +84,16 @@ test('no step while something is wrong, or after a rollout that stopped', async 
   expect(sick).toEqual({ told: 'rollout, step, rollout', steps: 1, troubles: [down] });
   expect((await story([due, null])).told).toBe('rollout, step, rollout');
   expect(await story([due], { changes: false })).toMatchObject({ told: 'rollout, step', steps: 0 });
+});
+
+test('troubles that moves have nothing to do with are told, and hold nothing up', async () => {
+  const kinds = ['unprotected', 'trust behind', 'trust ends', 'certificate ends'] as const;
+  for (const kind of kinds) {
+    const always = [{ ...down, kind, why: 'old', command: 'push r' }];
+    const whole = await story([due, over], { always });
+    const told = `rollout, ${kind} at a: old; ring-builder push r, step, rollout`;
+    expect(whole).toEqual({ told, steps: 1, troubles: [], beside: always });
+    const sick = await story([due], { always, troubleAt: 0 });
+    expect(sick).toEqual({ told: 'rollout', steps: 0, troubles: [down], beside: always });
+  }
 });

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { counted } from '@ringwright/base/counted';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { checkRings } from '../../health/check-rings.ts';
-import { byWeight, exitOf, type Trouble } from '../../health/trouble.ts';
+import { byWeight, exitOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import type { RampRow } from '../../versions/ramps.ts';
 import { verb as commit } from './commit.ts';
@@ -23,11 +23,12 @@ export interface RolledOut {
 interface RampPorts {
   readonly nowMs: () => number;
   readonly rollOut: () => Promise<RolledOut>;
-  /** Of the ring, once it had time to recover; none: all is well. */
+  /** Of the ring, once those that hold a step up had time to end; none: all is well. */
   readonly troubles: () => Promise<readonly Trouble[]>;
   /** Commits the next step; false: there was nothing to commit. */
   readonly takeStep: () => Promise<boolean>;
   readonly waitUntil: (ms: number) => Promise<void>;
+  readonly tell: (line: string) => void;
 }
 
 interface Followed {
@@ -37,7 +38,14 @@ interface Followed {
   readonly steps: number;
   /** Why a step that is left was not taken. */
   readonly troubles: readonly Trouble[];
+  /** What was wrong besides at the last look, and held nothing up. */
+  readonly beside: readonly Trouble[];
 }
+
+/** They say who gets in, and what ends: a move goes as well as it would without them. */
+const besideMoves: ReadonlySet<TroubleKind> = new Set<TroubleKind>([
+  ...(['unprotected', 'trust behind', 'trust ends', 'certificate ends'] as const),
+]);
 
 /** A server that has just taken over, or restarts, is well again within this time. */
 const RECOVERY_MS = 60_000;
@@ -48,19 +56,20 @@ export async function followRollout(
   { ring, override }: { readonly ring: string; readonly override: string | null },
   rollOut: () => Promise<RolledOut>,
 ): Promise<Answer> {
-  const { ended, steps, troubles } = await followRamps({
+  const { ended, steps, troubles, beside } = await followRamps({
     nowMs: context.nowMs,
     rollOut,
     troubles: () => lastingTroubles(context, ring),
     takeStep: () => takeStep(context, { ring, ...(override !== null && { override }) }),
     waitUntil: (ms) => sleepUntil(context, ring, ms),
+    tell: (line) => context.tell(`${ring}: ${line}`),
   });
   const { answer } = ended;
   const taken = `${counted(steps, 'step')} of ramps taken`;
   const followed = {
     ...answer,
-    json: { ...(answer.json as object), steps },
-    lines: [...answer.lines, taken],
+    json: { ...(answer.json as object), steps, beside },
+    lines: [...answer.lines, taken, ...beside.map(lineOf)],
   };
   const [worst] = byWeight(troubles);
   if (worst === undefined) return followed;
@@ -76,15 +85,27 @@ export async function followRollout(
 
 /** Who is killed is started again, and goes on with the rollout of the step that was taken. */
 export async function followRamps(ports: RampPorts): Promise<Followed> {
+  let beside: readonly Trouble[] = [];
   for (let steps = 0; ; steps += 1) {
     const ended = await ports.rollOut();
     const nextMs = ended.left === null ? null : nextStepMs(ended.left);
-    if (nextMs === null) return { ended, steps, troubles: [] };
+    if (nextMs === null) return { ended, steps, troubles: [], beside };
     if (nextMs > ports.nowMs()) await ports.waitUntil(nextMs);
-    const troubles = await ports.troubles();
-    if (troubles.length > 0) return { ended, steps, troubles };
-    if (!(await ports.takeStep())) return { ended, steps, troubles: [] };
+    const found = await ports.troubles();
+    const troubles = found.filter(holdsUp);
+    beside = found.filter((one) => !holdsUp(one));
+    if (troubles.length > 0) return { ended, steps, troubles, beside };
+    for (const one of beside) ports.tell(lineOf(one));
+    if (!(await ports.takeStep())) return { ended, steps, troubles: [], beside };
   }
+}
+
+function holdsUp({ kind }: Trouble): boolean {
+  return !besideMoves.has(kind);
+}
+
+function lineOf({ kind, address, why, command }: Trouble): string {
+  return `${kind}${address === null ? '' : ` at ${address}`}: ${why}; ring-builder ${command}`;
 }
 
 /** Null: no ramp goes on. */
@@ -99,8 +120,12 @@ function nextStepMs({ ramps, restsUntil }: LeftToFollow): number | null {
 async function lastingTroubles(context: Context, ring: string): Promise<readonly Trouble[]> {
   const { answer } = await waitUntil({
     ask: async () => (await checkRings(context, [ring])).flatMap(({ troubles }) => troubles),
-    isDone: (troubles) => troubles.length === 0,
-    progressOf: (troubles) => troubles.map(({ kind }) => kind).join(', '),
+    isDone: (troubles) => !troubles.some(holdsUp),
+    progressOf: (troubles) =>
+      troubles
+        .filter(holdsUp)
+        .map(({ kind }) => kind)
+        .join(', '),
     stallMs: RECOVERY_MS,
     nowMs: context.nowMs,
     tell: (progress) => context.tell(`${ring}: the next step waits: ${progress}`),
