@@ -192,7 +192,7 @@ function putBackTroubles({ status, said }: AskedServer, ring: string, trouble: M
   const isComplete = !(said instanceof Error) && said.notReady === 0;
   const missing = status.peers.flatMap((peer) => (peer.connected ? [] : [peer.address]));
   const waits = isComplete && missing.length > 0 ? `; it waits for ${missing.join(' ')}` : '';
-  const why = `its data directory is a backup of an earlier day: it refills from the others${waits}`;
+  const why = `its data is a backup of an earlier day: it refills from the others${waits}`;
   const hint = 'put back: leave it to refill; for a disk that is lost, an empty directory does too';
   return [{ ...trouble('put back', why, `${isComplete ? 'servers' : 'reconcile'} ${ring}`), hint }];
 }

@@ -254,10 +254,7 @@ const table = new Map<ErrorCode, Advise>([
     ),
   ],
   ['PEER_UNPROVEN', ({ ring }, [plight]) => otherKey(ring, plight)],
-  [
-    'DISK_FULL',
-    ({ ring, components }, plights) => fullDisk({ ...ring, components }, plights, named(plights)),
-  ],
+  ['DISK_FULL', (situation, plights) => fullDisk(situation, plights, named(plights))],
   ['RING_UNKNOWN', unknown],
   ['PEER_FAILED', otherProgram],
   ['PEER_UNREACHABLE', absent],

@@ -49,10 +49,11 @@ export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: st
 
 /** Advice on servers that refuse a version for want of room, by their `names`. */
 export function fullDisk(
-  ring: FilledRing,
+  { ring: plain, components }: { readonly ring: FilledRing } & Pick<ChangedRing, 'components'>,
   servers: readonly { readonly devices: readonly number[] }[],
   names: string,
 ): { readonly command: string; readonly text: string } {
+  const ring = { ...plain, components };
   const devices = servers.flatMap((server) => server.devices);
   return { command: againOf(ring), text: ifNoRoom(ring, devices, names) };
 }

@@ -33,6 +33,7 @@ async function dropped(data: string): Promise<PartitionPlace[]> {
 }
 
 function missed({ keyspace, partition }: PartitionPlace): Finding {
-  const message = `${placeName({ keyspace, partition })}: ${folderDeleted}; the next start refills it`;
+  const place = placeName({ keyspace, partition });
+  const message = `${place}: ${folderDeleted}; the next start refills it`;
   return { code: 'PARTITION_ABSENT', message, details: { keyspace, partition } };
 }
