@@ -84,7 +84,7 @@ describe('the file goes', () => {
     for (const holder of [a, b, d]) {
       await holder!.put(0, { a: 'newer', b: '1' }, 9);
       holder!.onCall = (method) => {
-        if (method === tail.method) throw new CodedError('USAGE', 'no such message');
+        if (method === tail.method) throw new CodedError('WIRE_VERSION_UNKNOWN', 'older');
         if (method === offer.method) offered.add(holder!.store === a!.store ? 0 : 1);
       };
     }
