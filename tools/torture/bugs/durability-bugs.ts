@@ -25,8 +25,9 @@ export const durabilityBugs: readonly SeededBug[] = [
     about: 'the replay of a log ends one frame early',
     nemeses: [powerLoss],
     file: 'packages/partition/src/log/read-segment.ts',
-    find: 'if (!places.add(frame.payload, start)) {',
-    replace: 'if (frameAt(segment, frame.end, header.seed) && !places.add(frame.payload, start)) {',
+    find: 'const unknownAt = places.add(frame.payload, start);',
+    replace:
+      'const unknownAt = frameAt(segment, frame.end, header.seed) ? places.add(frame.payload, start) : null;',
   },
   {
     name: 'segment-freed-early',

@@ -76,8 +76,8 @@ export async function readSegment(
       throw damaged(file, offset, `frame ${frame.number} where ${frames} belongs`);
     }
     const start = frame.end - frame.payload.length;
-    const stranger = places.add(frame.payload, start);
-    if (stranger !== null) throw notUnderstood(file, offset, laterKind(frame.payload, stranger));
+    const unknownAt = places.add(frame.payload, start);
+    if (unknownAt !== null) throw notUnderstood(file, offset, laterKind(frame.payload, unknownAt));
     frames += 1;
     length.follow(offset, frame.end);
     offset = frame.end;
@@ -117,7 +117,7 @@ class EntryPlaces {
   /** Where the payload, which starts at `base` of the segment, is no entry; null: it is all entries. */
   add(payload: Buffer, base: number): number | null {
     let known = true;
-    const stranger = visitEntries(payload, {
+    const unknownAt = visitEntries(payload, {
       define: (index, partition) => {
         const places: number[] = [];
         this.#dictionary.set(index, places);
@@ -129,7 +129,7 @@ class EntryPlaces {
         else places.push(base + start, base + end);
       },
     });
-    return known ? stranger : 0;
+    return known ? unknownAt : 0;
   }
 }
 
