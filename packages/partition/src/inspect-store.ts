@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
 import { lockDirectory } from './audit/directory-lock.ts';
-import { dataPaths, placeName } from './file/data-paths.ts';
+import { dataPaths, type PartitionPlace, placeName } from './file/data-paths.ts';
 import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { newPartitionInfo } from './file/new-partition-file.ts';
 import { listPartitionDirectories, readCurrent } from './file/partition-directory.ts';
@@ -32,6 +32,15 @@ export async function withStoreView<T>(
   // A copy without the lock is not locked: that would write into it.
   using _ = existsSync(dataPaths.lock(root)) ? lockDirectory(root) : null;
   return await use(await viewOf(root));
+}
+
+/**
+ * Those that have a folder, sound or not, or begin without one. No file is opened: a disk that does
+ * not give one of them back hides no other. Throws DATA_DIR_IN_USE.
+ */
+export async function partitionsThere(root: string): Promise<PartitionPlace[]> {
+  using _ = existsSync(dataPaths.lock(root)) ? lockDirectory(root) : null;
+  return [...(await listPartitionDirectories(root)), ...(await readEmptyPartitions(root)).all()];
 }
 
 async function viewOf(root: string): Promise<StoreView> {

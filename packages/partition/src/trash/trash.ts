@@ -46,11 +46,11 @@ export function parseTrashName(name: string): Named | null {
   return { atMs: Number(atMs), keyspace, partition: Number(partition), incarnation };
 }
 
-/** The oldest first. Folders of other names are not ours. */
+/** The oldest first; none where somebody deleted the trash. Folders of other names are not ours. */
 export async function listTrash(root: string): Promise<TrashItem[]> {
   const trash = dataPaths.trash(root);
   const items: TrashItem[] = [];
-  for (const name of await readdir(trash)) {
+  for (const name of (await readdir(trash).catch(onlyMissing)) ?? []) {
     const named = parseTrashName(name);
     if (named === null) continue;
     items.push({ name, ...named, bytes: await folderBytes(join(trash, name)) });

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { type PartitionPlace, placeName } from '@ringwright/partition/file/data-paths';
-import { withStoreView } from '@ringwright/partition/inspect-store';
+import { partitionsThere } from '@ringwright/partition/inspect-store';
 import { listTrash } from '@ringwright/partition/trash/trash';
 import { folderDeleted } from '../repair/repair-sentence.ts';
 import { HeldFiles } from './held-files.ts';
@@ -14,16 +14,13 @@ export async function checkHeld(data: string): Promise<Finding[]> {
   try {
     const held = (await HeldFiles.load(data)).list();
     if (held.length === 0) return [];
-    const accounted = new Set([...(await here(data)), ...(await dropped(data))].map(placeName));
+    const there = [...(await partitionsThere(data)), ...(await dropped(data))];
+    const accounted = new Set(there.map(placeName));
     return held.filter((place) => !accounted.has(placeName(place))).map(missed);
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== 'DISK_FAILED') throw error;
     return [{ code: error.code, message: error.message }];
   }
-}
-
-function here(data: string): Promise<PartitionPlace[]> {
-  return withStoreView(data, (view) => [...view.list(), ...view.damaged()]);
 }
 
 /** Those that went to the trash since the last note: the next one forgets them. */

@@ -1,5 +1,5 @@
 // Which partitions a directory has held: noted when they are complete, forgotten when given up.
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { openStore } from '@ringwright/partition/open-store';
@@ -71,8 +71,20 @@ test('what is noted and has no folder is told, unless it went to the trash since
   await store.drop('cities', 0);
   await store.close();
   expect(await checkHeld(folder.path)).toEqual([]);
-  await rm(join(folder.path, 'partitions', 'cities', '1'), { recursive: true });
+  // A file that cannot be read is told by others; it hides nothing here.
+  const place = join(folder.path, 'partitions', 'cities', '1');
+  const file = join(place, newIncarnation(), 'data.db');
+  await rm(file);
+  await mkdir(file);
+  expect(await checkHeld(folder.path)).toEqual([]);
+  await rm(place, { recursive: true });
   const details = { keyspace: 'cities', partition: 1 };
   const told = { code: 'PARTITION_ABSENT', details };
   expect(await checkHeld(folder.path)).toMatchObject([told]);
+  // Whoever made room by hand took the whole trash away.
+  await rm(join(folder.path, 'trash'), { recursive: true });
+  expect(await checkHeld(folder.path)).toMatchObject([
+    { ...told, details: { ...details, partition: 0 } },
+    told,
+  ]);
 });
