@@ -24,4 +24,7 @@ test('who is too old for the question is named once', () => {
   const older = silentServer('10.0.0.3:6200', new CodedError('WIRE_VERSION_UNKNOWN', text));
   expect(silentLines([older], 'operator')).toEqual([`not asked: ${text}`]);
   expect(silentExit([older])).toBe(5);
+  const there = 'the other end speaks wire version 32, release 9.0.0 speaks 99';
+  const newer = silentServer('10.0.0.4:6200', new CodedError('WIRE_VERSION_UNKNOWN', there));
+  expect(silentLines([newer], 'operator')).toEqual([`10.0.0.4:6200 refused: ${there}`]);
 });

@@ -19,7 +19,9 @@ export function silentLines(servers: readonly SilentServer[], role: string): str
   const isRefused = servers.some(({ code }) => needsToken.has(code));
   return [
     ...servers.map(({ address, reason, code }) => {
-      if (code === 'WIRE_VERSION_UNKNOWN') return `not asked: ${reason}`;
+      // Said here it names the server; said there, by a server that takes no hello, only that.
+      const isNamed = code === 'WIRE_VERSION_UNKNOWN' && reason.startsWith(`${address} `);
+      if (isNamed) return `not asked: ${reason}`;
       return isPeerCode(code)
         ? `not asked: ${address}, ${reason}`
         : `${address} refused: ${reason}`;
