@@ -1,9 +1,12 @@
 // Why a server holds files back: what it says of the drops, else of the damaged files.
+import { CodedError } from '@ringwright/base/coded-error';
+import { confirmDrops } from '@ringwright/wire/trash';
 import { expect, test } from 'vitest';
+import { fakeServer } from '../../../../test/support/fake-server.ts';
 import { wellOf } from '../../../../test/support/ring-status.ts';
 import { servedRing } from '../../../../test/support/served-ring.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
-import { heldDrops } from './held-drops.ts';
+import { heldDrops, letGo, refusalLine } from './held-drops.ts';
 
 function whyOf(said: Partial<RingStatus>): string[] {
   const status = { ...wellOf(servedRing(), 1), ...said };
@@ -19,4 +22,20 @@ test('drops have the reason of a drop, quarantines alone that of a damaged file'
   expect(whyOf({ held: { drops: 0, quarantines: 7 }, damaged })).toEqual(['data.db is gone']);
   expect(whyOf({ held: { drops: 0, quarantines: 7 } })).toEqual(['']);
   expect(whyOf({})).toEqual([]);
+});
+
+test('who did not take the word is named, also where its answer is not understood', async () => {
+  const held = { device: 1, ringId: 'a'.repeat(64), drops: 1, quarantines: 0, why: '' };
+  const linesOf = async (answer: () => object): Promise<string[]> => {
+    const says = { request: confirmDrops.request, answer };
+    const { port } = await fakeServer([[confirmDrops.method, says]]);
+    const gone = await letGo([{ ...held, address: `127.0.0.1:${port}` }], 'cities');
+    return gone.map((one) => refusalLine(one).replace(`${port}`, 'PORT'));
+  };
+  const refuse = () => {
+    throw new CodedError('DROPS_DIFFER', 'others wait now');
+  };
+  expect(await linesOf(refuse)).toEqual(['127.0.0.1:PORT refused: others wait now']);
+  const [line] = await linesOf(() => ({ later: 1 }));
+  expect(line).toMatch(/^127.0.0.1:PORT: answer to confirm-drops: /);
 });

@@ -53,3 +53,9 @@ export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<Let
     return { ...one, refusal: message, outcome };
   });
 }
+
+/** Who did not take the word, and why. An answer that is not understood names no server. */
+export function refusalLine({ address, outcome, refusal }: LetGo): string {
+  if (outcome === 'refused') return `${address} refused: ${refusal}`;
+  return refusal.includes(address) ? refusal : `${address}: ${refusal}`;
+}

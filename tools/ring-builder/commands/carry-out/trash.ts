@@ -22,7 +22,7 @@ import {
   silentLines,
   silentServer,
 } from '../../servers/silent-servers.ts';
-import { type HeldDrops, heldDrops, type LetGo, letGo } from './held-drops.ts';
+import { type HeldDrops, heldDrops, type LetGo, letGo, refusalLine } from './held-drops.ts';
 
 const actions = ['list', 'restore', 'confirm'] as const;
 /** All are in --json. */
@@ -221,9 +221,7 @@ async function confirm(
       held.length === 0
         ? `${keyspace}: no drop waits for a word${away.length > 0 ? ', as far as was heard' : ''}`
         : `${counted(going, 'file')} may go`,
-      ...refused.map(({ address, outcome, refusal }) =>
-        outcome === 'refused' ? `${address} refused: ${refusal}` : refusal,
-      ),
+      ...refused.map(refusalLine),
       ...silentLines(away, 'operator'),
     ],
     next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),
