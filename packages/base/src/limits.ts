@@ -19,6 +19,8 @@ export const hashDelimiterBytesMax = 16;
 export const deviceCountMax = 100_000;
 /** Weights may be bytes of disks: whole numbers up to here are exact. Only quotients count. */
 export const deviceWeightMax = 2 ** 53;
+/** A byte, of a disk counted in yobibytes: far smaller ones leave no digits. 0 is a weight too. */
+export const deviceWeightMin = 2 ** -80;
 /** Moves listed per version (one wave); 28 bytes each, 1.8 MB. */
 export const movesInFlightMax = 2 ** 16;
 /** Regions and zones are small integers, as in Swift. */

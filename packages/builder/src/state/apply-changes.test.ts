@@ -1,5 +1,5 @@
 // Attack: every refusal, with nothing changed; and order of changes.
-import { deviceWeightMax } from '@ringwright/base/limits';
+import { deviceWeightMax, deviceWeightMin } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
 import { refusal } from '../../../../test/support/refusal.ts';
 import { applyChanges } from './apply-changes.ts';
@@ -52,6 +52,13 @@ const refused: readonly (readonly [string, Change, string, string])[] = [
     { kind: 'set-weight', id: 1, weight: deviceWeightMax * 2 },
     'VALUE_OUT_OF_RANGE',
     `${deviceWeightMax}`,
+  ],
+  ['a weight without digits', add(3, { weight: 5e-324 }), 'VALUE_OUT_OF_RANGE', '5e-324'],
+  [
+    'a weight below the limit',
+    { kind: 'set-weight', id: 1, weight: deviceWeightMin / 2 },
+    'VALUE_OUT_OF_RANGE',
+    `${deviceWeightMin}`,
   ],
   ['port 0', add(3, { port: 0 }), 'DEVICE_INVALID', 'port'],
   ['a zone that is no number', add(3, { zone: 'z1' }), 'DEVICE_INVALID', 'zone'],

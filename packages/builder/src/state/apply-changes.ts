@@ -1,7 +1,7 @@
 // Applies staged changes to a builder state, all or none. Pure.
 import { unreachable } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { deviceCountMax, deviceWeightMax } from '@ringwright/base/limits';
+import { deviceCountMax, deviceWeightMax, deviceWeightMin } from '@ringwright/base/limits';
 import { type Device, formatDevice } from '@ringwright/ring/device';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
@@ -229,13 +229,14 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
   });
 }
 
-/** Refuses a weight that is not a number in 0 … deviceWeightMax: VALUE_OUT_OF_RANGE. */
+/** Refuses a weight that is neither 0 nor within deviceWeightMin … Max: VALUE_OUT_OF_RANGE. */
 function checkWeight(weight: number, name: string): void {
-  if (Number.isFinite(weight) && weight >= 0 && weight <= deviceWeightMax) return;
+  if (weight === 0 || (weight >= deviceWeightMin && weight <= deviceWeightMax)) return;
+  const [min, max] = [deviceWeightMin, deviceWeightMax];
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `weight ${weight} of ${name} is not within 0 and ${deviceWeightMax}`,
-    { hint: 'weight 0 drains a device', details: { weight: String(weight), max: deviceWeightMax } },
+    `weight ${weight} of ${name} is neither 0 nor within ${min} and ${max}`,
+    { hint: 'weight 0 drains a device', details: { weight: String(weight), min, max } },
   );
 }
 
@@ -243,7 +244,7 @@ function checkWeight(weight: number, name: string): void {
 function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number): void {
   checkWeight(target, `d${id}`);
   const hours = Number.isInteger(fromHour) && Number.isInteger(untilHour) && fromHour >= 0;
-  if (step > 0 && step <= deviceWeightMax && hours && untilHour > fromHour) return;
+  if (step >= deviceWeightMin && step <= deviceWeightMax && hours && untilHour > fromHour) return;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
     `the ramp of d${id} has step ${step} and hours ${fromHour} to ${untilHour}`,
