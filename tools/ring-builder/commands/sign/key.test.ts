@@ -51,6 +51,7 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
     ['ring', true],
     ['beacon', true],
   ]);
+  expect(await codeOf(tool, `key list nosuch ${ada}`)).toEqual([2, 'USAGE']);
   expect(await codeOf(tool, 'push cities')).toEqual([5, 'SIGNATURES_MISSING']);
   expect((await tool.run('status cities')).stdout).toMatch(/^Next: .* commit cities -m/m);
   expect(await codeOf(tool, 'commit cities -m x')).toEqual([2, 'SIGNING_KEY_UNKNOWN']);

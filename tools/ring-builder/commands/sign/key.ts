@@ -41,7 +41,10 @@ export const verb: Verb = {
     const action = text(args, 'action');
     const names = texts(args, 'names');
     if (action === 'generate') return generateAnswer(args, context, names);
-    if (action === 'list') return listAnswer(context);
+    if (action === 'list') {
+      if (names.length > 0) throw usage(`key list shows all keys, and takes no ${names.join(' ')}`);
+      return listAnswer(context);
+    }
     if (action === 'protect') return protectAnswer(context, names);
     if (action === 'revoke') return revokeAnswer(args, context, names);
     if (names.length > 0) throw usage(`key trust takes options, not ${names.join(' ')}`);
