@@ -224,7 +224,7 @@ async function confirm(
       ...refused.map(refusalLine),
       ...silentLines(away, 'operator'),
     ],
-    next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),
+    next: context.next(going > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),
     exit: silentExit(away) || (someAway ? 4 : refused.length > 0 ? 5 : 0),
   };
 }
