@@ -81,7 +81,9 @@ export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> 
   const file = parseBuilderFile(await readRegularText(folder.builder));
   if (typeof file !== 'string') return file;
   throw new CodedError('BUILDER_FILE_INVALID', `${folder.builder} ${file}`, {
-    hint: `where a newer ring-builder wrote it, use that one; else get the file back from git, then: ring-builder verify ${folder.ring}`,
+    hint:
+      'where a newer ring-builder wrote it, use that one; else get the file back from git, then: ' +
+      `ring-builder verify ${folder.ring}`,
     details: { ring: folder.ring, path: folder.builder },
   });
 }

@@ -1,11 +1,11 @@
 // Staging: remembers what the next commit shall change. Nothing moves yet.
 
-import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change, Staged } from '@ringwright/builder/state/change';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
+import { sameState } from '@ringwright/builder/state/state-json';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { printBuilderFile, stagedChanges } from './folder/builder-file.ts';
@@ -41,7 +41,7 @@ export async function stage(
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
     // The commands of operators are typed again, by hand and by scripts.
-    if (isDeepStrictEqual(before, state)) {
+    if (sameState(before, state)) {
       return { changes: [], staged: file.staged, state, before };
     }
     requireNotComposed(file.state);

@@ -134,7 +134,7 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
     },
     meetHolders: () => meetHolders(addressesToMeet(rings.list()), meet),
     peersBack,
-    awaitPeers: () => void peersBack.wait(addressesToMeet(naming(rings.list())), meet),
+    awaitPeers: () => void peersBack.wait(addressesToMeet(rings.list().filter(isDevice)), meet),
   };
 }
 
@@ -167,9 +167,9 @@ async function meetHolders(
   await Promise.race([met, delay(startMeetingMsMax)]);
 }
 
-/** Devices call those that a ring names, and no others. */
-function naming(rings: readonly ActiveRing[]): ActiveRing[] {
-  return rings.filter(({ self }) => self !== null);
+/** Whether this server is a device of the ring: others call it then, and else they do not. */
+function isDevice({ self }: ActiveRing): boolean {
+  return self !== null;
 }
 
 /** Holders of what is held here, up to so many. */

@@ -113,8 +113,9 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       this.#checkRoom('rejected');
-      if (!isSpoken(kind.method, this.#version))
+      if (!isSpoken(kind.method, this.#version)) {
         throw notSpoken(kind.method, this.#version, this.#port.peer);
+      }
       const id = this.#nextId++;
       // Before anybody waits for it: a request that cannot be packed only throws.
       const body = olderForm(this.#said(kind.method, 'request', request), request);

@@ -77,14 +77,8 @@ function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
 
 const beside: readonly TroubleKind[] = [
   ...(['stalled', 'unreadable', 'log lost', 'put back', 'apart', 'clock'] as const),
-  ...([
-    'disk full',
-    'disk low',
-    'unprotected',
-    'trust behind',
-    'trust ends',
-    'certificate ends',
-  ] as const),
+  ...(['disk full', 'disk low', 'unprotected'] as const),
+  ...(['trust behind', 'trust ends', 'certificate ends'] as const),
 ];
 
 /** What the column STATE has no place for; of a server's own unsigned ring it tells. */
