@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { programVersion } from '@ringwright/base/program-version';
+import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '..');
@@ -16,6 +17,10 @@ test('every package.json has it', () => {
     const { version } = JSON.parse(readFileSync(path.join(root, file), 'utf8'));
     expect(version, file).toBe(programVersion);
   }
+});
+
+test('it is higher where the wire format is newer: 0.32.0 speaks version 32', () => {
+  expect(programVersion).toMatch(new RegExp(`^0\\.${wireVersion}\\.\\d+$`));
 });
 
 test.each(['ring-builder', 'ring-server'])('%s --version', async (program) => {

@@ -1,5 +1,6 @@
 // The version of the programs and of what they are made of: one for all, as this package's own
-// package.json has it (test/version.test.ts compares the others).
+// package.json has it (test/version.test.ts compares the others). Its second number is the wire
+// version, so that of two releases the newer one has the higher number.
 import manifest from '../package.json' with { type: 'json' };
 
 export const programVersion: string = manifest.version;

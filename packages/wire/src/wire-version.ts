@@ -20,6 +20,9 @@
  * 30: what was promised, so that a joiner can take it over (promises).
  * 31: small partitions travel as records, beside the digest of them (copy-start, rows).
  * 32: these come with the first answer, packed (copy-start).
+ *
+ * Programs of version 18 to 31 call themselves 0.1.0. Since 32 the second number of a release is
+ * its wire version.
  */
 export const wireVersion = 32;
 /**
