@@ -20,117 +20,117 @@ const reads = entry('read');
 const writes = entry('write');
 
 const change: readonly VerbEntry[] = [
-  folder('create <ring>', 'a new ring: its partitions and replicas, no devices yet').from(
+  folder('create <ring>', 'create a ring: its partitions and replicas, no devices yet').from(
     () => import('./commands/change/create.ts'),
   ),
   folder(
     'compose <ring> <components..>',
-    'a ring whose replicas are those of other rings, or its next version',
+    'create a ring from the replicas of other rings, or commit its next version',
   ).from(() => import('./commands/change/compose.ts')),
-  folder('add <ring> [devices..]', 'stage devices to join the ring').from(
+  folder('add <ring> [devices..]', 'stage new devices').from(
     () => import('./commands/change/add.ts'),
   ),
-  folder('remove <ring> <devices..>', 'stage devices to leave the ring').from(
+  folder('remove <ring> <devices..>', 'stage the removal of devices').from(
     () => import('./commands/change/remove.ts'),
   ),
   folder(
     'replace <ring> <old> <new>',
-    'stage a device, or a whole server, to be taken over by new ones, slot by slot',
+    'stage new devices in place of a device or a whole server, slot by slot',
   ).from(() => import('./commands/change/replace.ts')),
-  folder('set-weight <ring> <pairs..>', 'stage other weights').from(
+  folder('set-weight <ring> <pairs..>', 'stage new weights of devices').from(
     () => import('./commands/change/set-weight.ts'),
   ),
-  folder('set-device <ring> <device>', 'stage another address, zone, key or meta of a device').from(
+  folder('set-device <ring> <device>', 'stage a new address, zone, key or meta of a device').from(
     () => import('./commands/change/set-device.ts'),
   ),
-  folder('set <ring>', 'stage other settings of the ring').from(
+  folder('set <ring>', 'stage new settings of the ring').from(
     () => import('./commands/change/set.ts'),
   ),
   folder(
     'ramp <ring> <device> [weight]',
-    'stage a weight to be reached by steps, inside a window of time',
+    'stage a weight that is reached in steps, within a time window',
   ).from(() => import('./commands/change/ramp.ts')),
-  folder('split <ring> <partition>', 'stage several partitions in the place of one').from(
+  folder('split <ring> <partition>', 'stage the split of a partition').from(
     () => import('./commands/change/split.ts'),
   ),
-  folder(
-    'merge <ring> <partition> <other>',
-    'stage one partition in the place of two neighbours',
-  ).from(() => import('./commands/change/merge.ts')),
-  folder('retire <ring>', 'stage the end of ranges before a key, with what they hold').from(
+  folder('merge <ring> <partition> <other>', 'stage the merge of two neighboring partitions').from(
+    () => import('./commands/change/merge.ts'),
+  ),
+  folder('retire <ring>', 'stage the removal of ranges before a key, with their records').from(
     () => import('./commands/change/retire.ts'),
   ),
   folder('pin <ring> <partition>', 'stage devices that must, or must not, hold a partition').from(
     () => import('./commands/change/pin.ts'),
   ),
-  folder('unpin <ring> <partition>', 'stage a partition to go where shares want it').from(
+  folder('unpin <ring> <partition>', 'stage the removal of pins of a partition').from(
     () => import('./commands/change/unpin.ts'),
   ),
   folder(
     'maintenance <ring> <devices..>',
-    'stage devices to get nothing and, unless --no-target, to keep all they have',
+    'stage maintenance of devices: they get no slots, and keep theirs unless --no-target',
   ).from(() => import('./commands/change/maintenance.ts')),
-  folder('unstage <ring> [numbers..]', 'forget what is staged, all or some').from(
+  folder('unstage <ring> [numbers..]', 'discard staged changes, all or some').from(
     () => import('./commands/change/unstage.ts'),
   ),
 ];
 
 const lookBefore: readonly VerbEntry[] = [
-  folder('list', 'the rings of the folder: head, servers, and what waits').from(
+  folder('list', 'list the rings of the folder: head, servers, pending work').from(
     () => import('./commands/look/list.ts'),
   ),
-  folder('status <ring>', 'the head, what is staged, and the next command to type').from(
+  folder('status <ring>', 'show the head, the staged changes, and the next command to type').from(
     () => import('./commands/look/status.ts'),
   ),
-  folder('plan <ring>', 'what a commit would do; changes nothing').from(
+  folder('plan <ring>', 'show what a commit would do; changes nothing').from(
     () => import('./commands/carry-out/plan.ts'),
   ),
-  folder('frontier <ring> [overloads..]', 'what each overload would buy, and cost').from(
-    () => import('./commands/ask/frontier.ts'),
-  ),
+  folder(
+    'frontier <ring> [overloads..]',
+    'compare overloads: better dispersion against more moves',
+  ).from(() => import('./commands/ask/frontier.ts')),
 ];
 
 const onPaper: readonly VerbEntry[] = [
-  folder('simulate <scenario>', 'a list of changes on paper, with figures for each step').from(
-    () => import('./commands/ask/simulate.ts'),
-  ),
+  folder(
+    'simulate <scenario>',
+    'apply a list of changes to an imaginary ring, with figures for each step',
+  ).from(() => import('./commands/ask/simulate.ts')),
   folder(
     'compare <scenario>',
-    'ways to place data side by side: evenness, moves, scans, lookups; a picture',
+    'compare placement strategies: evenness, moves, scans, lookups; a picture',
   ).from(() => import('./commands/ask/compare.ts')),
 ];
 
 const carryOut: readonly VerbEntry[] = [
-  folder('commit <ring>', 'make what is staged the next version').from(
+  folder('commit <ring>', 'make the staged changes the next version').from(
     () => import('./commands/carry-out/commit.ts'),
   ),
   operator('push <ring> [version]', 'send a version to the servers of the ring').from(
     () => import('./commands/carry-out/push.ts'),
   ),
-  operator(
-    'rollout <ring>',
-    'drive the moves of the head to their end; may be stopped and typed again',
-  ).from(() => import('./commands/carry-out/rollout.ts')),
+  operator('rollout <ring>', 'carry out the moves of the head; can be stopped and repeated').from(
+    () => import('./commands/carry-out/rollout.ts'),
+  ),
   operator(
     'moves <ring> <action> [which..]',
-    'slots on their way: list, pause, resume, cancel, retry, prioritise, force, rate',
+    'control moves in flight: list, pause, resume, cancel, retry, prioritise, force, rate',
   ).from(() => import('./commands/carry-out/moves.ts')),
   metrics(
     'reconcile <ring>',
-    'the ring against the disks: absent, partial, left over, duplicated',
+    'compare the ring with the disks: absent, partial, left over, duplicated',
   ).from(() => import('./commands/carry-out/reconcile.ts')),
   operator(
     'trash <ring> <action> [names..]',
-    'dropped partition files: list, restore; confirm drops that are held',
+    'list or restore dropped partition files; confirm blocked drops',
   ).from(() => import('./commands/carry-out/trash.ts')),
 ];
 
 const watch: readonly VerbEntry[] = [
   metrics(
     'health [ring]',
-    'all rings on one screen: what is down, forked, held back, not ready or stalled',
+    'check all rings: what is down, forked, blocked, not ready or stalled',
   ).from(() => import('./commands/look/health.ts')),
-  metrics('servers <ring>', 'which server has which version in memory, and why').from(
+  metrics('servers <ring>', 'show which server has which version in memory, and why').from(
     () => import('./commands/look/servers.ts'),
   ),
 ];
@@ -138,119 +138,119 @@ const watch: readonly VerbEntry[] = [
 const ask: readonly VerbEntry[] = [
   folder(
     'why <ring> <what>',
-    'which rule placed a slot, which version moved it, what blocks it',
+    'explain which rule placed a slot, which version moved it, what blocks it',
   ).from(() => import('./commands/ask/why.ts')),
-  folder('lookup <ring> [keys..]', 'partition, devices in order and handoffs of keys').from(
+  folder('lookup <ring> [keys..]', 'show the partition, devices and handoffs of keys').from(
     () => import('./commands/look/lookup.ts'),
   ),
   folder(
     'search <ring> <devices..>',
-    'the devices that a selector means, with what they hold',
+    'list the devices that match a selector, with what they hold',
   ).from(() => import('./commands/look/search.ts')),
   folder(
     'list-parts <ring> <devices..>',
-    'the partitions that devices hold, with how many replicas',
+    'list the partitions of devices, with the number of replicas',
   ).from(() => import('./commands/look/list-parts.ts')),
-  metrics('splits <ring>', 'partitions that are too large or too small, and what to type').from(
-    () => import('./commands/ask/splits.ts'),
-  ),
-  folder('balance <ring> [version]', 'shares against slots held, per tier and device').from(
+  metrics(
+    'splits <ring>',
+    'find partitions that are too large or too small, and what to type',
+  ).from(() => import('./commands/ask/splits.ts')),
+  folder('balance <ring> [version]', 'compare shares with slots held, per tier and device').from(
     () => import('./commands/ask/balance.ts'),
   ),
-  folder('dispersion <ring> [version]', 'how replicas lie in regions, zones and servers').from(
-    () => import('./commands/ask/dispersion.ts'),
-  ),
-  folder('drill <ring> <tier> <names..>', 'what a failure would do, on paper').from(
+  folder(
+    'dispersion <ring> [version]',
+    'show how replicas are spread over regions, zones and servers',
+  ).from(() => import('./commands/ask/dispersion.ts')),
+  folder('drill <ring> <tier> <names..>', 'simulate a failure: what the ring would lose').from(
     () => import('./commands/ask/drill.ts'),
   ),
-  folder('table <ring> [version]', 'the whole table: partitions to devices').from(
+  folder('table <ring> [version]', 'print the whole table: partitions to devices').from(
     () => import('./commands/look/table.ts'),
   ),
 ];
 
 const history: readonly VerbEntry[] = [
-  folder('log <ring>', 'who did what when and why, newest first').from(
+  folder('log <ring>', 'show who did what, when and why; newest first').from(
     () => import('./commands/history/log.ts'),
   ),
-  folder('show <ring> [version]', 'one version: settings, devices, figures').from(
+  folder('show <ring> [version]', 'show a version: settings, devices, figures').from(
     () => import('./commands/look/show.ts'),
   ),
-  folder('diff <ring> [from] [to]', 'what differs between two versions').from(
+  folder('diff <ring> [from] [to]', 'show the differences between two versions').from(
     () => import('./commands/look/diff.ts'),
   ),
-  folder('revert <ring> <version>', 'a new version that goes back to an old placement').from(
+  folder('revert <ring> <version>', 'commit a new version with an earlier placement').from(
     () => import('./commands/history/revert.ts'),
   ),
-  folder('rebase <ring>', 'stage again, on the new head, what was staged on an older one').from(
+  folder('rebase <ring>', 'stage the changes of an older head again, on the new head').from(
     () => import('./commands/history/rebase.ts'),
   ),
-  folder('restore [ring]', 'a ring folder made anew from one ring file or server').from(
+  folder('restore [ring]', 'recreate a ring folder from one ring file or server').from(
     () => import('./commands/history/restore.ts'),
   ),
   folder('archive <ring>', 'move old versions to another folder').from(
     () => import('./commands/history/archive.ts'),
   ),
-  folder('prune <ring>', 'delete old versions; the log and its chain stay').from(
+  folder('prune <ring>', 'delete old versions; the log and its hash chain stay').from(
     () => import('./commands/history/prune.ts'),
   ),
   folder(
     'verify <ring> [version]',
-    'audit every version, the log and builder.json; --optimal proves one',
+    'audit every version, the log and builder.json; --optimal checks the proof',
   ).from(() => import('./commands/history/verify.ts')),
-  folder(
-    'stores <ring> [folders..]',
-    'ring stores that hold the files of a shared history; other ones from now on',
-  ).from(() => import('./commands/history/stores.ts')),
+  folder('stores <ring> [folders..]', 'show or change the ring stores of a shared history').from(
+    () => import('./commands/history/stores.ts'),
+  ),
 ];
 
 const sign: readonly VerbEntry[] = [
   folder(
     'key <action> [names..]',
-    'signing keys, and the root of trust that says whose count',
+    'manage signing keys, and the root of trust that lists them',
   ).from(() => import('./commands/sign/key.ts')),
-  folder('sign <ring> [version]', 'add a signature to a version that waits for it').from(
+  folder('sign <ring> [version]', 'add a signature to a version').from(
     () => import('./commands/sign/sign.ts'),
   ),
-  signature('beacon <ring>', 'tell every server, signed, which version is the newest').from(
+  signature('beacon <ring>', 'send servers a signed statement of which version is the newest').from(
     () => import('./commands/sign/beacon.ts'),
   ),
   signature(
     'access <action> [names..]',
-    'tokens: who may read, write, operate; signed and sent to all servers',
+    'manage tokens: who may read, write, operate; signed, for all servers',
   ).from(() => import('./commands/sign/access.ts')),
   folder(
     'certs <action> [names..]',
-    'an authority and one TLS bundle for each server, made offline; their rotation',
+    'create or rotate the certificate authority and the TLS bundles of servers',
   ).from(() => import('./commands/sign/certs.ts')),
   operator(
     'settle <ring>',
-    'after a fork: tell every server that the history here is the right one',
+    'end a fork: tell every server that the history of this folder is the right one',
   ).from(() => import('./commands/carry-out/settle.ts')),
 ];
 
 const complete: readonly VerbEntry[] = [
-  folder(
-    'completion <shell>',
-    'for bash, zsh and fish: completes commands, options, rings and devices',
-  ).from(() => import('./completion/completion.ts')),
+  folder('completion <shell>', 'print a completion script for bash, zsh or fish').from(
+    () => import('./completion/completion.ts'),
+  ),
 ];
 
 const exchange: readonly VerbEntry[] = [
   folder(
     'import-swift <ring> <file>',
-    'a ring or builder file of OpenStack Swift as a new ring',
+    'create a ring from a ring or builder file of OpenStack Swift',
   ).from(() => import('./commands/exchange/import-swift.ts')),
   folder(
     'export-swift <ring> <file> [version]',
-    'a version as a ring or builder file of OpenStack Swift',
+    'write a version as a ring or builder file of OpenStack Swift',
   ).from(() => import('./commands/exchange/export-swift.ts')),
-  folder('import <ring>', 'a ring in JSON, from a converter of another system').from(
+  folder('import <ring>', 'create a ring from JSON, written by a converter of another system').from(
     () => import('./commands/exchange/import.ts'),
   ),
-  reads('archive-data <ring>', 'the records of a ring, or of one partition, as a file').from(
+  reads('archive-data <ring>', 'write the records of a ring, or of one partition, to a file').from(
     () => import('./commands/exchange/archive-data.ts'),
   ),
-  writes('restore-data <ring>', 'records of such a file back, into a ring of any shape').from(
+  writes('restore-data <ring>', 'restore the records of an archive, into a ring of any shape').from(
     () => import('./commands/exchange/restore-data.ts'),
   ),
 ];
@@ -263,15 +263,15 @@ interface VerbGroup {
 
 export const verbGroups: readonly VerbGroup[] = [
   { to: 'change', verbs: change },
-  { to: 'look before', verbs: lookBefore },
-  { to: 'try on paper', verbs: onPaper },
-  { to: 'carry out', verbs: carryOut },
-  { to: 'watch', verbs: watch },
-  { to: 'ask', verbs: ask },
+  { to: 'preview', verbs: lookBefore },
+  { to: 'simulate', verbs: onPaper },
+  { to: 'apply', verbs: carryOut },
+  { to: 'monitor', verbs: watch },
+  { to: 'query', verbs: ask },
   { to: 'work with history', verbs: history },
-  { to: 'sign', verbs: sign },
-  { to: 'complete', verbs: complete },
-  { to: 'bring and take', verbs: exchange },
+  { to: 'sign and secure', verbs: sign },
+  { to: 'complete in the shell', verbs: complete },
+  { to: 'import and export', verbs: exchange },
 ];
 
 export const verbs: readonly VerbEntry[] = verbGroups.flatMap((group) => group.verbs);

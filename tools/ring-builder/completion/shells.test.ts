@@ -32,7 +32,7 @@ test.skipIf(isMissing('fish'))('fish: what it offers for a line', async () => {
   const ask = lines.map((line) => `complete -C ${quoteWord(`ring-builder ${line}`)}; echo .`);
   const shown = fish([scripts.fish, ...ask].join('\n'));
   expect(shown.split('.\n').map((offers) => offers.trim())).toEqual([
-    expect.stringMatching(/^rollout\tdrive the moves/),
+    expect.stringMatching(/^rollout\tcarry out the moves/),
     'cars\tring\ncities\tring',
     'd0\tr1z1-10.0.0.1:6200/a\nd1\tr1z2-[::1]:6200/a',
     'backup.ring',
@@ -54,7 +54,7 @@ test.skipIf(isMissing('zsh'))('zsh: what it offers for a line', async () => {
   );
   const shown = zsh([zshParts, scripts.zsh, ...ask].join('\n'));
   expect(shown.split('.\n').map((offers) => offers.trim())).toEqual([
-    expect.stringMatching(/^rollout:drive the moves/),
+    expect.stringMatching(/^rollout:carry out the moves/),
     'cars:ring\ncities:ring',
     'd0:r1z1-10.0.0.1:6200/a\nd1:r1z2-[::1]:6200/a',
     'files',
