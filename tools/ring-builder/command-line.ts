@@ -1,4 +1,4 @@
-// The command line: which verb, with which arguments. The only file that knows yargs.
+// Parses the command line into a verb and its arguments. The only file that uses yargs.
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { usageSentence } from '@ringwright/base/usage-sentence';
@@ -75,12 +75,12 @@ export type Parsed =
   | { readonly kind: 'run'; readonly verb: Verb; readonly args: Arguments }
   | { readonly kind: 'help'; readonly text: string };
 
-/** Of help: where it goes to no terminal; below, columns of a word each; above, hard to follow. */
+/** Help width without a terminal. Narrower columns hold one word; wider lines are hard to read. */
 const columnsElsewhere = 100;
 const columnsMin = 40;
 const columnsMax = 160;
 
-/** Throws USAGE with yargs' sentence and the help to ask for. */
+/** Throws USAGE with yargs' sentence and a hint to the help. */
 export async function parseCommandLine(
   argv: readonly string[],
   columns: number = columnsElsewhere,
@@ -107,18 +107,18 @@ export async function parseCommandLine(
         requireValues({ ...globalOptions, ...verb.options }, args);
         requireNothingBehind(verb, texts(args, '--'));
         parsed.resolve({ kind: 'run', verb: proving(verb, env), args: ringFirst(verb, args) });
-        // When a command has ended yargs writes its help, for nobody: 10 ms.
+        // After a command yargs formats its help, which nobody reads. That takes 10 ms.
         return new Promise<never>(() => undefined);
       },
     );
   }
-  // Not an option of yargs: verbs have an argument of this name.
+  // Not an option of yargs, because some verbs have an argument named `version`.
   if (argv.find((word) => word !== '--json') === '--version') {
     return { kind: 'help', text: versionAnswer('ring-builder', argv.includes('--json')) };
   }
   const given = hideLoneDashes(argv);
   let help = '';
-  // The callback keeps yargs from printing and exiting by itself.
+  // With a callback, yargs neither prints nor exits.
   const parsing = parser.parseAsync(
     given.length === 0 ? ['--help'] : given,
     {},
@@ -127,14 +127,14 @@ export async function parseCommandLine(
     },
   );
   parsing
-    // Once a verb is loaded, what yargs finds wrong goes past fail().
+    // Errors that yargs finds after a verb is loaded do not pass through fail().
     .catch((error: Error) => fail(null, error, argv))
     .then(() => parsed.resolve({ kind: 'help', text: inGroups(helpOf(help, argv)) }))
     .catch(parsed.reject);
   return parsed.promise;
 }
 
-/** yargs counts a word behind a lone `--` as the command, and then runs none and prints nothing. */
+/** yargs takes a word after a lone `--` for the command, then runs none and prints nothing. */
 function helpOf(help: string, argv: readonly string[]): string {
   if (help !== '') return help;
   throw usageError('a command is missing: what follows a lone -- is none', argv);
@@ -148,7 +148,7 @@ function newParser(argv: readonly string[], columns: number): Argv {
       .usage(
         '$0 COMMAND RING …\n$0 --version\n\nBuilds rings: versioned maps of partitions to devices.',
       )
-      // Its sentences are looked at in English, and all else here is.
+      // usageError matches yargs' English sentences. All other text here is English, too.
       .locale('en')
       .options(globalOptions)
       .group([...Object.keys(globalOptions), 'help'], globalGroup)
@@ -166,14 +166,14 @@ function newParser(argv: readonly string[], columns: number): Argv {
       .help()
       .alias('help', 'h')
       .version(false)
-      // yargs writes the help of every command that it runs; wrapping is most of that work.
+      // yargs formats the help for every command it runs. Wrapping takes most of that time.
       .wrap(isHelp ? Math.max(columnsMin, Math.min(columns, columnsMax)) : null)
       .epilogue(exitCodes)
       .fail((message: string | null, error: Error | null) => fail(message, error, argv))
   );
 }
 
-/** The summary of the first command of a group begins with it. It has no width. */
+/** Marks the summary of the first command of a group. A NUL has no width. */
 const groupMark = '\0';
 
 function summaryOf(entry: VerbEntry): string {
@@ -181,9 +181,9 @@ function summaryOf(entry: VerbEntry): string {
   return isFirst ? `${groupMark}${entry.summary}` : entry.summary;
 }
 
-/** yargs groups options, not commands: the groups of verbs.ts get their headings here. */
+/** Inserts the headings of the groups of verbs.ts, because yargs groups only options. */
 function inGroups(help: string): string {
-  // Of one command: its summary may be the first of a group.
+  // The help of one command. Its summary may carry the group mark.
   if (!help.includes('\nCommands:\n')) return help.replace(groupMark, '');
   const headings = verbGroups.map(({ to }, at) => `${at === 0 ? '' : '\n'}Commands to ${to}:\n`);
   const lines = help.replace('\nCommands:\n', '\n').split('\n');
@@ -205,7 +205,7 @@ function fail(
 
 function describeVerb(line: Argv, verb: Verb, { usage, needs }: VerbEntry): Argv {
   for (const [name, options] of Object.entries(verb.positionals ?? {})) {
-    // yargs would refuse the ring there.
+    // With an old word order yargs would find the ring here and refuse it.
     const choices = name === verb.oldOrder?.second ? undefined : options.choices;
     line.positional(name, { type: 'string', ...options, choices });
   }
@@ -220,15 +220,15 @@ function describeVerb(line: Argv, verb: Verb, { usage, needs }: VerbEntry): Argv
   return line;
 }
 
-/** What the command needs of servers on which somebody has granted anything. */
+/** Says which role the command needs on servers that demand a token. */
 function needSentence(need: VerbNeed): string | undefined {
   if (need === 'folder' || need === 'signature') return undefined;
   return `Where servers ask for a token, it needs the role ${need} (ring-builder access).`;
 }
 
 /**
- * Before a verb does anything: no value is empty, as unset variables in scripts are, and numbers
- * are in their range, whether the verb gets to look at them or not.
+ * Checks values before a verb runs: none may be empty, as from an unset variable in a script, and
+ * numbers must be in range, even if the verb does not read them.
  */
 function requireValues(options: Readonly<Record<string, Options>>, args: Arguments): void {
   for (const [name, { type }] of Object.entries(options)) {
@@ -239,7 +239,7 @@ function requireValues(options: Readonly<Record<string, Options>>, args: Argumen
   }
 }
 
-/** No word that was typed is passed over: half of a command would be carried out. Throws USAGE. */
+/** Ignoring words would carry out half of a command. Throws USAGE. */
 function requireNothingBehind({ readsBehindDashes }: Verb, words: readonly string[]): void {
   if (readsBehindDashes === true || words.length === 0) return;
   throw usage(`${words.join(' ')}: this command takes nothing behind a lone --`);
@@ -247,7 +247,7 @@ function requireNothingBehind({ readsBehindDashes }: Verb, words: readonly strin
 
 const mayBeEmpty = ['meta', 'hash-prefix', 'hash-suffix', 'hash-prefix-hex', 'hash-suffix-hex'];
 
-/** Words in the order of older releases, turned round. Throws USAGE. */
+/** Puts the ring first where it was typed in the order of older releases. Throws USAGE. */
 function ringFirst(verb: Verb, args: Arguments): Arguments {
   if (verb.oldOrder === undefined) return args;
   const { second, isOld } = verb.oldOrder;
@@ -266,31 +266,31 @@ function usageError(message: string, argv: readonly string[]): CodedError {
     .replace(/^Unknown command: .*/, '')
     .replace(/^Not enough non-option .*/, `a word is missing: ring-builder ${usageOf(given)}`);
   const isUnknown = given !== '' && usageOf(given) === undefined;
-  // That its words are unknown too says nothing more.
+  // For an unknown command, its unknown arguments are not worth mentioning.
   const more = sentence.replace(/^Unknown arguments?: .*/, '');
   const unknown = `unknown command ${given}${more === '' ? '' : `: ${more}`}`;
   return new CodedError('USAGE', isUnknown ? unknown : sentence, { hint: helpCommand(argv) });
 }
 
-/** Whether a command has the name for a word of its own, and not for an option. */
+/** Whether the command has a positional argument of this name, as opposed to an option. */
 function isWord(command: string, name: string): boolean {
   return new RegExp(`[<[]${name}(\\.\\.)?[>\\]]`).test(usageOf(command) ?? '');
 }
 
-/** What to type to learn how the command of these words is written. */
+/** Returns the command that prints the help for this command line. */
 export function helpCommand(argv: readonly string[]): string {
   const given = commandWord(argv);
   return `ring-builder ${usageOf(given) === undefined ? '' : `${given} `}--help`;
 }
 
-/** The first word that is neither an option nor the value of one. */
+/** Returns the first word that is neither an option nor the value of a global option. */
 function commandWord(argv: readonly string[]): string {
   const isValue = (at: number): boolean =>
     globalOptions[argv[at - 1]?.replace(/^--/, '') ?? '']?.type === 'string';
   return argv.find((word, at) => !word.startsWith('-') && !isValue(at)) ?? '';
 }
 
-/** How the command is written; undefined: there is none of this name. */
+/** Returns the usage line of the command, or undefined if there is no such command. */
 function usageOf(word: string): string | undefined {
   return verbs.find(({ name }) => name === word)?.usage;
 }

@@ -1,4 +1,4 @@
-// Program: ring-builder, one command in one process.
+// Program: ring-builder. Runs one command per process.
 import { askPassphrase } from './cli/ask-passphrase.ts';
 import type { Display } from './cli/display.ts';
 import { Terminal } from './cli/terminal.ts';
@@ -7,7 +7,7 @@ import { runCommand } from './run-command.ts';
 
 const { stdin, stdout, stderr } = process;
 
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that closes the pipe early, such as `head`, is no failure.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exitCode = error.code === 'EPIPE' ? 0 : 4;
   process.exit();
@@ -30,12 +30,12 @@ function terminalOf(stream: NodeJS.WriteStream): Terminal {
   return new Terminal({ write: (text) => stream.write(text), colors });
 }
 
-/** A quarter of the window is left for what was told before. */
+/** Leaves a quarter of the window for earlier output. */
 function screenOf({ columns, rows }: NodeJS.WriteStream) {
   return { columns: columns || 80, lines: Math.max(6, Math.floor((rows || 24) * 0.75)) };
 }
 
-/** A second signal ends it at once. */
+/** Runs work when a signal arrives, then exits. A second signal ends the process at once. */
 function beforeInterrupt(display: Display): Context['atInterrupt'] {
   return (work) => {
     const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
@@ -44,7 +44,7 @@ function beforeInterrupt(display: Display): Context['atInterrupt'] {
       for (const off of forget) off();
       display.end();
       void work()
-        .catch(() => undefined) // it ends in any case
+        .catch(() => undefined) // the process exits in any case
         .finally(() => process.exit(code));
     };
     for (const [signal, code] of Object.entries(signals)) {

@@ -1,34 +1,34 @@
-// Commands to type, also inside a sentence such as a hint, with the ring, the --rings and what was
-// given for servers, as they were typed. Below the tool nobody knows how it was started, and
-// without them the command could not be typed. Pure.
+// Completes the commands that messages and hints suggest: inserts the ring, --rings and the server
+// options of the command that was typed. Lower layers do not know these options, and without them a
+// suggested command would not work. Pure.
 import { verbs } from './verbs.ts';
 
 const names = verbs.map(({ name }) => name).join('|');
-/** A command, up to the next one or the end of the line; its help needs no folder. */
+/** Matches a command up to the next one or the end of the line. `--help` needs no folder. */
 const command = new RegExp(
   `\\bring-builder (${names})(?![\\w-])(?! --help)((?:(?!\\bring-builder ).)*)`,
   'g',
 );
 
-/** As the command was typed. */
+/** Taken from the command that the operator typed. */
 export interface Naming {
-  /** ` --rings DIR`; empty where the default is in force. */
+  /** ` --rings DIR`; empty for the default folder. */
   readonly ringsOption: string;
-  /** ` --ca FILE` and the like; empty: none was typed. Commands that ask servers get them. */
+  /** Options such as ` --ca FILE`, for commands that ask servers; empty if none was typed. */
   readonly serverOptions: string;
-  /** What RING stands for; undefined: the command names none. */
+  /** Replaces the word RING; undefined if the command names no ring. */
   readonly ring: string | undefined;
 }
 
-/** A whole command, without `ring-builder`: the options stand at its end. */
+/** Completes a whole command, without its `ring-builder`: appends the options at its end. */
 export function nameCommand(typed: string, naming: Naming): string {
   const [verb = ''] = typed.split(' ', 1);
   return `ring-builder ${typed}${optionsOf(verb, ` ${typed} `, naming)}`;
 }
 
 /**
- * The options follow the verb, since no program can tell where the command ends in a sentence;
- * commands that name a folder already keep it.
+ * Completes every command in a sentence. The options directly follow the verb, since the end of a
+ * command cannot be found in a sentence. A command that names a folder keeps it.
  */
 export function nameRings(text: string, naming: Naming): string {
   const { ring } = naming;
@@ -39,7 +39,7 @@ export function nameRings(text: string, naming: Naming): string {
 }
 
 function optionsOf(verb: string, words: string, { ringsOption, serverOptions }: Naming): string {
-  // restore needs nothing of servers but what they give to anybody, with --from IP:PORT.
+  // restore reads from servers only what they give to anyone (with --from IP:PORT).
   const asks =
     verb === 'restore' || verbs.some(({ name, needs }) => name === verb && needs !== 'folder');
   const forServers = asks && !words.includes(serverOptions) ? serverOptions : '';

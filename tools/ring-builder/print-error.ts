@@ -1,4 +1,4 @@
-// What is printed on stderr when a command fails, and the exit code. Pure.
+// Formats an error for stderr and chooses the exit code. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { shortenedWords } from '@ringwright/base/shortened';
@@ -6,7 +6,7 @@ import { messageOf } from '@ringwright/base/thrown';
 import type { Line } from './cli/terminal.ts';
 import { type Naming, nameRings } from './name-rings.ts';
 
-/** A bug of this program, after sysexits.h; no expected failure ends with it. */
+/** Exit code for a bug of this program (EX_SOFTWARE in sysexits.h). No expected failure has it. */
 const EXIT_BUG = 70;
 
 interface PrintedError {
@@ -16,9 +16,9 @@ interface PrintedError {
 
 interface Typed {
   readonly inJson: boolean;
-  /** For the commands that message and hint name. */
+  /** Completes the commands in the message and the hint. */
   readonly naming: Naming;
-  /** The hint to wrong input that has none of its own: help of the command. */
+  /** The hint for wrong usage that has none of its own: the help of the command. */
   readonly help: string;
 }
 

@@ -1,8 +1,11 @@
-// A verb as it is run: what servers have to prove to it, and what it shows to them.
+// Wraps a verb with the proof of identity that servers must give and the credentials it shows.
 import { optionalText } from './cli/arguments.ts';
 import type { Verb } from './cli/verb.ts';
 
-/** Servers that the verb asks have to prove who they are, where that is known. */
+/**
+ * Returns the verb, run with these proofs and credentials. Servers must prove their identity where
+ * their keys or authority are known.
+ */
 export function proving(verb: Verb, env: Readonly<Record<string, string | undefined>>): Verb {
   return {
     ...verb,
@@ -29,13 +32,19 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
   };
 }
 
-/** Read before any server is asked: a ring may name the keys of all. Throws USAGE. */
+/**
+ * Checked before any server is asked, because a ring may name the keys of all servers, so that the
+ * fingerprint is never used. Throws USAGE.
+ */
 async function fingerprintOf(hex: string): Promise<string> {
   const { keyFingerprint } = await import('@ringwright/node/link/prove-server');
   return keyFingerprint(hex);
 }
 
-/** Servers that were spoken to: the answers are noted where they come in. */
+/**
+ * Asks servers for their status if the command has not. Reading a status records whether the server
+ * is insecure.
+ */
 async function askHowTheyListen(addresses: readonly string[]): Promise<void> {
   if (addresses.length === 0) return;
   const [{ fanOut }, { statusOrWhyNot }] = await Promise.all([

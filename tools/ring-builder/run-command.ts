@@ -1,10 +1,11 @@
-// One command as it was typed: parses, calls, prints, and answers the exit code; nothing else.
+// Runs one command: parses it, calls its verb, prints the answer and returns the exit code.
 //
-// A new command is a line in verbs.ts and a file commands/<verb>.ts that exports `verb: Verb`
-// (verb.ts): its options, its examples, and `run(args, context)`, which returns an Answer: the
-// document of --json, lines for people, and the next command to type. Verbs never print and never
-// exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
-// only the file of the verb that was typed is loaded.
+// To add a command, add a line to verbs.ts and a file commands/<group>/<verb>.ts that exports
+// `verb: Verb` (cli/verb.ts): its options, its examples, and `run(args, context)`, which returns an
+// Answer: the document for --json, lines for people, and the next command to type. Verbs never
+// print and never exit; they throw CodedError. A verb's file may import heavy packages at its top,
+// because only the file of the typed verb is loaded.
+// only the file of the typed verb is loaded.
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';
@@ -17,16 +18,16 @@ import type { Answer, Context } from './cli/verb.ts';
 import { type Naming, nameCommand, nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
-/** What a process has, and a test stands in for. */
+/** What the process provides and a test replaces. */
 interface Surroundings {
-  /** Where the folder of rings lies; empty: where the process is. */
+  /** Base folder for a relative --rings path; empty: the working directory. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly output: Terminal;
   readonly errors: Terminal;
-  /** Of the window that help is read in. */
+  /** Width of the terminal, for the help. */
   readonly columns: number | undefined;
-  /** Where progress is drawn; null: nobody watches. */
+  /** Returns where progress is drawn, or null where stderr is no terminal. */
   readonly screen: () => Screen | null;
   readonly askPassphrase: (use: { readonly isNew: boolean }) => Promise<string | null>;
   readonly beforeInterrupt: (display: Display) => Context['atInterrupt'];
@@ -36,9 +37,9 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
   const { env, output, errors, screen } = world;
   const inJson = args.slice(0, endOfOptions(args)).includes('--json');
   const display = new Display({ terminal: errors, screen, inJson, nowMs: Date.now });
-  /** What helps with wrong usage that names no command itself. */
+  /** The hint for wrong usage that names no command. */
   let help = 'ring-builder --help';
-  /** For the commands that are printed. */
+  /** Completes the commands that are printed. */
   let naming: Naming = { ringsOption: '', serverOptions: '', ring: undefined };
   let told = '';
   try {
@@ -69,14 +70,14 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       },
       show: (drawing) => display.show(drawing),
       localHour: () => new Date().getHours(),
-      // Asking for it takes 14 ms of processor.
+      // Lazy: reading the time zone takes 14 ms of CPU.
       get timeZone() {
         return new Intl.DateTimeFormat().resolvedOptions().timeZone;
       },
       atInterrupt: world.beforeInterrupt(display),
       next: (command) => nameCommand(command, naming),
     };
-    // Here, so that help need not wait for all that reads rings.
+    // Imported here so that help does not load the code that reads rings.
     const { followStore } = await import('./commands/history/follow-store.ts');
     await followStore(parsed.args, context, env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
@@ -84,13 +85,16 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
     return answer.exit ?? 0;
   } catch (error) {
     const { exit, lines } = printError(error, { inJson, naming, help });
-    // The hint of a wait that ended in this error stands right above it.
+    // A hint that was just printed while waiting is not repeated.
     errors.lines(lines.filter((line) => line !== told));
     return exit;
   }
 }
 
-/** As typed: what a variable of the environment holds is there for the next command too. */
+/**
+ * Returns the server options as typed. Values from the environment are omitted, because the next
+ * command reads them from there too.
+ */
 function serverOptionsOf(args: Arguments): string {
   const names = ['ca', 'fingerprint', 'client-cert', 'token-file'];
   return names
@@ -113,7 +117,9 @@ function linesOf({ lines, next, quotes = false }: Answer, naming: Naming): reado
   return next === undefined ? named : [...named, '', `Next: ${next}`];
 }
 
-/** What follows a lone -- is text, whatever it looks like. */
+/**
+ * Returns the index of a lone `--`. The words after it are text, even if they look like options.
+ */
 function endOfOptions(args: readonly string[]): number {
   const at = args.indexOf('--');
   return at < 0 ? args.length : at;

@@ -1,6 +1,6 @@
-// The table of commands, in groups: usage, one line, and the file that does it, loaded when it is
-// asked for. The help and the README's table have its groups and its order. Before each: what it
-// needs of servers.
+// The table of commands, in groups: usage, summary, and the file of the verb, which is loaded on
+// demand. The help and the README's table have the same groups in the same order. The function that
+// makes an entry names what the command needs of servers.
 import type { Verb, VerbEntry, VerbNeed } from './cli/verb.ts';
 
 type Load = () => Promise<{ readonly verb: Verb }>;
@@ -256,7 +256,7 @@ const exchange: readonly VerbEntry[] = [
 ];
 
 interface VerbGroup {
-  /** What one does with them: "commands to …". */
+  /** Completes the heading "Commands to …". */
   readonly to: string;
   readonly verbs: readonly VerbEntry[];
 }

@@ -1,8 +1,8 @@
-// What authorities of TLS and their keys are called, beside signing keys in one folder. Pure.
+// Names of TLS authorities and their keys, which lie in the folder of the signing keys. Pure.
 
 export const authorityName = 'authority';
 
-/** `authority-2-…` is the second one; `tag`: 8 hex digits, which tell it from those of others. */
+/** `authority-2-…` is the second authority. `tag`: 8 hex digits that tell clusters apart. */
 export function nameAuthority(number: number, tag: string): string {
   return `${authorityName}-${number}-${tag}`;
 }

@@ -1,5 +1,5 @@
-// Makes certificates: of an authority, of the servers it vouches for. Ed25519, as all keys here.
-// Before x509, which wants it there.
+// Makes X.509 certificates of authorities, servers and clients. All keys are Ed25519.
+// x509 needs this import to come before it.
 import 'reflect-metadata';
 import {
   createPublicKey,
@@ -12,13 +12,13 @@ import * as x509 from '@peculiar/x509';
 import { authorityLifeDays, certificateEarlyMs } from '@ringwright/base/limits-commands';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 
-/** An authority: its certificate (PEM), and the key that signs. */
+/** An authority: its certificate (PEM) and its private key. */
 export interface Authority {
   readonly cert: string;
   readonly key: KeyObject;
 }
 
-/** Names that a certificate speaks for; `url`: of a client, what it may do (grantUri). */
+/** The subject alternative names; `url`, of a client, says what it may do (grantUri). */
 export type Names = readonly { readonly type: 'dns' | 'ip' | 'url'; readonly value: string }[];
 
 const algorithm = { name: 'Ed25519' };
@@ -57,7 +57,7 @@ interface Wanted {
   readonly nowMs: number;
 }
 
-/** With a new key. It ends with the authority at the latest. */
+/** Issues a certificate with a new key. It expires no later than the authority's. */
 export async function issueCertificate(
   authority: Authority,
   { name, names, days, nowMs }: Wanted,
@@ -95,7 +95,7 @@ function usageOf(names: Names): x509.ExtendedKeyUsage {
   return isClient ? x509.ExtendedKeyUsage.clientAuth : x509.ExtendedKeyUsage.serverAuth;
 }
 
-/** What another certificate for the same names is made of. */
+/** Returns the names of a certificate, to issue another one for them. */
 export function namesOf(cert: string): Names {
   const certificate = new x509.X509Certificate(cert);
   const found = certificate.getExtension(x509.SubjectAlternativeNameExtension);
@@ -104,7 +104,7 @@ export function namesOf(cert: string): Names {
   );
 }
 
-/** Of a certificate: SPKI bytes in base64, as files of signing keys have them. */
+/** Returns the certificate's public key: SPKI bytes in base64, as in files of signing keys. */
 export function spkiOfCertificate(cert: string): string {
   const { publicKey } = new X509Certificate(cert);
   return publicKey.export({ format: 'der', type: 'spki' }).toString('base64');

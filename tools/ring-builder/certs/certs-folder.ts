@@ -1,5 +1,5 @@
-// The folder of certificates: authority.pem, which clients are given, and one bundle NAME.pem for
-// each server. The private key of the authority lies where signing keys do, encrypted.
+// The folder of certificates: authority.pem, which clients get, and a bundle NAME.pem for each
+// server. The authority's private key lies encrypted in the folder of the signing keys.
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
@@ -20,15 +20,15 @@ import { type Authority, makeAuthority, spkiOfCertificate } from './certificate.
 
 export interface CertsFolder {
   readonly folder: string;
-  /** Certificates of authority.pem: the first one issues, both are believed. Empty: no authority. */
+  /** Certificates in authority.pem: all are trusted, the first issues. Empty: no authority. */
   readonly authorities: readonly string[];
-  /** By name: of each bundle the certificates, the server's own first. */
+  /** The certificates of each bundle, by its name; the server's own comes first. */
   readonly bundles: ReadonlyMap<string, string>;
 }
 
 const pemPattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;
 
-/** Throws USAGE where bundles would be shared with the rings. */
+/** Throws USAGE if the folder lies inside the rings folder, because that is shared. */
 export async function openCerts(args: Arguments, { rings }: Context): Promise<CertsFolder> {
   const folder = optionalText(args, 'certs') ?? join(rings, '..', 'certs');
   const way = relative(rings, folder);
@@ -61,7 +61,10 @@ export async function openAuthority(certs: CertsFolder, context: Context): Promi
   return { cert, key: await loadKey(folder, name, () => context.keys.passphrase('open')) };
 }
 
-/** Of chance too: a folder of keys may serve several clusters, which must not believe each other. */
+/**
+ * Makes an authority with a random tag in its name. One folder of keys may serve several clusters,
+ * which must not trust each other's certificates.
+ */
 export async function newAuthority(number: number, context: Context): Promise<Authority> {
   const name = nameAuthority(number, randomBytes(4).toString('hex'));
   const { folder } = context.keys;
@@ -84,7 +87,9 @@ export async function writeAuthorities(folder: string, certs: readonly string[])
   await replaceDurably(authorityPath(folder), certs.join(''));
 }
 
-/** Replaced by one rename: a server that is given the folder never reads half of it. */
+/**
+ * Replaces the bundle by one rename, so that a server that reads the folder never sees half of it.
+ */
 export async function writeBundle(
   folder: string,
   name: string,

@@ -1,4 +1,4 @@
-// Which servers of certificates are in a ring of the folder: the rest may have left for good.
+// Finds out which certificates belong to servers of a ring. The others may have left for good.
 import { isIP, SocketAddress } from 'node:net';
 import { codedOrDisk } from '@ringwright/base/disk-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
@@ -6,7 +6,7 @@ import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { openRing } from '@ringwright/repository/open-ring';
 
-/** What their devices are reached by, staged ones included. None: a ring cannot be read. */
+/** Returns the hosts of all devices, staged ones included; an empty set if a ring is unreadable. */
 export async function hostsInRings(rings: string): Promise<ReadonlySet<string>> {
   const hosts = new Set<string>();
   try {
@@ -25,13 +25,16 @@ export async function hostsInRings(rings: string): Promise<ReadonlySet<string>> 
   return hosts;
 }
 
-/** Null: nobody knows. Certificates of clients have no address, and the rings may be to come. */
+/**
+ * Returns null where it is unknown: client certificates have no address, and without any known host
+ * the rings may not exist yet.
+ */
 export function isInRing(names: readonly string[], hosts: ReadonlySet<string>): boolean | null {
   if (hosts.size === 0 || names.every((name) => isIP(name) === 0)) return null;
   return names.some((name) => hosts.has(plainHost(name)));
 }
 
-/** One spelling: IPv6 has many. */
+/** Returns one spelling of a host. An IPv6 address has many. */
 function plainHost(host: string): string {
   const [address = ''] = host.split('%');
   if (isIP(address) !== 6) return address.toLowerCase();

@@ -1,4 +1,4 @@
-// Typed reading of arguments: all is text until it is asked for as something else. Pure.
+// Reads arguments by type. yargs delivers text, and these functions convert it. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { shortened } from '@ringwright/base/shortened';
@@ -6,7 +6,7 @@ import { describeRange, type NumberName, type NumberRange, numberRanges } from '
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** yargs loses a lone `-`; this word stands in for it. No argument can hold a NUL. */
+/** Stands for a lone `-`, which yargs drops. No argument can contain a NUL. */
 const STDIN_WORD = '\0stdin';
 
 export function hideLoneDashes(argv: readonly string[]): string[] {
@@ -31,7 +31,7 @@ export function text(args: Arguments, name: string): string {
   return value;
 }
 
-/** One of `words`. Throws USAGE. */
+/** Returns the argument if it is one of `words`. Throws USAGE. */
 export function chosen<Word extends string>(
   args: Arguments,
   name: string,
@@ -58,8 +58,8 @@ export function optionalNumber(args: Arguments, name: NumberName): number | unde
 }
 
 /**
- * Decimal notation only: no hex, no blanks, no Infinity. `what` it is, as people know it; default:
- * the option of that name. Throws USAGE for what is no number, VALUE_OUT_OF_RANGE.
+ * Parses decimal notation: no hex, no blanks, no Infinity. `what` names the value in messages;
+ * default: the option of that name. Throws USAGE for text that is no number, VALUE_OUT_OF_RANGE.
  */
 export function parseNumber(value: string, name: NumberName, what = `--${name}`): number {
   const range: NumberRange = numberRanges[name];
@@ -76,7 +76,7 @@ export function parseNumber(value: string, name: NumberName, what = `--${name}`)
   });
 }
 
-/** Without a hint the help of the command is one (print-error.ts). */
+/** Without a hint, print-error.ts adds the command that prints the help. */
 export function usage(message: string, hint?: string): CodedError {
   return new CodedError('USAGE', message, { hint });
 }

@@ -1,4 +1,4 @@
-// Asks a person for a passphrase: on a terminal, without showing what is typed.
+// Asks for a passphrase on a terminal without echoing it.
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { usage } from './arguments.ts';
@@ -8,7 +8,7 @@ interface PassphraseTerminal {
   readonly output: NodeJS.WriteStream;
 }
 
-/** Null where nobody can be asked: no terminal, or its end was typed (Ctrl-D). */
+/** Returns null without a terminal or after Ctrl-D. Throws USAGE if the two entries differ. */
 export async function askPassphrase(
   terminal: PassphraseTerminal,
   { isNew }: { readonly isNew: boolean },
@@ -22,7 +22,7 @@ export async function askPassphrase(
 }
 
 function readHidden({ input, output }: PassphraseTerminal, prompt: string): Promise<string | null> {
-  // readline edits and echoes; what it echoes goes nowhere.
+  // readline edits the line; its echo is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
   output.write(prompt);

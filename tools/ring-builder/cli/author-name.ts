@@ -1,22 +1,22 @@
-// Who log entries, staged changes and locks name: a person at a machine, such as alice@db1. Pure.
+// Names the author in log entries, staged changes and locks, such as alice@db1. Pure.
 import { authorCharactersMax } from '@ringwright/base/limits';
 import { usage } from './arguments.ts';
 
 export interface AuthorSources {
-  /** --author. */
+  /** The value of --author. */
   readonly given: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The name of the account; throws where the user id has none, as in many containers. */
+  /** Returns the account's name; throws if the user id has none, as in many containers. */
   readonly account: () => string;
-  /** Undefined where there are no user ids. */
+  /** Undefined on systems without user ids. */
   readonly uid: number | undefined;
   readonly host: string;
 }
 
 /**
- * The first there is of --author, RINGWRIGHT_AUTHOR, SUDO_USER, the account's name and `uid-1000`,
- * with `@host` unless it names a place itself. Throws USAGE for a name that is no single line of
- * text.
+ * Returns the first that is present of --author, RINGWRIGHT_AUTHOR, SUDO_USER, the account's name
+ * and `uid-1000`. Appends `@host` unless the name contains an `@`. Throws USAGE for a name that is
+ * not a single line of text.
  */
 export function authorName({ given, env, account, uid, host }: AuthorSources): string {
   const named = given ?? env['RINGWRIGHT_AUTHOR'];

@@ -1,18 +1,18 @@
-// Shows on stderr what changes while people look: drawn over itself on a terminal, a line now and
-// then elsewhere, or JSON lines for machines.
+// Shows progress on stderr: a drawing that replaces itself on a terminal, otherwise a line now and
+// then, or JSON lines for programs.
 import type { Line, Terminal } from './terminal.ts';
 
-/** A terminal redrawn five times a second reads as moving, and costs nothing. */
+/** Five redraws a second look fluent and cost little. */
 const REDRAW_MS = 200;
 const LINE_MS = 1_000;
 
 export interface Screen {
   readonly columns: number;
-  /** Lines to draw on. */
+  /** The number of lines to draw on. */
   readonly lines: number;
 }
 
-/** Each form is made only where it is shown. */
+/** One state of progress in three forms. Only the form that is shown is computed. */
 export interface Drawing {
   readonly onScreen: (screen: Screen) => readonly Line[];
   readonly inLine: () => string;
@@ -21,16 +21,16 @@ export interface Drawing {
 
 interface DisplayOutput {
   readonly terminal: Pick<Terminal, 'lines' | 'erase'>;
-  /** Null when it is no terminal; asked at each drawing, since windows change their size. */
+  /** Null without a terminal. Read for each drawing, because windows change their size. */
   readonly screen: () => Screen | null;
-  /** Lines for machines, where nobody looks. */
+  /** Without a terminal, print JSON lines. */
   readonly inJson: boolean;
   readonly nowMs: () => number;
 }
 
 export class Display {
   readonly #output: DisplayOutput;
-  /** Lines that stand on the terminal now. */
+  /** The lines of the current drawing on the terminal. */
   #drawn: readonly Line[] = [];
   #last = '';
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -39,7 +39,7 @@ export class Display {
     this.#output = output;
   }
 
-  /** A line that stays, above the drawing; an event where machines read. */
+  /** Prints a permanent line above the drawing. With --json and no terminal, prints an event. */
   tell(line: string): void {
     const { inJson, screen, terminal } = this.#output;
     if (inJson && screen() === null) {
@@ -70,7 +70,7 @@ export class Display {
     this.#output.terminal.lines([line]);
   }
 
-  /** Takes the drawing away; what was told stays. */
+  /** Erases the drawing. Lines printed by tell stay. */
   end(): void {
     this.#erase();
   }

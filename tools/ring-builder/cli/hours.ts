@@ -1,4 +1,4 @@
-// Hours since 1970: what the builder counts rest and ramps in.
+// Hours since 1970, the unit in which the builder counts rests and ramps.
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 
 export const MS_PER_HOUR = 3_600_000;

@@ -1,4 +1,5 @@
-// Where private keys lie and what opens them: options first, then the environment, then a person.
+// Where private keys lie and which passphrase opens them: from options, the environment or a
+// prompt.
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { type Arguments, optionalText } from './arguments.ts';
 import { readInput } from './read-input.ts';
 import type { KeysPlace } from './verb.ts';
 
-/** A passphrase on the command line would be in the list of processes, so there is no option. */
+/** No option takes the passphrase itself, because the list of processes would show it. */
 export async function keysPlace(
   args: Arguments,
   env: Readonly<Record<string, string | undefined>>,
@@ -32,7 +33,7 @@ function keysAtHome(): string {
   return join(homeOrRoot(), '.config', 'ringwright', 'keys');
 }
 
-/** A user id without an account has no home; containers then say that it is /. */
+/** A user id without an account has no home directory; containers then set it to /. */
 function homeOrRoot(): string {
   try {
     return homedir();
@@ -41,7 +42,10 @@ function homeOrRoot(): string {
   }
 }
 
-/** What a shell hands over by a pipe is nobody else's to read. Throws USAGE, FILE_UNFIT. */
+/**
+ * A pipe from a shell cannot be read by other users, so only a file must be private. Throws USAGE,
+ * FILE_UNFIT.
+ */
 async function readPassphrase(file: string): Promise<string> {
   const found = await stat(file).catch(onlyMissing);
   if (found?.isFile() === true) requirePrivate(file, found);

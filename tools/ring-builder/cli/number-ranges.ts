@@ -1,5 +1,5 @@
-// What every number that is typed may be, by the name of its option or argument: none is read
-// without its range. Where a ring permits less, the builder says so.
+// The range of every number that can be typed, by the name of its option or argument. No number is
+// read without its range. If a ring permits less, the builder reports that.
 import {
   beaconLifeMsMax,
   deviceCountMax,
@@ -86,7 +86,7 @@ export function isNumberName(name: string): name is NumberName {
   return Object.hasOwn(numberRanges, name);
 }
 
-/** `a whole number from 1 to 32`, `a number from 1 to 604800 (seconds)`. */
+/** Returns `a whole number from 1 to 32` or `a number from 1 to 604800 (seconds)`. */
 export function describeRange({ least, most, isWhole, unit }: NumberRange): string {
   const kind = isWhole ? 'a whole number' : 'a number';
   const bounds =

@@ -1,12 +1,12 @@
-// The forms of an option: a text, a list of texts, a flag. yargs guesses no numbers: arguments.ts
-// reads them from texts. Pure.
+// The forms of an option: text, list of texts, flag. yargs is kept from guessing numbers;
+// arguments.ts parses them from text. Pure.
 import type { Options } from 'yargs';
 
 export function textOption(describe: string, more: Options = {}): Options {
   return { type: 'string', requiresArg: true, ...more, describe };
 }
 
-/** Several words after it, or the option several times. */
+/** Several words may follow the option, or the option may be repeated. */
 export function listOption(describe: string): Options {
   return textOption(describe, { array: true });
 }

@@ -1,4 +1,4 @@
-// Points in time as operators write them: 2026-11-21, 2026-11-21T08:00Z, or 36h before now. Pure.
+// Parses times as operators write them: 2026-11-21, 2026-11-21T08:00Z, or 36h (before now). Pure.
 import { usage } from './arguments.ts';
 
 const UNITS_MS: Readonly<Record<string, number>> = {
@@ -9,8 +9,8 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds since 1970. What names no zone is UTC, as all that the tool prints; a date without
- * time is its first moment. Throws USAGE.
+ * Returns milliseconds since 1970. A time without a zone is UTC, like all times that the tool
+ * prints. A date without a time means 00:00. Throws USAGE.
  */
 export function parseTime(text: string, nowMs: number, name: string): number {
   const ago = /^(\d{1,6})([mhdw])$/.exec(text);
@@ -24,7 +24,7 @@ export function isTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
 }
 
-/** A time without zone would be local to Date.parse, a date alone would not. */
+/** Date.parse takes a time without a zone as local, but a date alone as UTC. */
 function inUtc(text: string): string {
   return /T[\d:.]+$/.test(text) ? `${text}Z` : text;
 }

@@ -1,9 +1,9 @@
-// Hours of the day in which something may begin: `22-6` is from ten at night to six. Pure.
+// Hours of the day in which an action may begin: `22-6` is from 22:00 to 06:00. Pure.
 import { usage } from './arguments.ts';
 
 export interface HourWindow {
   readonly from: number;
-  /** The first hour in which nothing may begin any more. */
+  /** The first hour after the window: nothing begins in it. */
   readonly until: number;
 }
 
@@ -15,12 +15,12 @@ export function parseWindow(text: string): HourWindow {
   throw usage(`--window ${JSON.stringify(text)}: wanted hours of the day such as 22-6`);
 }
 
-/** `hour`: 0 to 23, of local time. */
+/** `hour`: 0 to 23, local time. */
 export function isInside({ from, until }: HourWindow, hour: number): boolean {
   return from < until ? hour >= from && hour < until : hour >= from || hour < until;
 }
 
-/** The hours mean another time in every time zone. */
+/** Includes the time zone, because the hours mean different times in each. */
 export function printWindow({ from, until }: HourWindow, timeZone: string): string {
   return `${from}-${until} (${timeZone})`;
 }

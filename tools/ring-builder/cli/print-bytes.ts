@@ -1,15 +1,15 @@
-// Bytes, rates and durations as people write and read them. Pure.
+// Parses and prints bytes, rates and durations. Pure.
 import { parseSize } from '@ringwright/base/size-text';
 import { usage } from './arguments.ts';
 
-/** `50MB/s`, `1.5GiB`, `200k`: bytes, or bytes a second. Throws USAGE. */
+/** Parses `50MB/s`, `1.5GiB` or `200k` as bytes or bytes per second. Throws USAGE. */
 export function parseBytes(text: string, name: string): number {
   const bytes = parseSize(text);
   if (bytes !== null && bytes > 0) return bytes;
   throw usage(`${name} ${JSON.stringify(text)} is no size; write 50MB/s, 1GiB or 800000`);
 }
 
-/** `12.3 MB`: decimal units, three digits or so. */
+/** Returns `12.3 MB`: decimal units, about three digits. */
 export function printBytes(bytes: number): string {
   const steps = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   let step = 0;
@@ -21,7 +21,7 @@ export function printBytes(bytes: number): string {
   return `${step === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${steps[step]}`;
 }
 
-/** `48 s`, `12.5 min`, `3.2 h`, `4.1 d`. */
+/** Returns `48 s`, `12.5 min`, `3.2 h` or `4.1 d`. */
 export function printSeconds(seconds: number): string {
   if (seconds < 100) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
   if (seconds < 7_200) return `${(seconds / 60).toFixed(1)} min`;

@@ -1,12 +1,12 @@
-// Files that operators name, read whole: absent, special and oversized ones get a sentence.
+// Reads whole files that operators name. A missing, special or oversized file gives a clear error.
 import { CodedError } from '@ringwright/base/coded-error';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { readBounded, readRegularFile } from '@ringwright/node/read-regular-file';
 import { usage } from './arguments.ts';
 
 /**
- * `path`: `-` and /dev/stdin are what is piped in. `name`: what messages call it.
- * Throws USAGE when it cannot be read, FILE_UNFIT.
+ * `path`: `-` and /dev/stdin mean standard input. `name`: what messages call the file. Throws USAGE
+ * if it cannot be read, FILE_UNFIT.
  */
 export async function readInput(
   path: string,

@@ -1,11 +1,11 @@
-// The one place where ring-builder writes: whatever a line was made of, only colours and movements
-// that this file adds reach the terminal.
+// The only output channel of ring-builder. Control characters in a line are made harmless: only the
+// colors and cursor movements that this file adds reach the terminal.
 import { styleText } from 'node:util';
 import { printable } from '@ringwright/base/printable';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** A line as it is, or with a colour for all of it or for what stands before `rest`. */
+/** Plain text, or text with a color for all of it or for the part before `rest`. */
 export type Line = string | StyledLine;
 
 interface StyledLine {
@@ -26,14 +26,14 @@ export class Terminal {
     this.#stream = stream;
   }
 
-  /** Written at once, so that the output of another program does not come between them. */
+  /** Writes all lines at once, so that output of another program cannot come between them. */
   lines(lines: readonly Line[]): void {
     if (lines.length > 0) {
       this.#stream.write(lines.map((line) => `${this.#shown(line)}\n`).join(''));
     }
   }
 
-  /** Takes the last lines away: up to the first of them, then clear to the end of the screen. */
+  /** Erases the last lines: moves up to the first of them and clears to the end of the screen. */
   erase(lines: number): void {
     if (lines > 0) this.#stream.write(`\u001b[${lines}A\u001b[0J`);
   }

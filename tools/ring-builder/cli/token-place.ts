@@ -1,5 +1,5 @@
-// What is shown to servers: the operator's token or a client certificate, of an option or of the
-// environment.
+// The credentials shown to servers, from options or the environment: the operator's token or a
+// client certificate.
 import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
@@ -7,7 +7,10 @@ import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { readPrivateFile, unreadable } from '@ringwright/node/read-regular-file';
 import { type Arguments, optionalText } from './arguments.ts';
 
-/** Null: none was given. Throws USAGE for what is no token, FILE_UNFIT for a file others may read. */
+/**
+ * Returns null if there is no token. Throws USAGE for an invalid token, FILE_UNFIT for a file that
+ * other users may read.
+ */
 export async function tokenToShow(
   args: Arguments,
   env: Readonly<Record<string, string | undefined>>,
@@ -16,7 +19,10 @@ export async function tokenToShow(
   return shownToken(optionalText(args, 'token-file'), env, read);
 }
 
-/** A key with its certificate in one file, as certs issue writes it. Throws USAGE, FILE_UNFIT. */
+/**
+ * Reads a key and its certificate from one file, as `certs issue` writes it. Throws USAGE,
+ * FILE_UNFIT.
+ */
 export async function identityToShow(file: string | undefined): Promise<TlsIdentity | null> {
   if (file === undefined || file === '') return null;
   const text = String(await readShown(file, 'the client certificate'));

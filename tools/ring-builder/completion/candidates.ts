@@ -1,25 +1,25 @@
-// What may stand at the end of an unfinished command line. Pure.
+// Computes what can stand at the end of an unfinished command line. Pure.
 import type { Options } from 'yargs';
 
 export interface Candidate {
   readonly word: string;
-  /** For shells that show it. */
+  /** Description, for shells that show one. */
   readonly about: string;
 }
 
-/** What the words before the cursor are: options with their values, and the others in order. */
+/** The words before the cursor, sorted into options with values and positionals in order. */
 interface ReadArgs {
   readonly given: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
   /** The option whose value is being typed. */
   readonly option: string | null;
-  /** What is being typed; of --option=value, the value. */
+  /** The word being typed; for --option=value, the value. */
   readonly current: string;
 }
 
 /**
- * A word as bash hands it over, as it would take it: without quotes and backslashes, also where the
- * last quote is still open. Nothing is expanded.
+ * Returns a word from bash without quotes and backslashes, as bash would read it. The last quote
+ * may still be open. Nothing is expanded.
  */
 export function unquoted(word: string): string {
   return word.replaceAll(
@@ -29,7 +29,7 @@ export function unquoted(word: string): string {
   );
 }
 
-/** bash breaks words at `=` and `:`; others do not, and nothing changes. */
+/** Joins words that bash broke at `=` and `:`. Other shells do not break them. */
 export function joinBroken(args: readonly string[]): string[] {
   const joined: string[] = [];
   let isOpen = false;
@@ -76,7 +76,7 @@ function nameOf(word: string, options: Readonly<Record<string, Options>>): strin
   return Object.keys(options).find((one) => options[one]?.alias === name) ?? null;
 }
 
-/** The name of the positional that is at this place of a usage line; the last may repeat. */
+/** Returns the positional name at this index of a usage line. The last one may repeat. */
 export function positionalAt(usage: string, at: number): string | null {
   const names = usage.split(' ').slice(1);
   const place = names[at] ?? (names.at(-1)?.includes('..') ? names.at(-1) : undefined);

@@ -1,5 +1,5 @@
-// Completions of a command line, for the scripts of completion/scripts.ts. It reads ring folders,
-// asks no server, and says nothing of what it cannot read.
+// Completes a command line for the scripts of completion/scripts.ts. It reads ring folders and asks
+// no server. It is silent about files that it cannot read.
 import { printable } from '@ringwright/base/printable';
 import { tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { listRings } from '@ringwright/repository/folder/list-rings';
@@ -26,14 +26,17 @@ interface Known {
   readonly defaultRings: string;
 }
 
-/** Arguments that name devices of the ring; `add` names new ones. */
+/** Positionals that name devices of the ring. With `add` they name new devices. */
 const devicePlaces = new Set(['device', 'devices', 'old', 'pairs', 'what']);
 const versionPlaces = new Set(['version', 'from', 'to']);
-/** Of a long history the newest: who wants an older one knows which. */
+/** Only the newest versions are offered. */
 const VERSIONS_MAX = 50;
 const deviceOptions = new Set(['on', 'off', 'device']);
 
-/** `words`: the shell, and the words after the program up to the cursor. One completion a line. */
+/**
+ * `args`: the shell, then the words after the program up to the cursor. Returns one completion per
+ * line.
+ */
 export async function complete(args: readonly string[], known: Known): Promise<string> {
   const [shell = '', ...typed] = args;
   const found = await candidates(
@@ -79,7 +82,7 @@ async function ofCommand(
   return beginning(named ?? choiceCandidates(verb.positionals?.[place]?.choices), current);
 }
 
-/** What the folder has names for; null: nothing that is wanted there. */
+/** Completes names found in the rings folder; null if this place takes none of them. */
 async function namedCandidates(
   place: string,
   typed: {
@@ -105,7 +108,7 @@ function isAdding({ name }: VerbEntry): boolean {
   return name === 'add';
 }
 
-/** Place of a positional among the others of a usage line; -1: it has none of this name. */
+/** Returns the index of a positional in a usage line, or -1 if it has none of this name. */
 function positionOf(usage: string, name: string): number {
   return usage
     .split(' ')
@@ -114,7 +117,7 @@ function positionOf(usage: string, name: string): number {
 }
 
 async function ringCandidates(rings: string, { name }: VerbEntry): Promise<Candidate[]> {
-  // These make a ring, of a name that is not there yet.
+  // These commands create a ring, whose name does not exist yet.
   if (/^(create|import|import-swift|restore)$/.test(name)) return [];
   return (await listRings(rings)).map((word) => ({ word, about: 'ring' }));
 }
@@ -133,14 +136,14 @@ async function versionCandidates(rings: string, ring: string): Promise<Candidate
   });
 }
 
-/** Names of regions, zones or servers, as drill takes them. */
+/** Returns the names of regions, zones or servers, as `drill` takes them. */
 async function domainCandidates(rings: string, ring: string, tier: string): Promise<Candidate[]> {
   if (tier === 'device') return deviceCandidates(rings, ring);
   const kind = tierKinds.find((one) => one === tier);
   if (kind === undefined) return [];
   const { state } = await openRing(rings, ring);
   const names = new Set(tierNamesById(state.devices, kind));
-  // A colon ends a word in bash, and begins what zsh and fish show beside it.
+  // A colon ends a word in bash, and starts the description in zsh and fish.
   return [...names].sort().flatMap((word) => (/^$|:/.test(word) ? [] : [{ word, about: tier }]));
 }
 
@@ -148,7 +151,7 @@ function beginning(all: readonly Candidate[], typed: string): Candidate[] {
   return all.filter(({ word }) => word.startsWith(typed) && (typed !== '' || word[0] !== '-'));
 }
 
-/** As the scripts expect it: bash shows no descriptions. No word has a colon. */
+/** Formats a candidate for the scripts: bash shows no descriptions. No word has a colon. */
 function lineOf({ word, about }: Candidate, shell: string): string {
   return about === '' || shell === 'bash' ? word : `${word}:${about}`;
 }

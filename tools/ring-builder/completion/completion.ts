@@ -1,4 +1,5 @@
-// ring-builder completion: what a shell has to load to complete commands, options, rings, devices.
+// ring-builder completion: prints the script that a shell loads to complete commands, options,
+// rings and devices.
 import { chosen } from '../cli/arguments.ts';
 import type { Verb } from '../cli/verb.ts';
 import { scripts, shells } from './scripts.ts';

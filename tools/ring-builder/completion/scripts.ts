@@ -1,12 +1,12 @@
-// What a shell has to load so that it asks ring-builder for completions. Pure.
+// The scripts that make shells ask ring-builder for completions. Pure.
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
-/** The first word by which a script asks; then the shell, and the words up to the cursor. */
+/** The first word of a script's call; the shell and the words up to the cursor follow. */
 export const completionWord = '--complete';
 
-/** Where nothing is found, each shell completes names of files. */
+/** Where ring-builder finds nothing, the shell completes file names. */
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `# Completion of ring-builder for bash. In ~/.bashrc:
 #   source <(ring-builder completion bash)

@@ -1,4 +1,4 @@
-// What an archive of records says of itself, signed by a ring key where the rings are. Pure.
+// The manifest of an archive of records, signed by a ring key if the rings are signed. Pure.
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { ringSignatureCountMax } from '@ringwright/base/limits';
@@ -9,14 +9,14 @@ import { z } from 'zod';
 const fields = {
   ring: z.string(),
   version: z.int(),
-  /** Null: of the whole keyspace. */
+  /** Null: the whole keyspace. */
   partition: z.nullable(z.int()),
-  /** Unix ms: what was acknowledged before it is in the archive. */
+  /** Unix ms. Every record acknowledged before this time is in the archive. */
   begunMs: z.int(),
   endedMs: z.int(),
   records: z.int(),
   bytes: z.int(),
-  /** Of `records.bin`. */
+  /** SHA-256 of `records.bin`. */
   sha256: z.string(),
 };
 
@@ -40,7 +40,7 @@ export function newManifest(unsigned: Unsigned, key: KeyObject | undefined): Arc
   return { ...manifest, signatures };
 }
 
-/** Those of the keys that have signed it; format 1: none. */
+/** Returns the ids of the keys that signed the manifest; none for format 1. */
 export function manifestSigners(
   manifest: ArchiveManifest,
   keys: ReadonlyMap<string, KeyObject>,

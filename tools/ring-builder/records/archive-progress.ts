@@ -1,5 +1,5 @@
-// How far an archive is that has not ended: `progress.json`, beside its records. Typed again, the
-// command goes on from there.
+// The progress of an unfinished archive: `progress.json`, beside its records. Typed again, the
+// command continues from there.
 import path from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { jsonOrNull } from '@ringwright/base/parse-json';
@@ -11,11 +11,11 @@ import { z } from 'zod';
 const progressSchema = z.strictObject({
   ring: z.string(),
   partition: z.nullable(z.int()),
-  /** Unix ms, of the first attempt. */
+  /** Start of the first attempt, Unix ms. */
   begunMs: z.int(),
-  /** Where the scan goes on. */
+  /** The cursor at which the scan continues. */
   cursor: z.string(),
-  /** Of `records.bin` up to there. */
+  /** Size of `records.bin` up to the cursor. */
   records: z.int().min(0),
   bytes: z.int().min(0),
 });
@@ -24,12 +24,15 @@ export type ArchiveProgress = z.infer<typeof progressSchema>;
 
 export const progressPath = (folder: string): string => path.join(folder, 'progress.json');
 
-/** The records it counts must be durable already. */
+/** The caller must have made the counted records durable. */
 export function saveProgress(folder: string, progress: ArchiveProgress): Promise<void> {
   return replaceDurably(progressPath(folder), `${JSON.stringify(progress)}\n`);
 }
 
-/** Null where nothing was begun. Throws USAGE for what was begun of something else. */
+/**
+ * Returns null if no archive was started here. Throws USAGE if the folder holds part of a different
+ * archive.
+ */
 export async function readProgress(
   folder: string,
   { ring, partition }: Pick<ArchiveProgress, 'ring' | 'partition'>,

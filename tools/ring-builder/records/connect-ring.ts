@@ -1,4 +1,5 @@
-// The client package for a ring of the folder, with what a command shows and asks to be proven.
+// Connects the client package to a ring of the folder, with the command's credentials and the
+// proofs that it requires of servers.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
@@ -7,7 +8,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { noteInsecure, proofOf, shownIdentity, shownToken } from '../servers/server-proofs.ts';
 
-/** By the first server that answers; the others are learnt from it. Throws as connect(). */
+/** Connects through the first server that answers, which names the others. Throws as connect(). */
 export async function connectRing({ ring, state }: StoredVersion): Promise<Client> {
   const { keyspace } = ring;
   let telling: unknown = null;

@@ -1,5 +1,5 @@
-// An archive of records: `records.bin`, frames of packed records, and `manifest.json`, which is
-// written last. Without it the folder is no archive.
+// An archive of records: `records.bin` holds frames of packed records. `manifest.json` is written
+// last, and without it the folder is no archive.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
@@ -14,13 +14,13 @@ import type { ArchiveProgress } from './archive-progress.ts';
 
 const LENGTH_BYTES = 4;
 
-/** A record with the stamp of who wrote it and when. */
+/** A record with its stamp: time and tie (counter and device). */
 export interface ArchivedRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
   readonly ms: number;
   readonly tie: number;
-  /** Unix ms; 0: never. */
+  /** Expiry in Unix ms; 0: never. */
   readonly expiresMs: number;
 }
 
@@ -40,8 +40,8 @@ export class RecordFileWriter {
   }
 
   /**
-   * Behind what an attempt that did not end has left there; null: as a new file. Throws
-   * ARCHIVE_INVALID when less is there than it had made durable.
+   * Opens the file and continues after the part that an interrupted attempt left. `left` null:
+   * starts a new file. Throws ARCHIVE_INVALID if the file is shorter than the durable part.
    */
   static async begin(
     folder: string,
@@ -63,18 +63,18 @@ export class RecordFileWriter {
 
   async #goOn({ records, bytes }: Pick<ArchiveProgress, 'records' | 'bytes'>): Promise<void> {
     await this.#file.truncate(bytes);
-    // A position is given, or each write would begin at 0.
+    // The writes give a position, because writes without one would begin at 0.
     const there = this.#file.createReadStream({ start: 0, autoClose: false });
     for await (const part of there) this.#hash.update(part as Buffer);
     [this.records, this.bytes] = [records, bytes];
   }
 
-  /** Closes the file, as end does; what is not durable may be lost. */
+  /** Closes the file like end(). Data that is not yet durable may be lost. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#file.close();
   }
 
-  /** Whether all that was added is in the file now: sometimes. */
+  /** Resolves to whether all records added so far have been written to the file. */
   async add(record: ArchivedRecord): Promise<boolean> {
     this.#frame.push(record);
     this.#frameBytes += packedWriteBytes({ partition: 0, ...record });
@@ -84,12 +84,12 @@ export class RecordFileWriter {
     return isFull;
   }
 
-  /** What is in the file is durable when it resolves. */
+  /** Makes everything written to the file durable. */
   sync(): Promise<void> {
     return this.#file.sync();
   }
 
-  /** Durable when it resolves, with the SHA-256 of the file. */
+  /** Writes the rest, makes the file durable, closes it, and returns its SHA-256. */
   async end(): Promise<string> {
     await this.#flush();
     await this.#file.sync();
@@ -111,7 +111,7 @@ export class RecordFileWriter {
   }
 }
 
-/** The manifest of an archive whose file is what it says. Throws ARCHIVE_INVALID, FILE_UNFIT. */
+/** Returns the manifest after checking the file's hash. Throws ARCHIVE_INVALID, FILE_UNFIT. */
 export async function openArchive(folder: string): Promise<ArchiveManifest> {
   const text = await readRegularText(manifestPath(folder)).catch((cause: unknown) => {
     if (cause instanceof CodedError) throw cause;
@@ -133,7 +133,7 @@ export async function openArchive(folder: string): Promise<ArchiveManifest> {
   throw invalid(folder, `${what} ${sha256.slice(0, 12)}`);
 }
 
-/** Frame by frame, of an archive that was opened. Throws ARCHIVE_INVALID. */
+/** Yields the records of a checked archive frame by frame. Throws ARCHIVE_INVALID. */
 export async function* framesOf(folder: string): AsyncGenerator<readonly ArchivedRecord[]> {
   const file = await open(recordsPath(folder));
   try {

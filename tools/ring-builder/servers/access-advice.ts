@@ -1,9 +1,9 @@
-// What to type next when servers do not let somebody in: rows of the table in advice.ts. Pure.
+// Advice when servers refuse access: rows of the table in advice.ts. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { Advise } from './advice.ts';
 
-/** Who is told so asked a server that is up. */
+/** Codes that a reachable server returns for a missing or insufficient token. */
 export const needsToken: ReadonlySet<ErrorCode> = new Set([
   'TOKEN_MISSING',
   'TOKEN_REFUSED',
@@ -18,7 +18,10 @@ export const olderAccess: Advise = () => ({
     'take theirs, which lies as trust/access.json in the data directory of each, for the one here',
 });
 
-/** They were started with --token-file, and had no access document yet, or lost it with the disk. */
+/**
+ * The servers were started with --token-file and have no access document: they never had one, or
+ * they lost it with the disk.
+ */
 export const pendingAccess: Advise = ({ ring: { keyspace }, access }) => {
   const unknown = 'those servers begin anew and know nobody yet';
   if (access === null) {

@@ -1,5 +1,5 @@
-// What to type next when servers refuse a version or do not answer: by error code and situation.
-// The one table of it, for push, rollout, settle, servers, health and status. Pure.
+// Advice on what to type next when servers refuse a version or do not answer, by error code and
+// situation. The single table for push, rollout, settle, servers, health and status. Pure.
 import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
@@ -12,41 +12,41 @@ import { type Standing, withoutForGood } from './gone-for-good.ts';
 import { largeVersion } from './large-version.ts';
 import { otherKey } from './other-key.ts';
 
-/** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
+/** A server that did not take a version, and its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
   readonly address: string;
   readonly devices: readonly number[];
   readonly code: ErrorCode;
-  /** It was heard to have a ring of another history. */
+  /** The server reported a ring of another history. */
   readonly isOther?: boolean;
-  /** The id of the key that it proved, where the ring names another one. */
+  /** The id of the key that the server proved, if the ring names another one. */
   readonly key?: string;
 }
 
 export interface Situation extends Standing {
   readonly ring: Standing['ring'] & Pick<Ring, 'version' | 'table'>;
-  /** The highest version of the folder. */
+  /** The highest version in the folder. */
   readonly head?: number;
-  /** Whether any server was ever given the ring. */
+  /** Whether the ring was ever sent to a server. */
   readonly pushed: boolean;
-  /** Whom this very version reached, as far as the log tells; absent: nobody. */
+  /** Which servers this version reached, according to the log; absent: none. */
   readonly taken?: 'some' | 'all';
   /** off: this folder has no trust.json. missing: the version was made before it had one. */
   readonly signing: 'off' | 'missing' | 'on';
-  /** Of the folder, with the signatures it lacks; null: there is none; absent: nobody looked. */
+  /** The folder's access document and its missing signatures; null: none; absent: not read. */
   readonly access?: { readonly version: number; readonly missing: number } | null;
 }
 
 export interface Advice {
   /** For Context.next. */
   readonly command: string;
-  /** What to do and to know before, one sentence. */
+  /** What to do and what to know first, in one sentence. */
   readonly text: string;
 }
 
 export type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) => Advice;
 
-/** More names than these say less. */
+/** Further addresses are only counted. */
 const ADDRESSES_NAMED_MAX = 3;
 
 const absent: Advise = (situation, plights) => {
@@ -68,7 +68,7 @@ const absent: Advise = (situation, plights) => {
     return { command: `push ${keyspace}`, text: `${start}${keys}` };
   }
   const joining = gone.filter((id) => ring.moves.some(({ to }) => to === id));
-  // Where nobody answers, it is not the servers.
+  // If no server answers at all, the servers are not the cause.
   const isSome = ring.devices.some((device) => device !== null && !gone.includes(device.id));
   if (joining.length > 0 && isSome) {
     const waits = `${start}, which waits for it: moves go there`;
@@ -95,7 +95,7 @@ const absent: Advise = (situation, plights) => {
   };
 };
 
-/** Servers of Swift listen at the port that is usual here. */
+/** Swift's servers listen on the port that is usual here. */
 const otherProgram: Advise = ({ ring: { keyspace, moves } }, plights) => {
   const [{ devices }] = plights;
   const who = devices.length === 0 ? 'dN' : `d${devices[0]}`;
@@ -108,7 +108,7 @@ const otherProgram: Advise = ({ ring: { keyspace, moves } }, plights) => {
   };
 };
 
-/** What a folder is told whose history is not the one that counts. */
+/** Advice for a folder whose history is not the valid one. */
 const takeTheirs = (ring: string, address: string) => {
   const command = `restore ${ring} --from ${address} --replace`;
   const loss = 'with a log that begins anew, and asks for --yes where it takes the place of one';
@@ -119,7 +119,7 @@ const fork: Advise = ({ ring: { keyspace, devices } }, plights) => {
   const others = plights.filter((one) => one.isOther);
   const theirs = takeTheirs(keyspace, (others[0] ?? plights[0]).address || 'IP:PORT');
   const settle = `settle ${keyspace} -m REASON`;
-  // Where all servers have the other one, it is this folder that took a wrong turn.
+  // If all servers have the other history, this folder is the one that went wrong.
   const isAlone = devices.every(
     (one) => one === null || others.some((of) => of.devices.includes(one.id)),
   );
@@ -215,7 +215,7 @@ const unknown: Advise = ({ ring: { keyspace, moves }, taken }) => {
   return { command: `reconcile ${keyspace}`, text };
 };
 
-/** The worst first: of several servers, the first of these that one of them says is answered. */
+/** Ordered from worst to mildest. The advice follows the worst code that a server returned. */
 const table = new Map<ErrorCode, Advise>([
   ['RING_FORK', fork],
   ['RING_FORK_SETTLED', lostFork],
@@ -262,32 +262,32 @@ const table = new Map<ErrorCode, Advise>([
 
 const other = says('the log of those servers says more', (ring) => `push ${ring} --keep-going`);
 
-/** Whether waiting cannot change it: a safety rule said no. Clocks of servers come right again. */
+/** Whether waiting cannot help, because a safety rule refused. Clock errors are retryable. */
 export function isFinal(code: ErrorCode): boolean {
   const { exit, retry } = errorCatalogue[code];
   return exit === 5 && retry === 'never';
 }
 
-/** Those with the worst code of all. */
+/** Returns the entries that have the worst code of all. */
 export function worstOf<One extends Pick<Plight, 'code'>>(ones: readonly One[]): One[] {
   const codes = ones.map(({ code }) => rowOf(code));
   const worst = [...table.keys()].find((code) => codes.includes(code)) ?? codes[0];
   return ones.filter((_, index) => codes[index] === worst);
 }
 
-/** What the worst of them asks for; null when there are none. */
+/** Returns advice on the worst plight, or null if there are none. */
 export function adviceOn(situation: Situation, plights: readonly Plight[]): Advice | null {
   const [first, ...rest] = worstOf(plights);
   if (first === undefined) return null;
   return (table.get(rowOf(first.code)) ?? other)(situation, [first, ...rest]);
 }
 
-/** What a version asks for that no server was asked about: `code` is what one would answer. */
+/** Returns advice for a version without asking a server. `code`: what a server would answer. */
 export function adviceOnCode(situation: Situation, code: ErrorCode): Advice {
   return (table.get(rowOf(code)) ?? other)(situation, [{ address: '', devices: [], code }]);
 }
 
-/** A server that answers late, or in no form known, is away like one that does not answer. */
+/** Maps other peer errors, such as a late or malformed answer, to PEER_UNREACHABLE. */
 export function rowOf(code: ErrorCode): ErrorCode {
   return isPeerCode(code) && !table.has(code) ? 'PEER_UNREACHABLE' : code;
 }

@@ -1,4 +1,4 @@
-// What servers say of themselves, each asked once, after a look at its own files.
+// Asks each server once for its status, after it has checked its own files.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { filesLook } from '@ringwright/wire/files';
 import { fanOut } from './fan-out.ts';
@@ -6,10 +6,10 @@ import type { Target } from './ring-targets.ts';
 import { withServer } from './server-connection.ts';
 import { type ServerStatus, statusOrWhyNot } from './server-status.ts';
 
-/** By address: the status, or why there is none. */
+/** By address: the status, or the error that prevented it. */
 export type Answers = ReadonlyMap<string, ServerStatus | CodedError>;
 
-/** `rings`: those of which the servers are to look at the files. */
+/** `rings`: the rings whose files the servers are to check. */
 export async function askServers(
   targets: readonly Pick<Target, 'address'>[],
   rings: ReadonlySet<string>,
@@ -30,7 +30,7 @@ async function askServer(
   for (const { ring } of before.rings) {
     if (!rings.has(ring)) continue;
     const looked = await orCoded(lookAtFiles(address, ring));
-    // What the server cannot say here, its status says.
+    // On an error here, the status alone counts.
     if (looked instanceof CodedError) continue;
     const { damaged, log } = looked;
     lost.set(ring, damaged);
@@ -50,16 +50,16 @@ function withLost(ring: Ring, lost: ReadonlyMap<number, string> = new Map()): Ri
 }
 
 interface LookedAt {
-  /** What happened to the files that take and give nothing, by partition. */
+  /** The reason, by partition, why a damaged file cannot be used. */
   readonly damaged: ReadonlyMap<number, string>;
-  /** What happened to the commit log, if it had to begin anew. */
+  /** Why the commit log had to begin anew; null if it did not. */
   readonly log: string | null;
 }
 
-/** Of thousands of files on a busy disk. */
+/** Checking thousands of files on a busy disk takes long. */
 const lookTimeoutMs = 10_000;
 
-/** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers with, as STORE_FAILED. */
+/** Throws PEER_UNREACHABLE, PEER_FAILED, and errors of the server such as STORE_FAILED. */
 export async function lookAtFiles(address: string, keyspace: string): Promise<LookedAt> {
   const { damaged, log } = await withServer(address, (server) =>
     server.call(filesLook, { keyspace }, lookTimeoutMs),

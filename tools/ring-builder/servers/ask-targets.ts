@@ -1,4 +1,4 @@
-// What each server of a ring says of it, asked once.
+// Asks each server of a ring once for its status of that ring.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { fanOut } from './fan-out.ts';
@@ -6,7 +6,7 @@ import { ringTargets, type Target } from './ring-targets.ts';
 import { type RingStatus, ringStatus } from './server-status.ts';
 
 export interface AskedTarget extends Target {
-  /** An error: it cannot be reached, or does not have the ring. */
+  /** An error if the server cannot be reached or does not have the ring. */
   readonly said: RingStatus | CodedError;
 }
 

@@ -1,8 +1,8 @@
-// The same question to many servers, results in the order of the items.
+// Sends the same question to many servers. The results are in the order of the items.
 import { inWaves } from '@ringwright/base/in-waves';
 
 /**
- * Servers asked at the same time: hundreds of servers are a few rounds, not hundreds of sockets.
+ * Servers asked at the same time. This limits the sockets: hundreds of servers take a few rounds.
  */
 export const serversAtOnceMax = 32;
 

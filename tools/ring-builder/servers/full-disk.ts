@@ -1,4 +1,4 @@
-// A server whose disk has no room for what comes: what helps. Pure.
+// Advice for a server whose disk has too little free space. Pure.
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
@@ -15,8 +15,8 @@ import {
 type FilledRing = ChangedRing & Pick<Ring, 'table'>;
 
 /**
- * Words that lighten a disk: what is on its way there is cancelled. A device that holds nothing
- * leaves, since no weight is low enough for it; others give away what a lower one leaves them.
+ * Returns commands that free a disk. They cancel moves to its devices. Devices that hold slots get
+ * a lower weight. Devices that hold nothing are removed, since no weight is low enough for them.
  */
 export function commandsForRoom(ring: FilledRing, devices: readonly number[]): readonly string[] {
   const holds = (id: number): boolean => ring.table.some((row) => row.includes(id));
@@ -32,7 +32,10 @@ export function lowerWeight({ ring, devices }: Owner): string {
   return `set-weight ${ring}${devices.map((id) => ` d${id} WEIGHT`).join('')}`;
 }
 
-/** The same to its end, beside the other way there is. `names`: of devices or of servers. */
+/**
+ * Returns these commands with the commit and the rollout, beside the alternative of freeing the
+ * disk. `names`: of devices or of servers.
+ */
 export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: string): string {
   const { moves } = ring;
   const reserve = printBytes(diskReserveBytes);
@@ -47,7 +50,7 @@ export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: st
   return `${goOn}; or do without: ${asCommands(commands)}`;
 }
 
-/** Advice on servers that refuse a version for want of room, by their `names`. */
+/** Returns advice on servers that refuse a version for lack of space. `names`: their names. */
 export function fullDisk(
   { ring: plain, components }: { readonly ring: FilledRing } & Pick<ChangedRing, 'components'>,
   servers: readonly { readonly devices: readonly number[] }[],

@@ -1,4 +1,5 @@
-// Giving the trust document and beacons to servers: they are signed, so any server may be told.
+// Sends trust documents, access documents and beacons to servers. All are signed, so any server may
+// receive them.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { printTable } from '@ringwright/base/print-table';
@@ -9,10 +10,10 @@ import type { Target } from './ring-targets.ts';
 import { withServer } from './server-connection.ts';
 
 export interface TrustDocuments {
-  /** trust.json as it is. */
+  /** The bytes of trust.json. */
   readonly roots: Uint8Array;
   readonly beacons: readonly Uint8Array[];
-  /** access.json as it is; null: nobody has granted anything. */
+  /** The bytes of access.json; null: no access has been granted. */
   readonly access: Uint8Array | null;
 }
 
@@ -23,7 +24,7 @@ interface GiveOutcome {
   readonly message?: string;
 }
 
-/** Writing two small files takes a server this long at most. */
+/** The longest time a server needs to write two small files. */
 const giveTimeoutMs = 10_000;
 
 export async function offerTrust(server: Caller, documents: TrustDocuments): Promise<void> {
@@ -42,12 +43,12 @@ export function giveTrust(
   });
 }
 
-/** What became of a server that was told something, or could not be. */
+/** Returns the outcome for a server that refused or could not be reached. */
 export function failureOf({ code, message, hint }: CodedError): {
   readonly outcome: 'refused' | 'unreachable';
   readonly code: ErrorCode;
   readonly message: string;
-  /** Of one that hung up, as servers with --tls do: what to give. */
+  /** What to add to the command if the server closed the connection, as servers with --tls do. */
   readonly hint?: string;
 } {
   const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
@@ -55,7 +56,7 @@ export function failureOf({ code, message, hint }: CodedError): {
   return { outcome, code, message, ...(isHung && { hint }) };
 }
 
-/** Those that did not take it, in a table; the exit code of a command that gave it. */
+/** Returns a table of the servers that did not accept, and the exit code of the command. */
 export function notGiven(servers: readonly GiveOutcome[]) {
   const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
   const someAway = failed.some(({ outcome }) => outcome === 'unreachable');

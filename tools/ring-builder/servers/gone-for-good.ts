@@ -1,4 +1,4 @@
-// What to type to do without servers, as one line that a shell takes. Pure.
+// Commands to type to go on without certain servers, as one line for a shell. Pure.
 import type { Component } from '@ringwright/builder/state/builder-state';
 import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
@@ -12,16 +12,16 @@ export interface ChangedRing extends MovingRing {
 
 export interface Standing {
   readonly ring: MovingRing & Pick<Ring, 'devices' | 'replicas'>;
-  /** Of a composite ring. */
+  /** Set for a composite ring. */
   readonly components?: readonly Component[];
-  /** Devices that were taken out and are still named, until no move needs them. */
+  /** Removed devices that the ring still names, because moves still need them. */
   readonly removed?: readonly number[];
 }
 
-/** More names than these say less. */
+/** Further devices are not listed. */
 const DEVICES_NAMED_MAX = 8;
 
-/** Words that take devices out of a ring: moves on their way to them have to be cancelled first. */
+/** Returns commands that remove devices from a ring. Moves to them are canceled first. */
 export function commandsWithout(
   changed: ChangedRing,
   devices: readonly number[],
@@ -38,7 +38,7 @@ export function removeCommand({ ring, devices }: Owner): string {
   return `remove ${ring} ${deviceNames(devices)}`;
 }
 
-/** One, or none. */
+/** Returns one command or none. */
 export function cancelCommands(
   { keyspace, moves }: MovingRing,
   devices: readonly number[],
@@ -47,7 +47,7 @@ export function cancelCommands(
   return joining.length === 0 ? [] : [`moves ${keyspace} cancel ${deviceNames(joining)}`];
 }
 
-/** The same to its end: committed and carried out. */
+/** Returns the same commands followed by commit and rollout. */
 export function goneForGood(changed: ChangedRing, devices: readonly number[]): readonly string[] {
   const leave = ownersOf(changed, devices).flatMap((owner) => [
     removeCommand(owner),
@@ -57,16 +57,22 @@ export function goneForGood(changed: ChangedRing, devices: readonly number[]): r
   return [...first, ...leave, ...carriedOut(changed, ' --skip-down')];
 }
 
-/** What follows the commits. `how`: an option of the rollout that ends what is in flight. */
+/**
+ * Returns the commands after the commits. `how`: an option of the rollout that finishes the moves
+ * in flight.
+ */
 export function carriedOut({ keyspace, moves, components }: ChangedRing, how = ''): string[] {
   const rollout = `rollout ${keyspace}`;
   if (components === undefined) return [rollout];
-  // It is composed anew when nothing is in flight.
+  // A composite ring is composed anew only when nothing is in flight.
   const rest = moves.length === 0 ? [] : [`${rollout}${how}`];
   return [...rest, changeCommand({ ring: keyspace, components }), rollout];
 }
 
-/** The same for people, with the other way there is. `devices`: one at least. */
+/**
+ * Returns the commands as a sentence, with the alternative of a replacement. `devices`: at least
+ * one.
+ */
 export function ifGoneForGood(changed: ChangedRing, devices: readonly number[]): string {
   return (
     `if it will not come back: ${asCommands(goneForGood(changed, devices))}; ` +
@@ -74,7 +80,7 @@ export function ifGoneForGood(changed: ChangedRing, devices: readonly number[]):
   );
 }
 
-/** Where too few others are left for a remove. `devices`: one at least. */
+/** For when too few other devices are left for a remove. `devices`: at least one. */
 function ifReplaced(changed: ChangedRing, devices: readonly number[]): string {
   return `if it will not come back, a new one takes its place: ${replaceText(changed, devices)}`;
 }
@@ -88,11 +94,11 @@ function replaceText(changed: ChangedRing, devices: readonly number[]): string {
 
 export interface Owner {
   readonly ring: string;
-  /** By their ids in that ring. */
+  /** Device ids within that ring. */
   readonly devices: readonly number[];
 }
 
-/** The rings in which devices are removed or replaced. */
+/** Returns the rings in which the devices are removed or replaced. */
 export function ownersOf(
   { keyspace, components }: ChangedRing,
   devices: readonly number[],
@@ -106,19 +112,19 @@ export function ownersOf(
     .filter((owner) => owner.devices.length > 0);
 }
 
-/** The end of a sentence: `; if it will not come back: …`. */
+/** Returns the end of a sentence: `; if it will not come back: …`. */
 export function withoutForGood(standing: Standing, away: readonly number[]): string {
   const { ring, components, removed = [] } = standing;
   const gone = away.filter((id) => !removed.includes(id));
   const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
-  // Nobody wants to be told to remove every device there is.
+  // Advice to remove every device would be useless.
   if (gone.length === 0 || others.length === 0) return '';
   if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
   const changed = { ...ring, components };
   return `; ${canSpare(standing, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone)}`;
 }
 
-/** Whether enough devices are left for each replica, in a composite ring of each component. */
+/** Whether each replica still has a device of its own; in a composite ring, per component. */
 function canSpare({ ring, components }: Standing, away: readonly number[]): boolean {
   const left = ring.devices.flatMap((one) =>
     one !== null && one.weight > 0 && !away.includes(one.id) ? [one.id] : [],

@@ -1,10 +1,11 @@
-// A version that is a large change, and does not go to servers as it is. Pure.
+// Advice for a large version that the change guard holds back. Pure.
 import type { Ring } from '@ringwright/ring/ring';
 
 /**
- * `address`: of a server that refuses it; empty where none was asked, since signatures are missing.
- * With enough of them a server refuses what does not say that it is large: it was committed where
- * nobody knew what the servers have, and its file stays as it is.
+ * `address`: a server that refuses the version; empty if none was asked because signatures are
+ * missing. A server refuses a version that does not declare itself large even if it has enough
+ * signatures. Such a version was committed without knowing what the servers have. Its file cannot
+ * be changed afterwards.
  */
 export function largeVersion(
   { keyspace, version }: Pick<Ring, 'keyspace' | 'version'>,

@@ -1,4 +1,4 @@
-// Which partitions are not ready on their servers, and why, in one sentence. Pure.
+// Says in one sentence which partitions are not ready on their servers, and why. Pure.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { RingStatus } from './server-status.ts';
@@ -8,10 +8,10 @@ export interface AskedReady {
   readonly said: RingStatus | CodedError;
 }
 
-/** Of the most partitions. */
+/** The reasons with the most partitions are shown. */
 const REASONS_SHOWN_MAX = 3;
 
-/** What keeps partitions of a server from being ready; empty when it has not said anything yet. */
+/** Returns why partitions of a server are not ready; empty if the server gives no reason yet. */
 export function whyNotReady({ loads, failing }: Pick<RingStatus, 'loads' | 'failing'>): string {
   const refills = loads.filter(({ assignment }) => assignment === null);
   const told = refills.find(({ reason }) => reason !== '');
@@ -21,7 +21,7 @@ export function whyNotReady({ loads, failing }: Pick<RingStatus, 'loads' | 'fail
   return refills.length === 0 ? '' : 'they fill from other holders';
 }
 
-/** Empty when all are ready. */
+/** Returns an empty text if all partitions are ready. */
 export function notReadyText(servers: readonly AskedReady[]): string {
   const groups = new Map<string, { partitions: number; servers: string[] }>();
   let all = 0;

@@ -1,5 +1,5 @@
-// Servers of an older release than others, as during an upgrade: all is well with them, but what
-// is newer waits for them. Pure.
+// Servers that run an older release than others, as during an upgrade. They work, but newer
+// features wait for them. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { oldestWireVersion, wireVersion } from '@ringwright/wire/wire-version';
@@ -9,18 +9,20 @@ import type { ServerStatus } from './server-status.ts';
 export interface OlderServer {
   readonly address: string;
   readonly wireVersion: number;
-  /** The highest that a server of the ring, or this program, speaks. */
+  /** The highest wire version that a server of the ring, or this program, speaks. */
   readonly newest: number;
 }
 
 const NAMED_MAX = 5;
 
-/** That of a server which tells none: only release 0.1.0 does not. */
+/** Returns the server's wire version. Only release 0.1.0 does not report one. */
 export function wireVersionOf(status: Pick<ServerStatus, 'wireVersion'>): number {
   return status.wireVersion ?? oldestWireVersion;
 }
 
-/** Those of `addresses` that speak less than another one of them, or than this program. */
+/**
+ * Returns the servers that speak a lower version than the highest of `addresses` and this program.
+ */
 export function olderServers(addresses: readonly string[], answers: Answers): OlderServer[] {
   const told = addresses.flatMap((address) => {
     const status = answers.get(address);
@@ -31,7 +33,9 @@ export function olderServers(addresses: readonly string[], answers: Answers): Ol
   return told.filter((one) => one.wireVersion < newest).map((one) => ({ ...one, newest }));
 }
 
-/** A line, or none: nobody is to be woken for an upgrade, nor is one to be left half done. */
+/**
+ * Returns one line or none. An upgrade in progress is no alarm, but must not be left unfinished.
+ */
 export function olderLines(older: readonly OlderServer[]): string[] {
   if (older.length === 0) return [];
   const versions = [...new Set(older.map((one) => one.wireVersion))].sort((a, b) => a - b);

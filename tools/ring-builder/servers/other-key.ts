@@ -1,4 +1,5 @@
-// A server that proves another key than the ring names for its address: whose disk is there. Pure.
+// Advice for a server that proves another key than the ring names for its address: finds out whose
+// disk is there. Pure.
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
@@ -6,7 +7,7 @@ import { keyIdOf } from '@ringwright/ring/trust/public-key';
 interface Unproven {
   readonly address: string;
   readonly devices: readonly number[];
-  /** The id of the key that it proved, where that is known. */
+  /** The id of the key that the server proved, if known. */
   readonly key?: string;
 }
 

@@ -1,4 +1,4 @@
-// Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
+// Pushes one ring to servers: offers it, sends it where it is needed, and waits until it is active.
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -19,11 +19,11 @@ export interface PushOutcome {
   readonly devices: readonly number[];
   readonly required: boolean;
   /**
-   * accepted: the version is active there. refused: it said no. unreachable: nobody knows.
-   * skipped: it was not asked, since another one had refused.
+   * accepted: the version is active there. refused: the server said no. unreachable: the result is
+   * unknown. skipped: not asked, because another server had refused.
    */
   readonly outcome: 'accepted' | 'refused' | 'unreachable' | 'skipped';
-  /** How the ring got there, and the bytes it took. */
+  /** How the ring was sent, and the bytes sent. */
   readonly sent?: Sending['how'];
   readonly bytesSent?: number;
   readonly code?: ErrorCode;
@@ -34,19 +34,22 @@ export interface PushOutcome {
 const TELL_MS = 1_000;
 
 export interface PushWith {
-  /** Those of the folder now, given before the ring, whose keys they may bring; null: unsigned. */
+  /**
+   * Returns the folder's current documents, sent before the ring, whose keys they may introduce;
+   * null: unsigned.
+   */
   readonly documents: () => Promise<TrustDocuments | null>;
-  /** As DeltaFrom, of the ring that the server at an address has; throws what forbids the push. */
+  /** Like DeltaFrom, for the ring that the server at `address` has. Throws to forbid the push. */
   readonly deltaFrom: (base: RingHead, address: string) => ReturnType<DeltaFrom>;
-  /** After a refusal no further server is asked, unless this is set. */
+  /** Continue after a refusal. Otherwise no further server is asked. */
   readonly keepGoing: boolean;
-  /** Takes a line of progress each second; null: nobody reads them. */
+  /** Receives a progress line every second; null: no progress is shown. */
   readonly tell: ((line: string) => void) | null;
 }
 
 /**
- * Every server is asked, in order, a bounded number at a time. All are asked again when somebody
- * has made a new document meanwhile, and one of them holds that already.
+ * Asks every server in order, a bounded number at a time. Starts over if one of them already holds
+ * a newer document that was made in the meantime.
  */
 export async function pushToTargets(
   version: StoredVersion,
@@ -61,7 +64,7 @@ export async function pushToTargets(
   }
 }
 
-/** Beacons are made anew each time. */
+/** Compares roots and access only, because beacons are made anew each time. */
 function isSame(one: TrustDocuments | null, other: TrustDocuments | null): boolean {
   return isDeepStrictEqual([one?.roots, one?.access], [other?.roots, other?.access]);
 }
@@ -101,8 +104,8 @@ export function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
 }
 
 /**
- * Of those that have to take it and did not; nobody knows why of those that were not asked. Who
- * refuses it for a fork has the other history.
+ * Returns the required servers that did not take the version, without skipped ones. A server that
+ * refuses because of a fork has the other history.
  */
 export function plightsOf(
   servers: readonly (Pick<PushOutcome, 'address' | 'devices' | 'required'> & {
@@ -116,7 +119,7 @@ export function plightsOf(
   );
 }
 
-/** The outcome of a server that is not asked. */
+/** Returns the outcome of a server that is not asked. */
 export function skipped({ address, devices, required }: Target): PushOutcome {
   return { address, devices, required, outcome: 'skipped' };
 }

@@ -6,7 +6,7 @@ import { holderIn, type Ring } from '@ringwright/ring/ring';
 export interface Target {
   readonly address: string;
   readonly devices: readonly number[];
-  /** False for servers that must not hold anything up: their devices were all removed. */
+  /** False for servers that must not delay a push: all their devices were removed. */
   readonly required: boolean;
 }
 
@@ -23,7 +23,9 @@ export function ringTargets(ring: Pick<Ring, 'devices'>, state: BuilderState | n
   });
 }
 
-/** And those that an operator typed, which the ring may name or not. Throws ADDRESS_INVALID. */
+/**
+ * Adds servers that the operator typed, whether the ring names them or not. Throws ADDRESS_INVALID.
+ */
 export function withFurther(named: readonly Target[], written: readonly string[]): Target[] {
   const typed = new Set(written.map(serverAddress));
   const members = named.map((one) => (typed.has(one.address) ? { ...one, required: true } : one));
@@ -31,7 +33,10 @@ export function withFurther(named: readonly Target[], written: readonly string[]
   return [...members, ...[...typed].map((address) => ({ address, devices: [], required: true }))];
 }
 
-/** As ringTargets, for whoever asks whether all is well: removed devices with slots count. */
+/**
+ * Like ringTargets, but removed devices that still hold slots make their server required. For
+ * checks of whether all is well.
+ */
 export function countedTargets(ring: Ring, state: BuilderState | null): Target[] {
   const holding = new Set(removedHolders(ring, state));
   return ringTargets(ring, state).map(({ address, devices, required }) => {
@@ -40,8 +45,8 @@ export function countedTargets(ring: Ring, state: BuilderState | null): Target[]
 }
 
 /**
- * Removed devices that have slots which no move in flight takes away: a split came first, or moves
- * were cancelled. O(slots) where a device is removed.
+ * Returns removed devices with slots that no move in flight takes away, because a split came first
+ * or moves were canceled. O(slots) where a device is removed.
  */
 export function removedHolders({ table, moves }: Ring, state: BuilderState | null): number[] {
   const removed = state?.devices.filter((device) => device?.state === 'removed') ?? [];

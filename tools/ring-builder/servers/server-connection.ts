@@ -1,4 +1,4 @@
-// One connection of the tool to one server, for as long as some work takes, or a whole command.
+// Connections of the tool to servers, kept for one piece of work or for a whole command.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
@@ -10,14 +10,14 @@ import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proof
 
 export const connectTimeoutMs = 3_000;
 
-/** Connections of a command that speaks to its servers many times. */
+/** The connections of a command that calls its servers many times. */
 interface Kept {
-  /** By where the servers listen; null: the command has ended. */
+  /** By listening address; null: the command has ended. */
   links: Map<string, Link> | null;
 }
 const kept = new AsyncLocalStorage<Kept>();
 
-/** What `work` asks of servers goes over one connection to each of them, until it ends. */
+/** Runs `work` with one connection to each server, and closes them when it ends. */
 export async function keepingConnections<Result>(work: () => Promise<Result>): Promise<Result> {
   const links = new Map<string, Link>();
   const held: Kept = { links };
@@ -30,9 +30,9 @@ export async function keepingConnections<Result>(work: () => Promise<Result>): P
 }
 
 /**
- * Where the server answers operators elsewhere, the work is begun again there: what was refused did
- * nothing, and every message may be said twice. Throws PEER_UNREACHABLE, PEER_UNPROVEN,
- * WIRE_VERSION_UNKNOWN, and whatever `work` throws.
+ * Runs `work` on a connection to the server. If the server answers operators at another address,
+ * runs the work again there: the refused call had no effect, and every message may be repeated.
+ * Throws PEER_UNREACHABLE, PEER_UNPROVEN, WIRE_VERSION_UNKNOWN, and whatever `work` throws.
  */
 export async function withServer<Result>(
   address: string,
@@ -47,7 +47,7 @@ export async function withServer<Result>(
   }
 }
 
-/** For a server that was not reached, where the error has no hint of its own. */
+/** Adds a hint to the error of an unreachable server if the error has none. */
 export function withHint(error: unknown, hint: string): unknown {
   if (!(error instanceof CodedError) || !isPeerCode(error.code) || error.hint !== '') return error;
   const { code, message, details } = error;
@@ -91,7 +91,7 @@ async function workAt<Result>(
   }
 }
 
-/** False where nothing is kept, or others connected there in the same moment. */
+/** Returns false outside keepingConnections, or if a concurrent call has connected already. */
 function keep(links: Kept['links'], listen: string, link: Link): boolean {
   if (links === null || links.get(listen)?.connected) return false;
   links.get(listen)?.close();

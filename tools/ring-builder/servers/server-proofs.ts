@@ -1,7 +1,7 @@
-// What servers have to prove to a command, and what it shows to them. They prove the keys that the
-// folder's rings name for their addresses; at other addresses, what the operator gave. It is the
-// same for all that a command does, however deep, so it stands beside the calls and not among their
-// arguments.
+// The proofs that a command requires of servers, and the credentials it shows. Servers prove the
+// keys that the folder's rings name for their addresses. At other addresses the operator's options
+// count. Everything a command calls needs the same proofs, so they are kept in an AsyncLocalStorage
+// instead of being passed as arguments.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -17,11 +17,11 @@ import type { Answer, Context } from '../cli/verb.ts';
 export interface Trusted {
   /** The folder of rings. */
   readonly rings: string;
-  /** File of certificates of authorities, PEM. */
+  /** Path of a PEM file with certificates of authorities. */
   readonly ca?: string | undefined;
-  /** SHA-256 of a server's public key, as keyFingerprint gives it; null: none was given. */
+  /** SHA-256 of a server's public key, from keyFingerprint; null: none. */
   readonly fingerprint?: string | null;
-  /** ID.SECRET that is shown to every server; null: nothing. */
+  /** The token ID.SECRET that is shown to every server; null: none. */
   readonly token?: string | null;
   /** A client certificate with its key, shown to every server; null: none. */
   readonly identity?: TlsIdentity | null;
@@ -33,15 +33,15 @@ interface Proofs {
   readonly trusted: Trusted;
   /** Read once, when the first server is asked. */
   keys: Promise<KeysByAddress> | null;
-  /** Servers that were spoken to: whether other machines reach them without TLS, trust or access. */
+  /** For each contacted server: whether other machines reach it without TLS, trust or access. */
   readonly insecure: Map<string, boolean | 'unasked'>;
 }
 
 const current = new AsyncLocalStorage<Proofs>();
 
 /**
- * Runs the work of a command: what it asks of servers asks for these proofs. Tells which servers
- * ask for none, also where the work fails.
+ * Runs the work of a command with these proofs for all its calls. Reports the servers that are
+ * unprotected, even if the work fails.
  */
 export async function withProofs(
   trusted: Trusted,
@@ -60,7 +60,10 @@ export async function withProofs(
   }
 }
 
-/** Whether the server was started with --insecure-listen; unasked: it was spoken to all the same. */
+/**
+ * Records whether the server was started with --insecure-listen; `unasked`: it was contacted but
+ * did not say.
+ */
 export function noteInsecure(address: string, insecure: boolean | 'unasked'): void {
   const noted = current.getStore()?.insecure;
   if (insecure !== 'unasked' || noted?.has(address) === false) noted?.set(address, insecure);
@@ -71,7 +74,7 @@ export function unasked(): string[] {
   return noted.flatMap(([address, insecure]) => (insecure === 'unasked' ? [address] : []));
 }
 
-/** Null: the server has nothing to prove, and is spoken to without TLS. Throws USAGE. */
+/** Returns null if the server has nothing to prove and is called without TLS. Throws USAGE. */
 export async function proofOf(address: string): Promise<ServerProof | null> {
   const proofs = current.getStore();
   if (proofs === undefined) return null;
@@ -92,7 +95,7 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
   return { by: 'authority', ca: text };
 }
 
-/** As PEM begins one; others are of old OpenSSL. */
+/** The first line of a PEM certificate, including variants of old OpenSSL. */
 const certificateMark = /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/;
 
 export function shownToken(): string | null {
@@ -103,7 +106,7 @@ export function shownIdentity(): TlsIdentity | null {
   return current.getStore()?.trusted.identity ?? null;
 }
 
-/** As the heads name them, and as what is staged would. A file that cannot be read names none. */
+/** Collects keys from ring heads and staged changes. An unreadable file contributes none. */
 async function keysOfRings(rings: string): Promise<KeysByAddress> {
   const all = new Map<string, Set<string>>();
   const note = ({ ip, port, key }: Pick<Device, 'ip' | 'port' | 'key'>): void => {
@@ -114,7 +117,7 @@ async function keysOfRings(rings: string): Promise<KeysByAddress> {
   for (const ring of await listRings(rings)) {
     const text = await readFile(ringFolder(rings, ring).builder, 'utf8').catch(() => '');
     const file = parseBuilderFile(text);
-    if (typeof file === 'string') continue; // who opens the ring is told
+    if (typeof file === 'string') continue; // opening the ring reports it
     const { devices } = file.state;
     for (const device of devices) if (device !== null) note(device);
     for (const change of stagedChanges(file.staged)) {

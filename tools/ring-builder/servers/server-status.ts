@@ -1,4 +1,4 @@
-// What a server says of itself: GET /v1/status, checked.
+// Reads and validates the status of a server: GET /v1/status.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { jsonOrNull } from '@ringwright/base/parse-json';
@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
 import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
-/** What a step lacked on a disk; absent in older releases. */
+/** Disk space that a step lacked; absent in older releases. */
 const roomField = z.nullish(z.object({ freeBytes: z.number(), neededBytes: z.number() }));
 
 const loadSchema = z.object({
@@ -36,7 +36,7 @@ const ringSchema = z.object({
   device: z.nullable(z.int()),
   serving: z.int(),
   notReady: z.int(),
-  /** These two: of servers after release 0.1.0. */
+  /** This field and the next are absent in release 0.1.0. */
   damaged: z.array(z.object({ partition: z.int(), reason: z.string() })).default([]),
   failing: z.array(z.object({ step: z.string(), reason: z.string(), room: roomField })).default([]),
   loads: z.array(loadSchema),
@@ -49,7 +49,7 @@ const ringSchema = z.object({
   draining: z.array(z.object({ partition: z.int(), reason: z.string() })),
   rows: z.number(),
   bytes: z.number(),
-  /** Of its signatures; null: it is unsigned. */
+  /** Epoch of the ring's signatures; null: the ring is unsigned. */
   epoch: z.nullish(z.int()),
   freshness: z.object({
     state: z.enum(['none', 'fresh', 'behind', 'expired']),
@@ -70,39 +70,39 @@ const ringSchema = z.object({
 const statusSchema = z.object({
   address: z.string(),
   ready: z.boolean(),
-  /** Its name, where it was started with one: a ring has to name it so. */
+  /** The device name that it was started with; a ring must use this name. */
   device: z.string().nullish(),
   wireVersion: z.int().optional(),
   nowMs: z.number().optional(),
-  /** By how much stamps that exist are ahead of its clock; absent in older releases. */
+  /** How far the newest known stamp is ahead of the server's clock; absent in older releases. */
   stampsAheadMs: z.number().optional(),
-  /** It refuses connections without TLS; this and the next: absent in older releases. */
+  /** It refuses connections without TLS. This and the next are absent in older releases. */
   demandsTls: z.optional(z.boolean()),
   insecure: z.optional(z.boolean()),
   rings: z.array(ringSchema),
-  /** Servers of its rings; these two are absent in older releases. */
+  /** Servers of its rings. This and the next are absent in older releases. */
   peers: z.array(z.object({ address: z.string(), connected: z.boolean() })).default([]),
   uptimeMs: z.number().default(0),
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
-  /** The commit log was lost and began anew. */
+  /** Set if the commit log was lost and began anew. */
   logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
-  /** Its directory was put back from a backup, and refills; absent in older releases. */
+  /** The data directory was restored from a backup and refills; absent in older releases. */
   putBack: z.optional(z.boolean()),
-  /** [partition, bytes of its values] of the ring that was asked for. */
+  /** [partition, bytes of its values] of the requested ring. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
   /** [partition, bytes of its file and WAL]; absent in older releases. */
   files: z.array(z.tuple([z.int(), z.number()])).optional(),
-  /** [partition, requests a second] of that ring; absent in older releases. */
+  /** [partition, requests per second] of that ring; absent in older releases. */
   rates: z.array(z.tuple([z.int(), z.number()])).optional(),
-  /** Of the partition that was asked for: null where it has no records to tell it from. */
+  /** The middle of the requested partition; null if it has no records to compute it from. */
   middle: z.nullish(
     z.object({ at: z.union([z.int(), z.string()]), share: z.number(), sampled: z.int() }),
   ),
-  /** How fast it may give and take copies; null: no limit. */
+  /** The copy rate that is allowed; null: no limit. */
   copyPace: z
     .object({ allowed: z.nullable(z.number()), lentMs: z.nullable(z.number()).default(null) })
     .optional(),
-  /** The roots under which rings must be signed, and when they end (ISO); null: none. */
+  /** The roots under which rings must be signed, with their expiry (ISO); null: none. */
   trust: z.nullish(
     z.array(
       z.object({
@@ -112,41 +112,41 @@ const statusSchema = z.object({
       }),
     ),
   ),
-  /** That of --tls FILE; null: none was given; absent in older releases. */
+  /** The certificate of --tls FILE; null: none; absent in older releases. */
   certificate: z.nullish(z.object({ names: z.string(), ends: z.string() })),
-  /** When tokens were last shown there, in ms since 1970; absent in older releases. */
+  /** Last use of each token at this server, Unix ms; absent in older releases. */
   tokensUsed: z.record(z.string(), z.number()).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });
 
 export interface ServerStatus extends z.infer<typeof statusSchema> {
-  /** Absent: the server does not tell its time. */
+  /** Absent if the server does not report its time. */
   readonly clock?: ClockReading;
 }
 export interface ClockReading {
-  /** By how much the server's clock is ahead of this machine's; below zero: behind. */
+  /** How far the server's clock is ahead of this machine's; negative: behind. */
   readonly aheadMs: number;
-  /** By how much that may be wrong: the answer was made somewhere on its way. */
+  /** Possible error of aheadMs: half of the round trip. */
   readonly slackMs: number;
 }
-/** Of a disk. */
+/** Disk space that was available and needed. */
 export type Room = NonNullable<z.infer<typeof roomField>>;
 export interface RingStatus extends z.infer<typeof ringSchema> {
-  /** The ring that the server refused last and has not activated since; empty when none was. */
+  /** The ring that the server refused last and has not activated since; empty if none. */
   readonly refusal: string;
-  /** Its code; null when there is none, or of a release that knows more codes. */
+  /** Code of the refusal; null if there is none or this release does not know the code. */
   readonly refusalCode: ErrorCode | null;
-  /** On its disk; absent: nobody knows. */
+  /** Free bytes on the server's disk; absent if unknown. */
   readonly freeBytes?: number;
-  /** Bytes a second that it may give, and take; null: no limit. */
+  /** Bytes per second that the server may send, and receive; null: no limit. */
   readonly rate: number | null;
-  /** Until `rate`, which a rollout lends, ends by itself; null: it is no loan. */
+  /** Remaining time of a `rate` lent by a rollout, after which it lapses; null: no loan. */
   readonly lentMs: number | null;
-  /** It has no signature, and the server takes no more such rings. */
+  /** The ring is unsigned, and the server no longer accepts unsigned rings. */
   readonly lacksSignature: boolean;
 }
 
-/** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers, such as HOST_UNKNOWN. */
+/** Throws PEER_UNREACHABLE, PEER_FAILED, and errors of the server such as HOST_UNKNOWN. */
 export async function serverStatus(
   address: string,
   options: {
@@ -154,7 +154,7 @@ export async function serverStatus(
     /** RING/PARTITION. */
     readonly middleOf?: string;
     readonly timeoutMs?: number;
-    /** Of a key that nobody vouches for: neither token nor certificate is shown to such a server. */
+    /** Expects a key that no ring names. No token or certificate is shown to such a server. */
     readonly proof?: ServerProof;
   } = {},
 ): Promise<ServerStatus> {
@@ -187,27 +187,30 @@ export async function serverStatus(
   });
 }
 
-/** The time here, which nobody sets while servers are asked. */
+/** Returns the local time, unaffected by clock adjustments while servers are asked. */
 function steadyNowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Other programs than servers give none. */
+/** Whether the document is a coded error, which programs other than ring-server do not send. */
 function isCoded(document: unknown): boolean {
   return typeof document === 'object' && document !== null && 'code' in document;
 }
 
-/** The server's word on one ring, or why there is none. */
+/** Returns the server's status of one ring, or the error that prevented it. */
 export async function ringStatus(address: string, ring: string): Promise<RingStatus | CodedError> {
   return ringIn(await statusOrWhyNot(address), { address, ring });
 }
 
-/** PEER_UNREACHABLE and PEER_FAILED as values: the server is away, for who asks many. */
+/** Returns errors of an unreachable server as values, for callers that ask many servers. */
 export function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
   return orCoded(serverStatus(address));
 }
 
-/** What a status says of one ring; why it refused it, else RING_UNKNOWN, when it does not have it. */
+/**
+ * Returns a status's entry for one ring. If the server lacks the ring, returns the error with which
+ * it refused the ring, or else RING_UNKNOWN.
+ */
 export function ringIn(
   status: ServerStatus | CodedError,
   { address, ring }: { readonly address: string; readonly ring: string },

@@ -1,4 +1,4 @@
-// Servers that gave a command nothing: not reached, or they refused. Pure.
+// Servers that gave a command no answer: unreachable, or they refused. Pure.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { needsToken } from './access-advice.ts';
@@ -14,12 +14,16 @@ export function silentServer(address: string, { code, message, hint }: CodedErro
   return { address, code, reason: isHung ? `${message}; ${hint}` : message };
 }
 
-/** A line for each, and what to show to those that refused. `role`: what the command needs there. */
+/**
+ * Returns a line per server, and which token to show if any refused. `role`: what the command
+ * needs.
+ */
 export function silentLines(servers: readonly SilentServer[], role: string): string[] {
   const isRefused = servers.some(({ code }) => needsToken.has(code));
   return [
     ...servers.map(({ address, reason, code }) => {
-      // Said here it names the server; said there, by a server that takes no hello, only that.
+      // An error raised by this program names the server already. One sent by a server that accepts
+      // no hello does not.
       const isNamed = code === 'WIRE_VERSION_UNKNOWN' && reason.startsWith(`${address} `);
       if (isNamed) return `not asked: ${reason}`;
       return isPeerCode(code)
@@ -35,7 +39,7 @@ export function silentLines(servers: readonly SilentServer[], role: string): str
   ];
 }
 
-/** 0 all answered · 4 some were not reached · 5 some refused, and the others answered. */
+/** 0: all answered. 4: some were not reached. 5: some refused, and the others answered. */
 export function silentExit(servers: readonly SilentServer[]): 0 | 4 | 5 {
   if (servers.some(({ code }) => isPeerCode(code))) return 4;
   return servers.length > 0 ? 5 : 0;

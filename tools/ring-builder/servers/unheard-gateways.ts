@@ -1,4 +1,5 @@
-// Gateways that have a ring, and whose devices take nothing of them: each says so in /readyz.
+// Finds gateways that have a ring but whose requests its devices refuse. Each reports it in
+// /readyz.
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { getHttp } from '@ringwright/node/link/get-http';
 import { z } from 'zod';
@@ -9,7 +10,10 @@ import { proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 const readySchema = z.object({ waiting: z.array(z.object({ why: z.string().optional() })) });
 
-/** Of these servers; one that does not say is taken for heard. */
+/**
+ * Returns the gateways among these servers whose requests are refused. A server that does not
+ * answer is not counted.
+ */
 export async function unheardGateways(
   servers: readonly Pick<Target, 'address'>[],
   ring: string,
@@ -25,7 +29,10 @@ export async function unheardGateways(
   return unheard.flat();
 }
 
-/** The word that has them heard, for Context.next; what it makes is for `--token-file`. */
+/**
+ * Returns the command that grants the gateway access, for Context.next. The resulting file is for
+ * `--token-file`.
+ */
 export function gatewayGrant(ring: string): string {
   return `access grant NAME --peer --read ${ring} --write ${ring} --out FILE`;
 }

@@ -1,29 +1,29 @@
-// Waiting for servers: a question asked again and again, with a line of progress when it changes,
-// once a second at most.
+// Polls servers until a condition holds. Prints a progress line when it changes, at most once a
+// second.
 import { setTimeout } from 'node:timers/promises';
 
 const POLL_MS = 100;
-/** A server that was away for long is noticed within this. */
+/** Longest pause: the return of a server is noticed within it. */
 const POLL_MS_MAX = 1_000;
-/** The pause grows by this share of the time without progress: a long wait must cost little. */
+/** The pause grows by this share of the time without progress, so a long wait costs little. */
 const IDLE_SHARE = 0.05;
 const TELL_MS = 1_000;
 
 interface Wait<Answer> {
   readonly ask: () => Promise<Answer>;
   readonly isDone: (answer: Answer) => boolean;
-  /** Changes whenever there is progress; without any for stallMs the wait ends. */
+  /** Must change with every progress. The wait ends after stallMs without a change. */
   readonly progressOf: (answer: Answer) => string;
-  /** What somebody may do about it; told when it is another than before. */
+  /** What the operator can do; printed when it changes. */
   readonly hintOf?: (answer: Answer) => Promise<string>;
   readonly stallMs: number;
-  /** Between two questions, of which the last one took so long; 100 ms to 1 s by default. */
+  /** Pauses between two polls, of which the last took `tookMs`; default 100 ms to 1 s. */
   readonly pause?: (tookMs: number) => Promise<void>;
   readonly nowMs: () => number;
   readonly tell: (line: string) => void;
 }
 
-/** The last answer, and whether it was the one waited for. */
+/** Returns the last answer, and whether it met the condition. */
 export async function waitUntil<Answer>(
   wait: Wait<Answer>,
 ): Promise<{ readonly answer: Answer; readonly done: boolean }> {
