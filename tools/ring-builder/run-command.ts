@@ -5,7 +5,6 @@
 // Answer: the document for --json, lines for people, and the next command to type. Verbs never
 // print and never exit; they throw CodedError. A verb's file may import heavy packages at its top,
 // because only the file of the typed verb is loaded.
-// only the file of the typed verb is loaded.
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';

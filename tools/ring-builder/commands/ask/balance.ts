@@ -1,4 +1,4 @@
-// ring-builder balance: shares against slots held, per tier and device.
+// ring-builder balance: compares shares with the slots held, by tier and device.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
@@ -18,7 +18,7 @@ interface BalanceRow {
   readonly name: string;
   readonly share: number;
   readonly slots: number;
-  /** Slots above (or below) the share. */
+  /** Slots above the share; negative: below it. */
   readonly off: number;
 }
 
@@ -87,7 +87,7 @@ export const verb: Verb = {
   },
 };
 
-/** A composite ring is as even as its components. */
+/** The balance of a composite ring is decided by its components. */
 function whereToLook({ ring, components }: BuilderState): string {
   return components === undefined ? `plan ${ring}` : `balance ${components[0]?.ring}`;
 }

@@ -1,4 +1,4 @@
-// ring-builder compare: schemes of placement side by side, as a table and as a picture.
+// ring-builder compare: shows placement schemes side by side, as a table and as a picture.
 import fs from 'node:fs/promises';
 import { partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
@@ -23,11 +23,11 @@ const form = `The scenario: one JSON object, all members optional, such as
 A node joins, then the first one leaves. tokens are those of each node (Dynamo's first two
 strategies), partitions the parts of equal size. Keys are hashed by murmur3.`;
 
-/** Schemes with nodes by the thousand are looked up one by one: minutes. */
+/** Some schemes are computed node by node; thousands of nodes would take minutes. */
 const nodesMax = 1_000;
 const keysMax = 1_000_000;
 const lookupsTimed = 20_000;
-/** A lookup by map takes nanoseconds, and a clock of milliseconds needs many of them. */
+/** A lookup in the map takes nanoseconds, so many rounds are needed to time it in milliseconds. */
 const mapRounds = 20;
 
 const scenarioSchema = z.strictObject({
@@ -103,7 +103,7 @@ function scenarioOf(content: string, path: string): Comparison {
 
 interface LookupTimes {
   readonly mapNs: number;
-  /** Null where there is no circle to walk. */
+  /** Null for schemes without a circle to walk. */
   readonly walkNs: number | null;
 }
 
@@ -119,7 +119,7 @@ function lookupTimes(
       for (const hash of hashes) found += find(hash);
     }
     const ns = ((nowMs() - start) * 1e6) / (rounds * hashes.length);
-    // What was found is used, so that no compiler leaves the work out.
+    // The result is used, so that the compiler cannot remove the loop.
     return found >= 0 ? Math.round(ns) : 0;
   };
   const walk = (circle: readonly number[]) => (hash: number) => clockwise(circle, hash - 1);

@@ -1,4 +1,4 @@
-// The picture of a comparison: one row a scheme, bars for what is better when it is short. Pure.
+// Draws a comparison as SVG: one row per scheme, with bars for figures where less is better. Pure.
 import type { Comparison, SchemeFigures } from '@ringwright/builder/compare/compare-schemes';
 
 interface Column {

@@ -1,4 +1,5 @@
-// ring-builder dispersion: how the replicas of partitions lie in regions, zones and servers.
+// ring-builder dispersion: how the replicas of partitions are spread over regions, zones and
+// servers.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { componentParts, type PartSettings } from '@ringwright/builder/ask/component-parts';
@@ -64,7 +65,10 @@ export const verb: Verb = {
   },
 };
 
-/** Of a composite ring the most that a component needs; null where no overload helps one. */
+/**
+ * Returns the required overload; null if no overload helps. For a composite ring: the largest that
+ * a component needs, null if one cannot be helped.
+ */
 function requiredBy(ring: Ring, state: BuilderState): number | null {
   const parts = componentParts(ring, state);
   if (parts.length > 0) {
@@ -75,14 +79,14 @@ function requiredBy(ring: Ring, state: BuilderState): number | null {
   return requiredOverload(tree, shares);
 }
 
-/** A composite ring has no plan and no overload of its own: its components have. */
+/** A composite ring has no plan and no overload of its own, only its components have. */
 function nextCommand({ ring, components }: BuilderState, isWrong: boolean): string {
   if (components !== undefined)
     return isWrong ? `dispersion ${components[0]?.ring}` : `status ${ring}`;
   return isWrong ? `plan ${ring}` : `frontier ${ring}`;
 }
 
-/** Of each component, in order. */
+/** Returns the overload; for a composite ring, that of each component, in order. */
 function overloadText(
   { overload, components }: BuilderState,
   settings: readonly (PartSettings | null)[],

@@ -1,4 +1,4 @@
-// ring-builder drill: what a failure would do, on paper; nothing is touched.
+// ring-builder drill: computes what a failure would do, without touching anything.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';

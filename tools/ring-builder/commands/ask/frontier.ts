@@ -1,4 +1,4 @@
-// ring-builder frontier: what each overload would buy, and cost.
+// ring-builder frontier: what each overload would gain and cost.
 
 import { printTable } from '@ringwright/base/print-table';
 import { overloadFrontier } from '@ringwright/builder/ask/frontier';

@@ -1,17 +1,17 @@
-// By what the components of a composite ring give their shares, as they say themselves.
+// Reads the settings by which the components of a composite ring compute their shares.
 import type { PartSettings } from '@ringwright/builder/ask/component-parts';
 import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
 
 interface KnownSettings {
-  /** In the order of the components; null: its weights alone are known. */
+  /** In the order of the components; null: only the weights are known. */
   readonly settings: readonly (PartSettings | null)[];
-  /** For people, of those that are not known. */
+  /** Lines for people about components whose settings are unknown. */
   readonly lines: readonly string[];
 }
 
-/** Nothing for a ring that is its own. */
+/** Returns empty lists for a ring without components. */
 export async function partSettings(
   { rings }: Pick<Context, 'rings'>,
   { components = [] }: BuilderState,
@@ -25,7 +25,7 @@ export async function partSettings(
   return { settings, lines };
 }
 
-/** A composite ring does not know the tokens of its devices either. */
+/** Returns null for placement by tokens, because a composite ring does not know them. */
 async function settingsOf(
   rings: string,
   { ring, version, id }: Component,

@@ -1,4 +1,5 @@
-// Which versions touched a partition, newest first: by whom, why, and which rule moved each slot.
+// Lists the versions that touched a partition, newest first: author, message, and the rule that
+// moved each slot.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { type MoveReason, moveReason } from '@ringwright/builder/ask/move-reason';
@@ -7,7 +8,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/folder/r
 import { holderIn, type Ring } from '@ringwright/ring/ring';
 import { movesOf } from '@ringwright/ring/slots-of';
 
-/** A partition moves every few weeks; the last changes are what is asked for. */
+/** A partition moves every few weeks, so the last events are enough. */
 const EVENTS_MAX = 24;
 
 export interface SlotEvent {
@@ -17,7 +18,7 @@ export interface SlotEvent {
   readonly replica: number;
   readonly from: number | null;
   readonly to: number;
-  /** Absent for steps of a move that was decided before. */
+  /** Null for later steps of a move, whose reason belongs to its proposal. */
   readonly reason: MoveReason | null;
   readonly user: string;
   readonly time: string;
@@ -26,11 +27,11 @@ export interface SlotEvent {
 
 interface PartitionHistory {
   readonly events: readonly SlotEvent[];
-  /** Why it goes no further back; null when it reaches the version that made the partition. */
+  /** Why the history ends here; null if it reaches the version that made the partition. */
   readonly ends: string | null;
 }
 
-/** Follows minVersions back, so only versions that touched the partition are read. */
+/** Follows minVersions back, so that only versions that touched the partition are read. */
 export async function partitionHistory(
   { rings, entries }: { readonly rings: string; readonly entries: readonly LogEntry[] },
   head: StoredVersion,
@@ -54,7 +55,7 @@ export async function partitionHistory(
     if (typeof before === 'string') return { events, ends: before };
     events.push(...eventsBetween(before.ring, at, { partition, entry }));
     if (events.length >= EVENTS_MAX) return { events, ends: `the last ${events.length} events` };
-    // Its first version: before that a split or a merge had not made it.
+    // `at` is the first version with this partition, which a split or merge made.
     if (partition >= before.ring.partitions) return { events, ends: null };
     at = before;
   }

@@ -1,4 +1,4 @@
-// Scenarios for simulate, in the two forms of SCENARIOS.md. Pure.
+// Reads scenarios for simulate, in the two forms of SCENARIOS.md. Pure.
 
 import { parseJson } from '@ringwright/base/parse-json';
 import { messageOf } from '@ringwright/base/thrown';
@@ -14,7 +14,7 @@ import { shortScenarioSchema } from './short-scenario.ts';
 interface Scenario {
   readonly name: string;
   readonly state: BuilderState;
-  /** Each begins with the initial devices. */
+  /** Each run begins with the initial devices. */
   readonly runs: readonly { readonly name: string; readonly steps: readonly SimulationStep[] }[];
 }
 
@@ -44,7 +44,7 @@ const scenarioSchema = z.strictObject({
   min_part_hours: z.int().default(0),
   overload: z.number().default(0),
   devices: z.array(deviceSchema),
-  /** One after the other; `after_hours` since the one before. */
+  /** Steps one after the other; `after_hours` counts from the step before. */
   sequence: z
     .array(
       z.strictObject({
@@ -54,13 +54,13 @@ const scenarioSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** Alternatives, each on its own after the first placement. */
+  /** Alternatives: each is applied alone to the first placement. */
   steps: z.record(z.string(), z.array(operationSchema)).default({}),
 });
 
 type Operation = z.infer<typeof operationSchema>;
 
-/** Throws USAGE with the place at fault; VALUE_OUT_OF_RANGE for settings. */
+/** Throws USAGE with the path of the faulty value, VALUE_OUT_OF_RANGE for settings. */
 export function readScenario(content: string, path: string): Scenario {
   const document = parseJson(content, (cause) => usage(`${path}: ${messageOf(cause)}`));
   const { min_part_hours: minPartHours, ...data } = scenarioOf(document, path);
@@ -90,7 +90,7 @@ export function readScenario(content: string, path: string): Scenario {
   return { name, state, runs };
 }
 
-/** Only the short form has servers. */
+/** Parses both forms. Only the short form has `servers`. */
 function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSchema> {
   const isShort = typeof document === 'object' && document !== null && 'servers' in document;
   const short = isShort ? shortScenarioSchema.safeParse(document) : null;
@@ -104,7 +104,7 @@ function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSch
   throw usage(message, 'the form is in ring-builder simulate --help and in SCENARIOS.md');
 }
 
-/** Ids of the file stand for the next free ones here, in the order in which devices are added. */
+/** Maps the ids of the file to the next free ids, in the order in which devices are added. */
 function changeOf(operation: Operation, ids: Map<number, number>): Change {
   switch (operation.op) {
     case 'add': {

@@ -1,10 +1,11 @@
-// The argument of compare and simulate: what they are given in its place is mostly a ring's name.
+// Reads the scenario file of compare and simulate. A common mistake is to pass a ring's name, and
+// the error says so.
 import { CodedError } from '@ringwright/base/coded-error';
 import { operatorFileBytesMax } from '@ringwright/base/limits';
 import { usage } from '../../cli/arguments.ts';
 import { readInput } from '../../cli/read-input.ts';
 
-/** `example`: what a scenario of this command looks like. Throws USAGE, FILE_UNFIT. */
+/** `example`: a scenario of this command, for the hint. Throws USAGE, FILE_UNFIT. */
 export async function readScenarioFile(
   path: string,
   { command, example }: { readonly command: string; readonly example: string },

@@ -1,5 +1,5 @@
-// The short form of a scenario, as tools/bench keeps them: servers with weights, changes as lists.
-// Turned into the long form of read-scenario.ts. Pure.
+// The short form of a scenario, as in tools/bench: servers with weights, changes as lists.
+// Converted to the long form of read-scenario.ts. Pure.
 import { z } from 'zod';
 
 const portOfAll = 6200;
@@ -32,9 +32,9 @@ export const shortScenarioSchema = z
         weights: z.array(z.number()),
       }),
     ),
-    /** Each starts from the finished first version. */
+    /** Alternatives: each starts from the finished first version. */
     steps: z.array(stepSchema).default([]),
-    /** One after the other. */
+    /** Steps one after the other. */
     sequence: z.array(stepSchema).default([]),
   })
   .transform(({ name, power, replicas, overload, servers, steps, sequence }) => ({

@@ -1,4 +1,5 @@
-// ring-builder simulate: a list of changes on paper, figures per step; nothing is written.
+// ring-builder simulate: computes a list of changes, with figures for each step. Nothing is
+// written.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { type StepFigures, simulate } from '@ringwright/builder/ask/simulate';

@@ -1,4 +1,4 @@
-// One proposal of ring-builder splits: why, and the command that carries it out.
+// Turns a split or merge proposal into its reason and the command that stages it.
 import { counted } from '@ringwright/base/counted';
 import { quoteCommand } from '@ringwright/base/quote-command';
 import type { ReshapeProposal } from '@ringwright/builder/ask/propose-splits';
@@ -21,9 +21,11 @@ export interface Head {
 
 export interface Proposal {
   readonly why: string;
-  /** Null: it cannot be staged like this. A merge of what lies apart moves something first. */
+  /**
+   * Null if it cannot be staged directly. A merge of partitions on different devices moves first.
+   */
   readonly change: Change | null;
-  /** What to type, or what is in the way. */
+  /** The command to type, or the obstacle. */
   readonly command: string;
   readonly proposal: ReshapeProposal;
 }
@@ -46,7 +48,7 @@ export async function proposalOf(
   }
   const { at } = middle;
   const typed = typeof at === 'number' ? positionText(at) : at;
-  // What begins with - would be read as an option.
+  // A value that begins with - would be parsed as an option.
   const cut = typed.startsWith('-') ? [`--at=${typed}`] : ['--at', typed];
   const command = quoteCommand(['ring-builder', 'split', keyspace, String(partition), ...cut]);
   return { proposal, why, command, change: { kind: 'split', partition, at: [at] } };
@@ -82,7 +84,7 @@ function whySplit(
   return `partition ${partition} gets ${counted(rate, 'request')} a second, the mean one ${mean}`;
 }
 
-/** A part that is smaller than this of the whole is not worth a split. */
+/** A split whose smaller part has less than this share is not worthwhile. */
 const unevenShare = 0.05;
 
 async function middleOf(ring: Ring, partition: number) {

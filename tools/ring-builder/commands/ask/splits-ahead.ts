@@ -1,5 +1,5 @@
-// ring-builder splits --ahead: cuts of ranges where keys that grow with time will come. They ask no
-// server: what is cut off has no keys yet.
+// ring-builder splits --ahead: cuts ranges at future keys, where keys grow with time. It asks no
+// server, because the parts that are cut off hold no keys yet.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { splitPartsMax } from '@ringwright/base/limits';
@@ -15,9 +15,9 @@ export interface FoundSplits {
   readonly changes: readonly Change[];
   readonly json: Readonly<Record<string, unknown>>;
   readonly lines: readonly string[];
-  /** What stages them, typed behind ring-builder. */
+  /** The command that stages them, without `ring-builder`. */
   readonly staging: string;
-  /** The next command where something is found that cannot be staged as it is. */
+  /** The next command if the proposals cannot be staged directly. */
   readonly instead?: string;
 }
 
@@ -56,16 +56,18 @@ function inNoOrder(ring: string, kind: string): CodedError {
 }
 
 interface Periods {
-  /** Length of one, such as 4h; periods begin at multiples of it since 1970. */
+  /** Length of a period, such as 4h. Periods begin at multiples of it since 1970. */
   readonly every: string;
   readonly until: string;
-  /** What a key looks like: {iso}, {unix} or {unix-ms} in it is the time. */
+  /** The pattern of a key: {iso}, {unix} or {unix-ms} stands for the time. */
   readonly form: string;
 }
 
 const TIME = /\{(iso|unix|unix-ms)\}/;
 
-/** Of each period that begins after `nowMs` and before `until`, its first key. Throws USAGE. */
+/**
+ * Returns the first key of each period that begins after `nowMs` and before `until`. Throws USAGE.
+ */
 export function timeKeys({ every, until, form }: Periods, nowMs: number): string[] {
   const everyMs = nowMs - parseTime(every, nowMs, '--ahead');
   const untilMs = parseTime(until, nowMs, '--until');
@@ -84,7 +86,9 @@ export function timeKeys({ every, until, form }: Periods, nowMs: number): string
   );
 }
 
-/** As short as it can be: what begins with a longer spelling of the same time comes after it. */
+/**
+ * Returns the shortest spelling of a time, because longer spellings of the same time sort after it.
+ */
 function written(ms: number, kind: string): string {
   if (kind === 'unix') return String(Math.floor(ms / 1_000));
   if (kind === 'unix-ms') return String(ms);

@@ -1,4 +1,5 @@
-// ring-builder splits: partitions that are too large, too busy or too small, and what to type.
+// ring-builder splits: finds partitions that are too large, too busy or too small, and the commands
+// to type.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { busyRateMin, splitsProposedMax } from '@ringwright/base/limits';
@@ -91,7 +92,7 @@ async function splitsNow(args: Arguments, context: Context): Promise<FoundSplits
   };
 }
 
-/** As they were typed: --stage has to find the same. */
+/** Returns the limits as typed, so that --stage finds the same proposals. */
 function typedLimits(args: Arguments): string[] {
   return ['split-above', 'split-busier', 'merge-below', 'most'].flatMap((name) => {
     const value = optionalText(args, name);
@@ -116,7 +117,7 @@ async function answerOf(args: Arguments, context: Context, found: FoundSplits): 
   return { ...answer, json: { ...json, ...staged }, lines: [...lines, ...answer.lines] };
 }
 
-/** What servers did not tell. */
+/** Says what servers did not report. */
 function heardLines(head: Head, { away, requestRate }: AskedSizes): string[] {
   const uncounted = intervalsOf(intervalsIn(head)).filter(({ id }) => requestRate(id) === null);
   const who = counted(away.length, 'server says', 'servers say');
@@ -127,7 +128,7 @@ function heardLines(head: Head, { away, requestRate }: AskedSizes): string[] {
   return [...(away.length > 0 ? [silent] : []), ...(uncounted.length > 0 ? [early] : [])];
 }
 
-/** Why nothing is proposed. */
+/** Says why nothing is proposed. */
 function noneText(
   head: Head,
   { valueBytes, requestRate }: AskedSizes,

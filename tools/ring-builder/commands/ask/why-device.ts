@@ -1,4 +1,4 @@
-// The answer of `why RING DEVICE`: its share, where that comes from, and what is next.
+// Answers `why RING DEVICE`: the device's share, its origin, and what the next version changes.
 
 import { counted } from '@ringwright/base/counted';
 import { type ComponentPart, componentParts } from '@ringwright/builder/ask/component-parts';
@@ -83,13 +83,13 @@ interface OwnShare {
   readonly device: BuilderDevice | null;
   readonly slots: number;
   readonly share: number;
-  /** What its weight alone would give. */
+  /** The share that its weight alone would give. */
   readonly weightShare: number;
   readonly tiers: readonly {
     readonly tier: TierKind;
     readonly name: string;
     readonly share: number;
-    /** Most replicas of one partition. */
+    /** The most replicas of one partition. */
     readonly most: number;
   }[];
 }
@@ -128,7 +128,7 @@ function ruleOf(found: OwnShare & { readonly partitions: number }): string {
   return 'share by weight, rounded to a whole slot';
 }
 
-/** The component may have pins or overload of its own, so it says itself what it is to hold. */
+/** A component may have pins or an overload of its own, so its own `why` explains the share. */
 function partRule(context: Context, { component }: ComponentPart, id: number): string {
   const { ring, devices } = component;
   const command = context.next(`why ${ring} d${devices.indexOf(id)}`);

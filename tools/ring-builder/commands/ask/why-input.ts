@@ -1,4 +1,4 @@
-// What an answer of `why` is made from.
+// The input of every answer of `why`.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
@@ -11,11 +11,11 @@ export interface WhyInput {
   readonly context: Context;
   readonly opened: OpenedRing;
   readonly head: StoredVersion;
-  /** What a commit would do now, or why it would not. */
+  /** The plan that a commit would make now, or the error that prevents it. */
   readonly next: PreparedPlan | CodedError;
 }
 
-/** Hours until minPartHours lets a partition move again; 0 when it may. */
+/** Returns the hours until minPartHours lets the partition move again; 0 if it may move now. */
 export function hoursFrozen({ context, opened, head }: WhyInput, partition: number): number {
   const touched = head.ring.minVersions[partition] ?? 0;
   const made = hoursOf(opened.entries).get(touched);

@@ -1,4 +1,4 @@
-// The answer of `why RING PARTITION`: each slot with its rule, its past and its future.
+// Answers `why RING PARTITION`: each slot with its rule, its history and its next move.
 import { counted } from '@ringwright/base/counted';
 import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/ask/why-slot';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -77,7 +77,7 @@ export async function whyPartition(
   };
 }
 
-/** Who placed the rows of a composite ring, and what says why. */
+/** Says which component placed each row of a composite ring, and the command that explains it. */
 function componentLines({ context }: WhyInput, state: BuilderState, partition: number): string[] {
   let next = 0;
   return (state.components ?? []).map(({ ring, replicas }) => {
@@ -115,7 +115,7 @@ function printEvent({ version, kind, from, to, reason, user, time, message }: Sl
   return `  v${version}       ${move}${why} (${user}, ${time.slice(0, 16)}, ${message})`;
 }
 
-/** A slot of a partition that a split or a merge made has no device before. */
+/** A slot of a partition that a split or merge made has no previous device. */
 function routeText(from: number | null, to: number): string {
   return from === null ? `new on d${to}` : `d${from} to d${to}`;
 }
@@ -125,7 +125,7 @@ interface Block {
   readonly message: string;
 }
 
-/** Servers are asked only where something moves. */
+/** Asks servers only if a slot of the partition is moving. */
 async function moveBlocks(
   { head }: WhyInput,
   partition: number,

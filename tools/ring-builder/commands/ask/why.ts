@@ -1,4 +1,5 @@
-// ring-builder why: which rule placed a slot, which version moved it, what blocks it, what is next.
+// ring-builder why: which rule placed a slot, which version moved it, what blocks it, and what
+// comes next.
 import { orCoded } from '@ringwright/base/coded-error';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
@@ -43,7 +44,10 @@ export const verb: Verb = {
   },
 };
 
-/** A word that is a device's name as well was taken for a key: keys may be any text. */
+/**
+ * A word that matches no other form is a key, since keys may be any text. Says so if it is also a
+ * device's name.
+ */
 function namesakeLines({ context, head }: WhyInput, word: string): string[] {
   const { keyspace, devices } = head.ring;
   const named = devices.filter((device) => device?.device === word);

@@ -1,5 +1,5 @@
-// What to type after settle, where servers were away or map keys otherwise: for a fork it differs
-// from the common table. Pure.
+// Advice after settle, for servers that were away or map keys differently. After a fork it differs
+// from the table in advice.ts. Pure.
 import { quoteWord } from '@ringwright/base/quote-command';
 import {
   type Advice,
@@ -12,7 +12,10 @@ import {
 } from '../../servers/advice.ts';
 import { withoutForGood } from '../../servers/gone-for-good.ts';
 
-/** As adviceOn. A server that was away may hold the other history, and takes this one from nobody. */
+/**
+ * Like adviceOn. A server that was away may hold the other history, and then takes this one only
+ * from settle.
+ */
 export function adviceAfterFork(
   situation: Situation,
   plights: readonly Plight[],
@@ -40,8 +43,8 @@ export function adviceAfterFork(
 }
 
 /**
- * For a history under which a server would not find its records, since one of the two has split or
- * merged partitions. `holder`: a server that has the other.
+ * Returns the ways out when a server would not find its records under this history, because one of
+ * the two has split or merged partitions. `holder`: a server that has the other history.
  */
 export function waysToFindKeys({ keyspace, moves }: Situation['ring'], holder = 'IP:PORT'): string {
   const cancel = moves.length > 0 ? [`moves ${keyspace} cancel all`] : [];
@@ -55,8 +58,9 @@ export function waysToFindKeys({ keyspace, moves }: Situation['ring'], holder = 
 }
 
 /**
- * For two histories of which neither can follow the other: the servers of one begin anew, and what
- * they alone had comes back from an archive. `holders` have the other one.
+ * Returns the way out when neither history can follow the other: the servers of one start empty,
+ * and the records that only they had are restored from an archive. `holders` have the other
+ * history.
  */
 export function wayWithArchive(
   keyspace: string,

@@ -1,4 +1,4 @@
-// What of a rollout may copy at once: servers are asked for sizes where bytes are limited.
+// The limits on concurrent copies of a rollout. Asks servers for sizes if bytes are limited.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type Arguments, optionalText } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';
@@ -11,13 +11,13 @@ export const maxBytesOption = textOption(
   'bytes of partitions that copy at once, such as 2GiB, or one that has more',
 );
 
-/** Infinity where it is not given. Throws USAGE. */
+/** Returns the value of --max-bytes, or Infinity without it. Throws USAGE. */
 export function bytesAtOnce(args: Arguments): number {
   const given = optionalText(args, 'max-bytes');
   return given === undefined ? Number.POSITIVE_INFINITY : parseBytes(given, '--max-bytes');
 }
 
-/** A partition of which no server tells the size counts as the mean one, or it copies alone. */
+/** A partition of unknown size counts as the mean size; without a mean it copies alone. */
 export async function askCopyLimits(
   { ring, state }: StoredVersion,
   { movesMax, bytesMax }: { readonly movesMax: number; readonly bytesMax: number },

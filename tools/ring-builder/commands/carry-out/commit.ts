@@ -1,4 +1,4 @@
-// ring-builder commit: makes what is staged the next version.
+// ring-builder commit: makes the staged changes the next version.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
@@ -86,15 +86,17 @@ export const verb: Verb = {
 };
 
 /**
- * No server has the ring: a device that this very version empties becomes a hole in it. Otherwise
- * its server has to drain first, and a rollout makes the hole.
+ * If no server has the ring, a device that this version empties leaves the ring at once, as a hole.
+ * Otherwise its server must drain first, and a rollout makes the hole.
  */
 function stateToCommit(prepared: PreparedPlan): BuilderState {
   const { state, opened } = prepared;
   return lastPush(opened.entries) === null ? dropEmptyDevices(state, ringOf(prepared)) : state;
 }
 
-/** The first commit after signing was turned on signs what is there, whatever is staged. */
+/**
+ * The first commit after signing was turned on makes a signed version even if nothing is staged.
+ */
 async function isFirstSigned({ rings }: Context, ring: string): Promise<boolean> {
   if ((await readTrust(rings)) === null || (await openRing(rings, ring)).head === null)
     return false;
@@ -130,7 +132,10 @@ function nothingToDo(
   };
 }
 
-/** Servers that have data would be told to serve what they were never given. */
+/**
+ * Throws CONFIRMATION_NEEDED if servers have the ring: --direct would assign them partitions
+ * without copying the data.
+ */
 function requireUnpushed(ring: string, { opened }: PreparedPlan): void {
   const pushed = lastPush(opened.entries)?.version;
   if (pushed === undefined) return;

@@ -1,7 +1,7 @@
-// The end of a removal: removed devices whose servers hold nothing any more become holes.
-// Not by the commit that removes, nor when the last move is finalized: a server that the ring does
-// not name has no duties, so it would neither serve as a source nor give up its files. Hence the
-// hole is made when all removed servers have drained, or cannot be reached: then they are gone.
+// Completes a removal: removed devices whose servers hold no files become holes. Neither the commit
+// of the removal nor the last finalize does this: a server that the ring does not name has no
+// duties, so it would neither serve as a source nor drop its files. The hole is made only after all
+// removed servers have drained. A server that cannot be reached is taken for gone.
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
@@ -10,8 +10,8 @@ import { advanceHead } from '../../versions/advance-head.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 
 /**
- * Commits a version that changes only devices; false when no device is to go. `silent`: addresses
- * of servers that could not be reached, so that they may still have files.
+ * Commits a version that changes only devices. Returns false if no device leaves. `silent`:
+ * addresses of unreachable servers, which may still have files.
  */
 export async function dropGoneDevices(
   context: Context,

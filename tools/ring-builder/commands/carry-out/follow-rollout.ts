@@ -1,4 +1,5 @@
-// rollout --follow: the next step of every ramp, once the one before has ended and all is well.
+// rollout --follow: takes the next step of every ramp after the step before has ended and all is
+// well.
 import { setTimeout as delay } from 'node:timers/promises';
 import { counted } from '@ringwright/base/counted';
 import type { Answer, Context } from '../../cli/verb.ts';
@@ -10,22 +11,25 @@ import { verb as commit } from './commit.ts';
 
 export interface LeftToFollow {
   readonly ramps: readonly RampRow[];
-  /** ISO 8601: partitions that have to move again rest until then; null: none does. */
+  /** ISO 8601: the end of the rest of partitions that must move again; null if none rests. */
   readonly restsUntil: string | null;
 }
 
 export interface RolledOut {
   readonly answer: Answer;
-  /** Null: it stopped before its end. */
+  /** Null if the rollout stopped before its end. */
   readonly left: LeftToFollow | null;
 }
 
 interface RampPorts {
   readonly nowMs: () => number;
   readonly rollOut: () => Promise<RolledOut>;
-  /** Of the ring, once those that hold a step up had time to end; none: all is well. */
+  /**
+   * Returns the ring's troubles, after waiting for those that block a step to end; empty: all is
+   * well.
+   */
   readonly troubles: () => Promise<readonly Trouble[]>;
-  /** Commits the next step; false: there was nothing to commit. */
+  /** Commits the next step. Resolves to false if there was nothing to commit. */
   readonly takeStep: () => Promise<boolean>;
   readonly waitUntil: (ms: number) => Promise<void>;
   readonly tell: (line: string) => void;
@@ -34,20 +38,20 @@ interface RampPorts {
 interface Followed {
   /** The last rollout. */
   readonly ended: RolledOut;
-  /** Steps that were taken. */
+  /** The number of steps taken. */
   readonly steps: number;
-  /** Why a step that is left was not taken. */
+  /** Why the next step was not taken; empty if none is left. */
   readonly troubles: readonly Trouble[];
-  /** What was wrong besides at the last look, and held nothing up. */
+  /** Troubles at the last check that do not block a step. */
   readonly beside: readonly Trouble[];
 }
 
-/** They say who gets in, and what ends: a move goes as well as it would without them. */
+/** Troubles that do not block a step: they concern access and expiry dates, not moves. */
 const besideMoves: ReadonlySet<TroubleKind> = new Set<TroubleKind>([
   ...(['unprotected', 'trust behind', 'trust ends', 'certificate ends'] as const),
 ]);
 
-/** A server that has just taken over, or restarts, is well again within this time. */
+/** Time for a server to recover after a takeover or a restart. */
 const RECOVERY_MS = 60_000;
 const LOOK_MS = 1_000;
 
@@ -83,7 +87,10 @@ export async function followRollout(
   };
 }
 
-/** Who is killed is started again, and goes on with the rollout of the step that was taken. */
+/**
+ * Runs rollouts and ramp steps in turn. If the process is killed, the next start continues the
+ * rollout of the last committed step.
+ */
 export async function followRamps(ports: RampPorts): Promise<Followed> {
   let beside: readonly Trouble[] = [];
   for (let steps = 0; ; steps += 1) {
@@ -108,7 +115,7 @@ function lineOf({ kind, address, why, command }: Trouble): string {
   return `${kind}${address === null ? '' : ` at ${address}`}: ${why}; ring-builder ${command}`;
 }
 
-/** Null: no ramp goes on. */
+/** Returns when the next step is due; null if no ramp continues. */
 function nextStepMs({ ramps, restsUntil }: LeftToFollow): number | null {
   const begins = ramps
     .filter(({ phase }) => phase === 'before' || phase === 'due')

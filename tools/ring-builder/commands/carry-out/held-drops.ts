@@ -1,4 +1,4 @@
-// Drops that servers hold back until an operator has seen them: who holds how many, and letting go.
+// Drops that servers hold back until an operator confirms them: counts them and confirms them.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { confirmDrops } from '@ringwright/wire/trash';
 import { fanOut } from '../../servers/fan-out.ts';
@@ -8,25 +8,25 @@ import type { RingStatus } from '../../servers/server-status.ts';
 
 export interface HeldDrops {
   readonly address: string;
-  /** Null: the ring does not name the server. */
+  /** Null if the ring does not name the server. */
   readonly device: number | null;
-  /** The ring that takes the partitions away. */
+  /** The ring that takes the partitions away from the server. */
   readonly ringId: string;
   readonly drops: number;
   readonly quarantines: number;
-  /** What the server says of the first one; empty: nothing. */
+  /** Why the first of them is held back, according to the server; empty if it gives no reason. */
   readonly why: string;
 }
 
 export interface LetGo extends HeldDrops {
-  /** Why the server did not take the word; empty when it did. */
+  /** Why the server did not accept the confirmation; empty if it did. */
   readonly refusal: string;
   readonly outcome: 'accepted' | 'refused' | 'unreachable';
 }
 
 const confirmTimeoutMs = 20_000;
 
-/** Of the servers that have answered. */
+/** Returns the held drops of the servers that answered. */
 export function heldDrops(
   servers: readonly { readonly address: string; readonly said: RingStatus | Error | undefined }[],
 ): HeldDrops[] {
@@ -40,7 +40,7 @@ export function heldDrops(
   });
 }
 
-/** Each server lets go exactly what was shown, or refuses. */
+/** Confirms the drops. A server refuses if the ring or the count differs from what was shown. */
 export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<LetGo[]> {
   return fanOut(held, async (one) => {
     const { address, ringId, drops, quarantines } = one;
@@ -54,7 +54,7 @@ export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<Let
   });
 }
 
-/** Who did not take the word, and why. An answer that is not understood names no server. */
+/** Says which server did not accept, and why. The message of a peer error may lack the address. */
 export function refusalLine({ address, outcome, refusal }: LetGo): string {
   if (outcome === 'refused') return `${address} refused: ${refusal}`;
   return refusal.includes(address) ? refusal : `${address}: ${refusal}`;

@@ -1,4 +1,4 @@
-// What the devices of a ring have on their disks: a listing of each, or why there is none.
+// Lists the partition files on the disks of a ring's devices.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
@@ -15,7 +15,7 @@ interface ListedDisks {
   readonly away: readonly SilentServer[];
 }
 
-/** Reading the heads of thousands of files takes a device this long at most. */
+/** The longest time a device needs to read the headers of thousands of files. */
 const listTimeoutMs = 30_000;
 
 export async function listDisks(ring: Ring, targets: readonly Target[]): Promise<ListedDisks> {
@@ -30,10 +30,10 @@ export async function listDisks(ring: Ring, targets: readonly Target[]): Promise
   return { listings: listings.sort((a, b) => a.device - b.device), away };
 }
 
-/** Null for a server that is no device of the ring. Throws RING_UNKNOWN, PEER_UNREACHABLE, … */
+/** Returns null if the server is no device of the ring. Throws RING_UNKNOWN, PEER_UNREACHABLE, … */
 async function listDisk(ring: Ring, address: string): Promise<DiskListing | null> {
   const { keyspace } = ring;
-  // First of all: what has lost its file must not be told of as if it had it.
+  // Checked first, so that a lost file is not listed as present.
   const { damaged } = await lookAtFiles(address, keyspace);
   const status = await serverStatus(address, { sizesOf: keyspace });
   const said = status.rings.find((one) => one.ring === keyspace);

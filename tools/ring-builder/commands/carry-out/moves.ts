@@ -1,4 +1,5 @@
-// ring-builder moves: what is in flight, and pause, resume, cancel, retry or put first some or all.
+// ring-builder moves: lists the moves in flight; pauses, resumes, cancels, retries or prioritizes
+// them.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -78,7 +79,7 @@ A rate is 256KiB/s or more.`,
     const asked = action === 'pause' ? await notYetAvailable(head, named) : named;
     const given = { action, moves: asked, reason: null };
     const outcomes = await controlMoves(head.ring, given);
-    // Some have ended while the others were told.
+    // Some moves may have completed while servers were being told.
     const moves = action === 'pause' ? await notYetAvailable(head, asked) : asked;
     const available = named.length - moves.length;
     const ended = asked.length - moves.length;
@@ -92,7 +93,10 @@ A rate is 256KiB/s or more.`,
   },
 };
 
-/** What has all been copied cannot be paused: it waits for a rollout to finalize it. */
+/**
+ * Returns the moves that are not yet fully copied. Only these can be paused; the others wait for a
+ * rollout to finalize them.
+ */
 async function notYetAvailable(
   { ring, state }: StoredVersion,
   moves: readonly Move[],
@@ -149,16 +153,19 @@ async function listMoves(
   };
 }
 
-/** Moves of the partitions; and refills of those that no move brings. */
+/** What `force` applies to: moves of the partitions, and refills of partitions without a move. */
 interface Forced {
   readonly moves: readonly Move[];
-  /** Without a move: their files are to do with what they have. */
+  /** Partitions without a move, whose files are to be completed with the records they have. */
   readonly partitions: readonly number[];
-  /** Not all: each of the partitions was named, and one of them at least has to be refilled. */
+  /**
+   * False for `all` with moves in flight. Otherwise at least one partition must turn out to be
+   * refilling.
+   */
   readonly isNamed: boolean;
 }
 
-/** Before anybody is asked for a word. Throws USAGE, MOVE_UNKNOWN. */
+/** Validates the words before a reason is required. Throws USAGE, MOVE_UNKNOWN. */
 function forcedOf({ ring }: StoredVersion, which: readonly string[]): Forced {
   if (which.length === 0) throw usage('which partitions? numbers, or all');
   const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
@@ -210,9 +217,9 @@ async function controlAnswer(
   control: {
     readonly action: MoveAction;
     readonly moves: number;
-    /** Of pause: moves that were named besides, and that nothing is left to copy for. */
+    /** For pause: moves that were named but have nothing left to copy. */
     readonly available?: number;
-    /** Those of them that were told all the same. */
+    /** Moves that were told to pause but completed meanwhile. */
     readonly ended?: number;
     readonly outcomes: readonly ControlOutcome[];
   },

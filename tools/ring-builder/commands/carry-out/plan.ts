@@ -1,4 +1,4 @@
-// ring-builder plan: what a commit would do; changes nothing.
+// ring-builder plan: shows what a commit would do, without changing anything.
 import { counted } from '@ringwright/base/counted';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -77,7 +77,7 @@ export const verb: Verb = {
   },
 };
 
-/** Null where bytes are not limited, or no server told how many there are. */
+/** Returns null if bytes are not limited or no server reported sizes. */
 function stepsOf(plan: Plan, sizes: AskedSizes | null, bytes: number): readonly CopyStep[] | null {
   if (sizes === null || bytes === Number.POSITIVE_INFINITY) return null;
   const limits = { moves: Number.POSITIVE_INFINITY, bytes, bytesOf: bytesOf(sizes, bytes) };
@@ -91,7 +91,10 @@ function stepLines(steps: readonly CopyStep[] | null): string[] {
   return [`copies in ${count}, ${printBytes(most)} at once at most`];
 }
 
-/** Nothing is refused: a rollout ends what runs, and a commit has nothing to add to it. */
+/**
+ * Answers when nothing is staged and moves are in flight. This is no error: a rollout completes
+ * them, and there is nothing to commit.
+ */
 function runningAnswer(context: Context, head: StoredVersion, { opened }: Wanted): Answer {
   const { keyspace: ring, version, moves } = head.ring;
   const left = wavesLeft(head, opened.entries, context.nowMs());

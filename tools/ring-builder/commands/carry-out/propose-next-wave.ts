@@ -1,5 +1,5 @@
-// The moves that did not fit the last version: one slot of a partition per version, bounded waves;
-// and why such a wave passes the change guard.
+// Proposes the moves that did not fit into the last version (waves are bounded, with one slot of a
+// partition per version), and decides whether such a wave passes the change guard.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { guardMovedShareMax } from '@ringwright/base/limits';
@@ -15,9 +15,9 @@ import { advanceHead } from '../../versions/advance-head.ts';
 import { wavesLeft } from '../../versions/waves-left.ts';
 
 /**
- * Proposes what the plan of the last commit, or revert, has left for later: these moves and no
- * others, those that were cancelled left out. False when there is nothing to propose now. Throws
- * BRAKE when it is a large change with the waves before it, and nobody said why.
+ * Proposes the moves that the plan of the last commit or revert left for later, without canceled
+ * ones. Returns false if nothing can be proposed now. Throws BRAKE if the wave, together with the
+ * waves before it, is a large change without an override.
  */
 export async function proposeNextWave(
   context: Context,
@@ -53,16 +53,16 @@ export async function isWaveLeft(context: Context, head: StoredVersion): Promise
 
 interface Wave {
   readonly head: StoredVersion;
-  /** The version that proposes it. */
+  /** The version that proposes the wave. */
   readonly ring: Ring;
   readonly entries: readonly LogEntry[];
 }
 
 /**
- * What the commit of this wave was let through with. Else, where all that was done since before
- * the commit, this wave included, is no large change, a sentence that says so: a wave by itself may
- * look large, for the device that went with the first one does not explain its moves any more.
- * Null: the change guard decides.
+ * Returns the override of the commit that this wave belongs to. Otherwise, if all changes since
+ * before that commit, this wave included, are no large change, returns a sentence that says so.
+ * Judged alone, a wave may look large, because the device that left with the first wave no longer
+ * explains the moves. Null: the change guard decides.
  */
 export async function waveOverride(
   rings: string,
@@ -75,11 +75,11 @@ export async function waveOverride(
   if (typeof said === 'string') return said;
   const role = (await readTrust(rings))?.trust.root.roles.ring;
   if (role?.override === false) return null;
-  // Slots of a partition that move one after the other are never few at once.
+  // Moves below quorum must not be hidden by the sum, where each partition has few at a time.
   if (changeSize(head.ring, ring).underQuorum > 0) return null;
   const before = entries.slice(0, at).findLast(makesVersion);
   if (before === undefined) return null;
-  // Its file may have been pruned: then the wave is judged alone.
+  // If this file was pruned, the wave is judged alone.
   const base = await orCoded(readVersion(rings, ring.keyspace, before.version));
   if (base instanceof CodedError) return null;
   const whole = { ...changeSize(base.ring, ring), underQuorum: 0 };

@@ -1,4 +1,4 @@
-// A push that the log tells of: to some or all servers of a ring, for push and for rollout.
+// Pushes a version to servers of a ring and records it in the log, for push and rollout.
 import { noteVersion } from '@ringwright/repository/append-log';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -18,12 +18,12 @@ import { authorOf } from '../../versions/stage-verb.ts';
 
 interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
   readonly targets: readonly Target[];
-  /** Servers of all steps, and those that accepted the version in steps before; default: of this. */
+  /** Servers of all steps, and those that accepted in earlier steps. Default: this step only. */
   readonly all?: number;
   readonly before?: number;
 }
 
-/** Pushes a version; the log says so when the first server has accepted it, and when all have. */
+/** Pushes a version. The log notes the first acceptance, and the acceptance by all servers. */
 export async function pushAndNote(
   context: Context,
   version: StoredVersion,

@@ -1,4 +1,4 @@
-// ring-builder push: sends a version to the servers of its ring and says what each answered.
+// ring-builder push: sends a version to the servers of its ring and shows what each answered.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -21,7 +21,7 @@ import { pushAndNote } from './push-and-note.ts';
 import { isEnough, type WaitRule, waitRules } from './wait-rule.ts';
 
 /**
- * First files of a new ring are opened in this time; a device that refills may take longer and is
+ * The files of a new ring are opened within this time. A device that refills may take longer and is
  * reported.
  */
 const READY_WAIT_MS = 15_000;
@@ -72,15 +72,15 @@ interface How {
 interface Pushed {
   readonly wait: WaitRule;
   readonly servers: readonly PushOutcome[];
-  /** What is not ready, and why; empty: all is, or as much as --wait asks for. */
+  /** What is not ready and why; empty if everything that --wait requires is ready. */
   readonly notReady: string;
-  /** Whether as many servers as --wait asks for have the version. */
+  /** Whether as many servers as --wait requires have the version. */
   readonly enough: boolean;
-  /** Canaries that were not well, so that the others were not asked. */
+  /** Canaries failed, so the other servers were not asked. */
   readonly canariesFailed: boolean;
 }
 
-/** The canaries, and the others when all of the canaries have it and are ready. */
+/** Pushes to the canaries, then to the others if all canaries accepted and are ready. */
 async function pushInSteps(
   context: Context,
   version: StoredVersion,
@@ -106,7 +106,10 @@ async function pushInSteps(
   return { wait, servers, notReady, enough, canariesFailed: !areWell };
 }
 
-/** What is not ready of what accepted the version, and why; empty: it is, or enough of it. */
+/**
+ * Waits until the servers that accepted are ready. Returns what is not ready and why; empty if
+ * enough is ready.
+ */
 async function waitReady(
   context: Context,
   { ring }: StoredVersion,
@@ -138,9 +141,9 @@ function pushAnswer(
   { ring, id }: StoredVersion,
   pushed: Pushed & {
     readonly advice: Advice | null;
-    /** A beacon went along. */
+    /** A beacon was sent along. */
     readonly isVouched: boolean;
-    /** Servers outside the ring that have it, and of which its devices take nothing. */
+    /** Servers outside the ring that accepted it, but whose requests its devices refuse. */
     readonly unheard: readonly string[];
   },
 ): Answer {
@@ -211,7 +214,7 @@ function nextCommand(
   return inFlight ? `rollout ${keyspace}` : `servers ${keyspace}`;
 }
 
-/** Servers that were not reached do no harm when enough others have the version. */
+/** Unreachable servers are no failure if --wait is satisfied without them. */
 function exitOf(
   { wait, enough, canariesFailed }: Pushed,
   { refused, unreachable }: { readonly refused: number; readonly unreachable: number },

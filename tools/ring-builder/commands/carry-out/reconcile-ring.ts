@@ -1,70 +1,72 @@
-// A ring against what lies on the disks: what is missing, left over, partial or there twice. Pure.
+// Compares a ring with the files on the disks: missing, left over, partial or duplicated. Pure.
 import { counted } from '@ringwright/base/counted';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { deviceNames } from '../../servers/gone-for-good.ts';
 
-/** A partition file as its device tells of it. */
+/** A partition file as its device reports it. */
 export interface DiskFile {
-  /** lost: it lacks what its device had acknowledged. */
+  /** lost: it lacks records that its device had acknowledged. */
   readonly state: 'filling' | 'ready' | 'lost';
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** What one device has: its files by partition. */
+/** The files of one device, by partition. */
 export interface DiskListing {
   readonly device: number;
   readonly address: string;
   readonly files: ReadonlyMap<number, DiskFile>;
-  /** Why a file that the ring gives to others is still there, by partition. */
+  /** Why a file that the ring gives to other devices is still there, by partition. */
   readonly draining: ReadonlyMap<number, string>;
-  /** What happened to files that cannot be used, by partition. */
+  /** Why a file cannot be used, by partition. */
   readonly damaged: ReadonlyMap<number, string>;
-  /** Damaged files that wait for an operator's word, because they are many at once. */
+  /** Damaged files that wait for an operator's confirmation, because there are many at once. */
   readonly quarantines: number;
-  /** What the device says of its refills, by partition; empty: nothing yet. */
+  /** What the device reports about its refills, by partition; empty text: nothing yet. */
   readonly refills: ReadonlyMap<number, string>;
 }
 
 export type DiskFindingKind =
   /** No reachable device has a complete file: nothing may be dropped or removed now. */
   | 'no-complete-copy'
-  /** The file was deleted, replaced, cut or found bad: nothing of it counts. */
+  /** The file was deleted, replaced, truncated or found corrupt: none of its records count. */
   | 'damaged'
-  /** The table names the device, and it has no file. */
+  /** The table names the device, but it has no file. */
   | 'absent'
   /** The device has a file that lacks records. */
   | 'partial'
-  /** The ring gives the partition to others, and not all of them have it yet. */
+  /** The ring gives the partition to other devices, and not all of them have it yet. */
   | 'unassigned'
-  /** The same, and every slot has its own: one copy more than wanted. */
+  /** As unassigned, but every slot has its complete file: this copy is superfluous. */
   | 'duplicated';
 
 export interface DiskFinding {
   readonly kind: DiskFindingKind;
   readonly partition: number;
-  /** Null: of no single device. */
+  /** Null: the finding concerns no single device. */
   readonly device: number | null;
   readonly address: string;
   readonly bytes: number;
   readonly rows: number;
   readonly why: string;
-  /** What to type next, without `ring-builder`: safe, but for a force, which asks for a reason. */
+  /**
+   * The next command, without `ring-builder`. It is safe, except for a force, which needs a reason.
+   */
   readonly command: string;
 }
 
 interface Reconciliation {
   readonly findings: readonly DiskFinding[];
-  /** Files that joiners have of moves in flight: as the ring says. */
+  /** Files of joiners for moves in flight. They are as the ring says. */
   readonly joining: number;
-  /** Slots of the table, and those whose devices answered with a complete file. */
+  /** Slots of the table, and those whose device answered and has a complete file. */
   readonly slots: number;
   readonly complete: number;
 }
 
-/** Findings by partition, the worst of each first. O(slots). */
+/** Returns findings by partition; for each, a missing complete copy comes first. O(slots). */
 export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Reconciliation {
   const byDevice = new Map(listings.map((listing) => [listing.device, listing]));
   const findings: DiskFinding[] = [];
@@ -124,15 +126,15 @@ function isLost(
   );
 }
 
-/** What there is of a partition besides one device. */
+/** The state of a partition on the other devices. */
 interface Others {
-  /** Slots of the partition, the one that is asked about included. */
+  /** Slots of the partition, including the device in question. */
   readonly holders: number;
   /** Other devices with a complete file. */
   readonly ready: number;
   /** Other devices that did not answer. */
   readonly away: readonly number[];
-  /** Other devices that lost what they had acknowledged. */
+  /** Other devices that lost records they had acknowledged. */
   readonly lost: readonly number[];
   readonly isLostHere: boolean;
 }
@@ -184,9 +186,10 @@ function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
 }
 
 /**
- * A refill needs all records of N - W + 1 other slots, or what every other device has, one of them
- * complete and as many not lost (refill-sources.ts of the server). With fewer it waits for ever,
- * unless they come back or somebody says that what there is must do.
+ * Says whether a refill can succeed. It needs all records of N - W + 1 other slots, or the records
+ * of every other device, where at least one is complete and N - W + 1 are not lost
+ * (refill-sources.ts of the server). With fewer it waits until they return or an operator forces
+ * it.
  */
 function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlook {
   const { holders, ready, away, lost, isLostHere } = place.others(listing.device);
@@ -214,7 +217,7 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
   return { why, command: force };
 }
 
-/** Why the devices that answer are not enough. */
+/** Says why the devices that answered are not enough. */
 function lossText(lost: readonly number[], ready: number): string {
   if (ready === 0) return 'no other device has one';
   const copies = lost.length === 1 ? 'its copy' : 'their copies';

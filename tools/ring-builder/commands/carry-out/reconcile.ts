@@ -1,4 +1,4 @@
-// ring-builder reconcile: the head against the disks of its devices.
+// ring-builder reconcile: compares the head with the disks of its devices.
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -14,10 +14,10 @@ import { silentExit, silentLines } from '../../servers/silent-servers.ts';
 import { listDisks } from './list-disks.ts';
 import { type DiskFinding, type DiskFindingKind, reconcileRing } from './reconcile-ring.ts';
 
-/** All are in --json. */
+/** --json lists all findings. */
 const FINDINGS_SHOWN_MAX = 50;
 
-/** In the order in which somebody should care. */
+/** From the most to the least urgent. */
 const kinds: readonly DiskFindingKind[] = [
   'no-complete-copy',
   'damaged',

@@ -1,5 +1,5 @@
-// Before settle tells any server: a ring under which the records of a server would not be found is
-// refused there, whatever an operator says.
+// Checks before settle that the records of every server can be found under the ring. A server would
+// refuse any other ring, whatever an operator says.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { idAt } from '@ringwright/ring/audit/fork-point';
@@ -16,8 +16,8 @@ import { withServer } from '../../servers/server-connection.ts';
 import { waysToFindKeys, wayWithArchive } from './advice-after-fork.ts';
 
 /**
- * The ring of each other history is fetched from one server that has it. Those that cannot be asked
- * refuse for themselves. Throws RING_FOREIGN.
+ * Fetches the ring of each other history from one server that has it. Servers that cannot be asked
+ * will refuse by themselves. Throws RING_FOREIGN.
  */
 export async function requireFindable(
   version: StoredVersion,
@@ -48,7 +48,7 @@ export async function requireFindable(
   );
 }
 
-/** Each has split or merged partitions as the other has not. */
+/** For when each history has split or merged partitions that the other has not. */
 function neitherWins(
   { keyspace, version }: Ring,
   others: readonly Target[],
@@ -65,7 +65,7 @@ function neitherWins(
 
 type Holders = [Target, ...Target[]];
 
-/** By id of a ring that is not of the line here, as far as this one tells: who has it active. */
+/** Groups the servers whose active ring is not on this history, by ring id. */
 function holdersOfOthers(
   { ring, id }: StoredVersion,
   targets: readonly AskedTarget[],

@@ -1,4 +1,4 @@
-// A rollout leads no servers on while some of them know of two lines of the ring.
+// Stops a rollout while servers know of two lines of the ring.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
@@ -6,7 +6,7 @@ import { situationOf } from '../../health/situation-of.ts';
 import { adviceOn } from '../../servers/advice.ts';
 import { askTargets } from '../../servers/ask-targets.ts';
 
-/** Throws RING_FORK. Servers that do not answer are no part of this: a push asks them again. */
+/** Throws RING_FORK. Servers that do not answer are ignored here: the push asks them again. */
 export async function requireNoFork(context: Context, head: StoredVersion): Promise<void> {
   const { keyspace } = head.ring;
   const asked = await askTargets(head);

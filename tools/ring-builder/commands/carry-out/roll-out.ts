@@ -1,5 +1,5 @@
-// Drives the moves of the head to their end. Its state is the ring and the servers, nothing else,
-// so that it can die at any point, and be typed again, here or by somebody else.
+// Drives the moves of the head to their end. All state is in the ring and on the servers, so the
+// process can die at any point and be started again, here or by another operator.
 import { setTimeout } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -26,33 +26,36 @@ import { waitForConfirms } from './wait-confirms.ts';
 import { type Drains, waitForDrains } from './wait-drains.ts';
 import { isFill, waitForLoads } from './wait-loads.ts';
 
-/** Hours begin on the minute at the earliest: somebody who looks sees that it goes on. */
+/** The hours begin on a full hour; this pause between looks keeps the display alive. */
 const hoursPollMs = 1_000;
-/** Nobody who waits for one lock is without an answer for longer. */
+/** Polls of a held lock are never further apart than this. */
 const lockAnewMs = 5_000;
 
 export interface RolloutOptions {
   readonly stallMs: number;
   readonly skipDown: boolean;
-  /** Let go drops that servers hold back because no move explains them. */
+  /** Confirm drops that servers hold back because no move explains them. */
   readonly confirmDrops: boolean;
-  /** Stop after each version that was made. */
+  /** Stop after each new version. */
   readonly step: boolean;
   /** Moves that may copy at once. */
   readonly movesMax: number;
   /** Bytes of partitions that may copy at once. */
   readonly bytesMax: number;
-  /** Versions that finalize moves before it stops. */
+  /** Stop after this many versions that finalize moves. */
   readonly wavesMax: number;
-  /** Bytes a second that each server may give, and take; null: as it was told before. */
+  /** Bytes per second that each server may send, and receive; null: keep its present rate. */
   readonly rate: number | null;
   /** Null: at any hour. */
   readonly window: HourWindow | null;
-  /** Why later waves are right although the change guard would stop them. */
+  /** Reason why later waves pass although the change guard would stop them. */
   readonly override: string | null;
 }
 
-/** Why it ended: nothing is left to do, files are not given up, or somebody wanted a stop. */
+/**
+ * Why the rollout ended. done: nothing is left to do. drains: files are still to be dropped. step,
+ * waves and paused: an operator wanted it to stop.
+ */
 export type RolloutEnd = 'done' | 'drains' | 'step' | 'waves' | 'paused';
 
 export interface RolloutOutcome {
@@ -60,11 +63,11 @@ export interface RolloutOutcome {
   readonly end: RolloutEnd;
   readonly drains: Drains;
   readonly totals: Readonly<RolloutTotals>;
-  /** Moves that an operator has paused. */
+  /** Number of moves that an operator has paused. */
   readonly paused: number;
 }
 
-/** Each round waits for all servers, and for the loads. */
+/** Each round waits for all servers and for the loads. */
 const UNPROVED_ROUNDS_MAX = 5;
 
 type Away = Parameters<typeof awayLine>[1];
@@ -76,7 +79,10 @@ interface Rollout {
   readonly watch: MoveWatch;
 }
 
-/** Throws RING_FORK, SERVERS_NOT_CONFIRMED, ROLLOUT_STALLED, RECEIPTS_MISSING, and what commits throw. */
+/**
+ * Throws RING_FORK, SERVERS_NOT_CONFIRMED, ROLLOUT_STALLED, RECEIPTS_MISSING, and what commits
+ * throw.
+ */
 export async function rollOut(
   context: Context,
   ring: string,
@@ -114,7 +120,7 @@ async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended
   return takeStep(rollout, head);
 }
 
-/** Once for the same servers. */
+/** Reports unreachable servers once, until the set of them changes. */
 function tellAway({ context, totals }: Rollout, { ring }: StoredVersion, away: Away): void {
   const names = away.map(({ address }) => address).join(' ');
   if (away.length > 0 && names !== totals.toldAway) context.tell(awayLine(ring, away));
@@ -122,8 +128,9 @@ function tellAway({ context, totals }: Rollout, { ring }: StoredVersion, away: A
 }
 
 /**
- * What other operators do ends no rollout: when one was faster, the new head says what is next; one
- * who holds the lock is waited for, as long as for servers that make no progress.
+ * Handles interference by other operators, which does not end a rollout. If another command moved
+ * the head, the rollout continues with the new head. If another command holds the lock, it waits up
+ * to stallMs.
  */
 function afterOthers(context: Context, { stallMs }: RolloutOptions): (error: unknown) => null {
   let lockedFrom: number | null = null;
@@ -132,7 +139,7 @@ function afterOthers(context: Context, { stallMs }: RolloutOptions): (error: unk
     if (!(error instanceof CodedError)) throw error;
     const now = context.nowMs();
     if (error.code === 'LOCK_HELD') {
-      // After a while without it, another command holds it.
+      // If the lock was free for a while, a different command holds it now.
       if (lockedFrom === null || now - seenMs > lockAnewMs) lockedFrom = now;
       seenMs = now;
       if (now - lockedFrom > stallMs) throw error;
@@ -149,7 +156,7 @@ const noDrains: Pick<RolloutOutcome, 'drains'> = { drains: { left: [], isLeftToD
 
 type Ended = Pick<RolloutOutcome, 'end'> & Partial<Pick<RolloutOutcome, 'drains' | 'paused'>>;
 
-/** One version further; null when it is to go on. */
+/** Takes one step. Returns null if the rollout is to continue. */
 async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, totals } = rollout;
   const step = nextRolloutStep(head.ring, await askCopyLimits(head, options));
@@ -177,7 +184,7 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
   return null;
 }
 
-/** Before a new wave begins: the manual barrier, the number of waves. */
+/** Checks before a new wave begins: --step and --waves. */
 function whyStop({ options, totals }: Rollout, step: RolloutStep): RolloutEnd | null {
   if (options.step && totals.versions > 0) return 'step';
   if (step.kind === 'finalize') return null;
@@ -188,7 +195,10 @@ function isOutside({ context, options: { window } }: Rollout): boolean {
   return window !== null && !isInside(window, context.localHour());
 }
 
-/** False at once inside the hours; true after a wait for them, or when the head is another one. */
+/**
+ * Returns false at once inside the hours. Otherwise waits for them, or for a new head, and returns
+ * true.
+ */
 async function waitForHours(rollout: Rollout, head: StoredVersion): Promise<boolean> {
   const { context, options, watch } = rollout;
   const { window } = options;
@@ -217,7 +227,7 @@ async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | nul
   const goesOn =
     isOver === null &&
     ((await proposeNextWave(context, head, options.override)) ||
-      // A device that still has files to give up keeps its place in the ring.
+      // A device that still has files to drop keeps its place in the ring.
       (drains.left.every(({ partitions }) => partitions === 0) &&
         (await dropGoneDevices(context, head, silentOf(drains)))));
   if (!goesOn) return { end: isOver ?? (isLeft ? 'drains' : 'done'), drains };
@@ -225,13 +235,13 @@ async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | nul
   return null;
 }
 
-/** Removed servers that could not be reached. */
+/** Returns the addresses of removed servers that could not be reached. */
 function silentOf({ left }: Drains): string[] {
   const silent = left.filter(({ code }) => code === 'PEER_UNREACHABLE');
   return silent.map(({ address }) => address);
 }
 
-/** Moves of which the joiners are ready, each with its receipt. */
+/** Finalizes the moves whose joiners are ready, each with its receipt. */
 async function finalize(
   { context, options, totals, watch }: Rollout,
   head: StoredVersion,

@@ -1,24 +1,24 @@
-// What a rollout does next with a head that every server has confirmed. Pure.
+// Decides the next step of a rollout for a head that every server has confirmed. Pure.
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import { movesOfWave, roomFor } from '@ringwright/builder/plan/steady-moves';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 
 export type RolloutStep =
-  /** Every server sends its writes to the joiners too: these may copy. */
+  /** Every server sends its writes to the joiners too, so these may start copying. */
   | { readonly kind: 'initialize'; readonly moves: readonly Move[] }
-  /** Joiners copy: wait for them, then the table may name them. */
+  /** Joiners copy. When they are done, the table may name them. */
   | { readonly kind: 'finalize'; readonly moves: readonly Move[] }
-  /** Nothing is in flight: the old holders give up their files, and a next wave may follow. */
+  /** Nothing is in flight: the old holders drop their files, and another wave may follow. */
   | { readonly kind: 'drain' };
 
-/** Each step looks at all moves that are left: more of them nobody reads. */
+/** Each step scans all remaining moves, and nobody reads more steps than these. */
 export const COPY_STEPS_MAX = 1_000;
 
-/** What may copy at once. New slots are no part of that: they come together. */
+/** Limits on concurrent copies. They do not apply to new slots, which finish together. */
 export interface CopyLimits {
   readonly moves: number;
-  /** One move alone may have more. */
+  /** A single move may exceed this. */
   readonly bytes: number;
   readonly bytesOf: (partition: number) => number;
 }
@@ -37,13 +37,13 @@ export function nextRolloutStep(ring: Pick<Ring, 'moves'>, most: CopyLimits): Ro
   return copying.length > 0 ? { kind: 'finalize', moves: copying } : { kind: 'drain' };
 }
 
-/** What copies together. */
+/** The moves that copy together. */
 export interface CopyStep {
   readonly moves: number;
   readonly bytes: number;
 }
 
-/** How a rollout with these limits goes through the waves of a plan; the first COPY_STEPS_MAX. */
+/** Returns the copy steps of a rollout with these limits; at most COPY_STEPS_MAX. */
 export function copySteps(
   waves: readonly (readonly PlannedMove[])[],
   limits: CopyLimits,
@@ -66,7 +66,7 @@ export function copySteps(
   return steps;
 }
 
-/** Of the chosen ones those that may begin now. */
+/** Returns those of the chosen moves that may begin now. */
 function withinBytes(chosen: readonly Move[], { bytes, bytesOf }: CopyLimits): Move[] {
   const replacing = (move: Move): number => (isNew(move) ? 0 : bytesOf(move.partition));
   const copying = chosen.filter(({ state }) => state === 'INITIALIZING');

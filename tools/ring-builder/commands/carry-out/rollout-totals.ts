@@ -1,13 +1,13 @@
-// What one rollout has done so far, and the words for it. Pure.
+// Totals of one rollout, and their wording. Pure.
 import { counted } from '@ringwright/base/counted';
 import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
 
-/** Of moves: what came for them, as their devices count it. */
+/** Data loaded for moves, as the joiners count it. */
 export interface Loaded {
-  /** What crossed the network, and copies of which every check was passed. */
+  /** Bytes that crossed the network, and copies that passed every check. */
   readonly bytes: number;
   readonly verified: number;
-  /** Slots of a split or merge, which devices fill from the files of the parents that they have. */
+  /** Slots of a split or merge, which devices fill from their own files of the parents. */
   readonly filled: { readonly slots: number; readonly bytes: number };
 }
 
@@ -19,11 +19,13 @@ export interface RolloutTotals extends Loaded {
   copyMs: number;
   versions: number;
   waves: number;
-  /** Rounds on end in which loaded moves had no receipts, because their joiners had just died. */
+  /**
+   * Consecutive rounds in which loaded moves had no receipts, because their joiners had just died.
+   */
   unproved: number;
-  /** Addresses of servers that could not be reached, to which old files were left. */
+  /** Addresses of unreachable servers that still have old files to drop. */
   leftTo: ReadonlySet<string>;
-  /** Servers that were told of as away. */
+  /** The unreachable servers last reported, as text. */
   toldAway: string;
 }
 
@@ -44,7 +46,7 @@ export function addLoaded(a: Loaded, b: Loaded): Loaded {
   };
 }
 
-/** The end of the first line of an answer, and the lines below it. */
+/** Returns the end of the first line of an answer, and the lines below it. */
 export function totalsText(totals: Readonly<RolloutTotals>): {
   readonly all: string;
   readonly lines: readonly string[];
@@ -61,7 +63,7 @@ export function totalsText(totals: Readonly<RolloutTotals>): {
       : []),
   ];
   return {
-    // Ends of removals load nothing.
+    // Versions that complete a removal load nothing.
     all:
       parts.length === 0 ? `${counted(versions, 'new version')}, no slot moved` : parts.join('; '),
     lines: [
@@ -75,7 +77,7 @@ export function totalsText(totals: Readonly<RolloutTotals>): {
   };
 }
 
-/** Nothing where most was there at the first look: a time would say little of the copies. */
+/** Returns no time if the copies were ready almost at once: it would not tell their speed. */
 function timeOf(copyMs: number): string {
   return copyMs < 1_000 ? '' : ` in ${printSeconds(copyMs / 1_000)}`;
 }

@@ -29,7 +29,7 @@ import { totalsText } from './rollout-totals.ts';
 /** A server that restarts and replays its log is back within this time. */
 const STALL_SECONDS = 60;
 
-/** Nothing failed, and moves are left: they are paused, or rest (min_part_hours). */
+/** Exit code when nothing failed but moves are left: paused, or resting (min_part_hours). */
 const EXIT_WAITS = 6;
 
 export const verb: Verb = {
@@ -80,7 +80,7 @@ export const verb: Verb = {
     };
     const rolled = () => rollOutOnce(args, context, options);
     if (!flag(args, 'follow')) return (await rolled()).answer;
-    // Its steps are commits, and those load the planner.
+    // Loaded on demand: the steps of --follow are commits, which load the planner.
     const { followRollout } = await import('./follow-rollout.ts');
     return followRollout(context, { ring: text(args, 'ring'), override: options.override }, rolled);
   },
@@ -135,9 +135,9 @@ export function rolloutAnswer(
   }: {
     readonly waits: WavesLeft;
     readonly advice: Advice | null;
-    /** The options that were given, for the command that goes on. */
+    /** The options as typed, for the command that continues. */
     readonly again: string;
-    /** Of ramps and drained devices, told when nothing is left to do. */
+    /** Lines about ramps and drained devices, shown when nothing is left to do. */
     readonly standing: readonly string[];
     readonly isRampDue: boolean;
   },
@@ -196,7 +196,7 @@ interface EndFigures {
   readonly isLeftToDown: boolean;
 }
 
-/** Done for now: what is left has moved too short a time ago. */
+/** resting: done for now, because the remaining partitions moved too recently. */
 type AnsweredEnd = RolloutEnd | 'resting';
 
 const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly string[]>> = {
@@ -222,7 +222,7 @@ function nextCommand(ring: string, end: AnsweredEnd, again: string): string {
   return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}${again}`;
 }
 
-/** As typed; not --override, which is a word on one wave. */
+/** Returns the options as typed, without --override, which applies to one wave. */
 function givenOptions(args: Arguments): string {
   return Object.entries(verb.options ?? {})
     .filter(([name]) => name !== 'override')
@@ -234,7 +234,7 @@ function givenOptions(args: Arguments): string {
     .join('');
 }
 
-/** What comes after it of a change that takes several rollouts. */
+/** Says what remains of a change that takes several rollouts. */
 function standingLines(
   context: Context,
   { ring }: StoredVersion,

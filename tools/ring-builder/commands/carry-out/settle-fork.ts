@@ -1,4 +1,4 @@
-// The operator's word to one server, that of the two lines of a ring the one here is right.
+// Tells one server that of the two lines of a ring the one here is right.
 
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
@@ -22,13 +22,15 @@ export interface SettleOutcome {
   readonly address: string;
   readonly devices: readonly number[];
   readonly required: boolean;
-  /** settled: the alarm is over. quiet: there was none. Either way the version is active there. */
+  /**
+   * settled: the fork alarm is cleared. quiet: there was none. Either way the version is active.
+   */
   readonly outcome: 'settled' | 'quiet' | 'refused' | 'unreachable';
   readonly code?: ErrorCode;
   readonly message?: string;
 }
 
-/** Safe to repeat. A server that has not noticed the fork yet does so by the ring it is sent. */
+/** Safe to repeat. A server that has not noticed the fork notices it when it receives the ring. */
 export async function settleOn(
   version: StoredVersion,
   { address, devices, required }: Target,

@@ -94,8 +94,8 @@ export const verb: Verb = {
 };
 
 /**
- * A server ahead would forget its alarm, refuse the ring, and raise the alarm of the others again.
- * Throws RING_OLDER.
+ * Throws RING_OLDER if a server is ahead: it would clear its alarm, refuse the ring, and raise the
+ * alarm of the others again.
  */
 async function requireNoneAhead(
   context: Context,

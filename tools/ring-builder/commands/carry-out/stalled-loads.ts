@@ -1,5 +1,5 @@
-// Why loads make no progress, and what to type: servers that are away, full disks, other things.
-// Pure.
+// Explains why loads make no progress (unreachable servers, full disks, other reasons) and what to
+// type. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -12,10 +12,10 @@ import { ifNoRoom } from '../../servers/full-disk.ts';
 import { deviceNames, ifGoneForGood } from '../../servers/gone-for-good.ts';
 import type { Room } from '../../servers/server-status.ts';
 
-/** More reasons than these say less. */
+/** Further reasons are omitted. */
 const REASONS_MAX = 3;
 
-/** ROLLOUT_STALLED, of the rows that are neither available nor paused. */
+/** Returns ROLLOUT_STALLED for the rows that are neither available nor paused. */
 export function stalledLoads(
   { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
   said: Said,
@@ -42,15 +42,15 @@ export function stalledLoads(
   });
 }
 
-/** Joiners that cannot be asked how far they are. */
+/** Returns joiners that do not answer. */
 function silentOf(open: readonly MoveRow[], said: Said): number[] {
   const silent = open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? to : []));
   return [...new Set(silent)];
 }
 
 /**
- * By device, the most that one of its loads needs. It is the joiner that says so; where its own
- * disk has the room, it repeats what the device said that it copies from.
+ * Returns, by device, the largest space that one of its loads needs. The joiner reports it. If its
+ * own disk has enough space, it reports the lack of space at its source.
  */
 function fullDisks(open: readonly MoveRow[], said: Said): ReadonlyMap<number, Room> {
   const disks = new Map<number, Room>();

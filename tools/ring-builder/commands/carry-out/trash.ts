@@ -1,4 +1,5 @@
-// ring-builder trash: dropped partition files of a ring, bringing one back, and drops that wait.
+// ring-builder trash: lists dropped partition files, restores one, and confirms drops that servers
+// hold back.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -25,7 +26,7 @@ import {
 import { type HeldDrops, heldDrops, type LetGo, letGo, refusalLine } from './held-drops.ts';
 
 const actions = ['list', 'restore', 'confirm'] as const;
-/** All are in --json. */
+/** --json lists all items. */
 const ITEMS_SHOWN_MAX = 50;
 const trashTimeoutMs = 20_000;
 
@@ -63,9 +64,9 @@ function isAction(word: string): boolean {
 
 interface Item extends Readonly<AnswerOf<typeof trashList>['items'][number]> {
   readonly address: string;
-  /** False: its partition was split, merged or retired, and no server takes it back. */
+  /** False: the partition was split, merged or retired, and no server takes the file back. */
   readonly restorable: boolean;
-  /** The ring gives it to this server again: where it has a file, none is restored. */
+  /** The ring gives the partition to this server again. If it has a file, none is restored. */
   readonly isBack: boolean;
 }
 
@@ -74,11 +75,11 @@ interface Trash {
   readonly count: number;
   readonly bytes: number;
   readonly away: readonly SilentServer[];
-  /** Servers that told what they dropped. */
+  /** The number of servers that answered. */
   readonly answered: number;
 }
 
-/** The newest first, of all servers together. */
+/** Returns the dropped files of all servers, newest first. */
 async function askTrash(ring: Ring, targets: readonly Target[]): Promise<Trash> {
   const items: Item[] = [];
   const away: SilentServer[] = [];
@@ -127,7 +128,7 @@ async function list(context: Context, ring: Ring, targets: readonly Target[]): P
         ? ['', `${context.next(`trash ${keyspace} restore NAME`)} brings one back`]
         : []),
     ],
-    // Most were given up rightly, after a move.
+    // Not `restore`: most files were dropped rightly, after a move.
     next: context.next(`reconcile ${keyspace}`),
     exit: silentExit(away),
   };
@@ -146,7 +147,7 @@ function itemsTable(items: readonly Item[]): string[] {
   ]);
 }
 
-/** Names are unique: they hold the incarnation of the file. */
+/** Names are unique, because they contain the incarnation of the file. */
 async function restore(
   context: Context,
   { items }: Trash,
@@ -182,7 +183,7 @@ const dutyTexts: Readonly<Record<AnswerOf<typeof trashRestore>['duty'], string>>
   UNLOAD: 'its records are offered to the holders, then it is dropped again',
 };
 
-/** Without --yes it only shows, and asks. Throws CONFIRMATION_NEEDED with what is held. */
+/** Throws CONFIRMATION_NEEDED with the held drops unless --yes is set. */
 async function confirm(
   context: Context,
   { keyspace }: Ring,
@@ -233,7 +234,7 @@ function filesOf(held: readonly HeldDrops[]): number {
   return held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
 }
 
-/** As typed again. */
+/** Returns the --to options to type again. */
 function further(targets: readonly Target[]): string {
   const unnamed = targets.filter(({ devices }) => devices.length === 0);
   return unnamed.map(({ address }) => `--to ${address} `).join('');

@@ -13,11 +13,11 @@ import { waitUntil } from '../../servers/wait-until.ts';
 import { pushAndNote } from './push-and-note.ts';
 
 /**
- * Pushes until all have confirmed; without those that cannot be reached and were removed, with
- * `skipDown` without any that cannot, as long as one has confirmed. Resolves with those it went on
- * without. Throws SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`; at once the code of a
- * refusal that waiting cannot change, such as RING_FORK, or HEAD_MOVED when that came of a newer
- * head here.
+ * Pushes until all servers have confirmed. Unreachable servers whose devices were removed do not
+ * count; with `skipDown` no unreachable server does, as long as one server has confirmed. Resolves
+ * to the servers that did not confirm. Throws SERVERS_NOT_CONFIRMED after `stallMs` without a
+ * change. Throws the code of a final refusal at once, such as RING_FORK, or HEAD_MOVED if the
+ * folder has a newer head by then.
  */
 export async function waitForConfirms(
   context: Context,
@@ -30,7 +30,7 @@ export async function waitForConfirms(
     isDone: (servers) =>
       finalOf(servers).length > 0 ||
       missingOf(servers).length === 0 ||
-      // Where nobody answers nobody has it, and a further version would have no ground.
+      // If no server answers, none has the version, and a further version must not build on it.
       (options.skipDown &&
         servers.some(({ outcome }) => outcome === 'accepted') &&
         missingOf(servers).every(({ outcome }) => outcome === 'unreachable')),

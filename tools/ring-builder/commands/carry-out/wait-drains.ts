@@ -1,4 +1,4 @@
-// Waits until no server still holds partitions that the ring gives to others.
+// Waits until no server holds partitions that the ring gives to others.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -10,34 +10,36 @@ import { waitUntil } from '../../servers/wait-until.ts';
 import { type HeldDrops, heldDrops, letGo } from './held-drops.ts';
 
 /**
- * What waits only for servers that cannot be reached is left to them after so long: one that is
- * slow has answered by then, and most that restart are back.
+ * How long a rollout waits for an unreachable server that has something to drop. A slow server has
+ * answered by then, and most restarts are over.
  */
 const downMsMaxFirst = 10_000;
-/** A server to which an earlier wave left something is not waited for as long again. */
+/** The wait for a server that had already delayed an earlier wave. */
 const downMsMaxAgain = 1_000;
 
 export interface Drains {
-  /** Partitions still to be given up, by address. */
+  /** Servers with partitions still to be dropped. */
   readonly left: readonly {
     readonly address: string;
     readonly partitions: number;
     readonly reason: string;
-    /** Where a word of an operator is wanted, or the server is away. */
+    /** Set if an operator is needed or the server is unreachable. */
     readonly code?: ErrorCode;
     readonly devices: readonly number[];
-    /** The server drops nothing before an operator has seen what (`trash RING confirm`). */
+    /** The server drops nothing until an operator confirms it (`trash RING confirm`). */
     readonly isHeld?: true;
   }[];
-  /** All that is left waits for servers that cannot be reached: nothing else is kept from going on. */
+  /**
+   * All that is left waits for unreachable servers, and does not keep the rollout from continuing.
+   */
   readonly isLeftToDown: boolean;
 }
 
 /**
- * What is left when it ends: nothing, or what made no progress for `stallMs`; at once what waits
- * for the word of an operator, who settles a fork or confirms drops; or what can only go when a
- * server is back that cannot be reached, if it was removed, or with `skipDown`. The ring is in
- * force either way.
+ * Waits until every surplus partition is dropped, and returns what is left. Ends after `stallMs`
+ * without progress. Ends at once if everything left waits for an operator to settle a fork or
+ * confirm drops. Ends soon if everything left waits for unreachable servers that were removed, or
+ * for any unreachable server with `skipDown`. The ring is in force in any case.
  */
 export async function waitForDrains(
   context: Context,
@@ -46,9 +48,9 @@ export async function waitForDrains(
     readonly watch: MoveWatch;
     readonly stallMs: number;
     readonly skipDown: boolean;
-    /** Let go what servers hold back, as soon as it is seen. */
+    /** Confirm drops that servers hold back as soon as they are seen. */
     readonly confirmDrops: boolean;
-    /** Addresses of servers to which an earlier wave left something. */
+    /** Addresses of servers that still had something to drop after an earlier wave. */
     readonly leftBefore: ReadonlySet<string>;
   },
 ): Promise<Drains> {
@@ -71,12 +73,15 @@ export async function waitForDrains(
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
-    tell: () => undefined, // the board says more
+    tell: () => undefined, // the display shows more
   });
   return { left: answer.left, isLeftToDown: answer.left.length > 0 && answer.isLeftToDown };
 }
 
-/** To be told each look: whether every server that is away has been so for as long as it is waited for. */
+/**
+ * Returns a function to call at each look. It says whether every unreachable server has been away
+ * for as long as the rollout waits for it.
+ */
 function silenceOf(
   nowMs: () => number,
   { leftBefore, stallMs }: { readonly leftBefore: ReadonlySet<string>; readonly stallMs: number },
@@ -95,8 +100,8 @@ function silenceOf(
 }
 
 /**
- * Each partition that is still to be given up has a holder that cannot be reached: one that was
- * removed, of which nobody waits for an answer (`said` has none), or with `skipDown` any.
+ * Whether each partition to be dropped has an unreachable holder: a removed device, of which `said`
+ * has no answer, or any with `skipDown`.
  */
 function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean): boolean {
   const isDown = (device: number): boolean => {
@@ -113,12 +118,15 @@ function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean
   });
 }
 
-/** The word of the ring's devices alone: of another server at such an address, trash confirm asks. */
+/**
+ * Confirms drops only for the ring's devices. Another server at such an address needs `trash
+ * confirm`.
+ */
 function heldByDevices(targets: readonly Target[], look: Look): HeldDrops[] {
   return heldDrops(spokenBy(targets, look)).filter(({ device }) => device !== null);
 }
 
-/** What each server says of itself. */
+/** Returns each server with its status. */
 function spokenBy(targets: readonly Target[], { said }: Look) {
   return targets.map((target) => {
     const answers = target.devices.map((id) => said.get(id));
@@ -131,7 +139,7 @@ const removedReason = 'its devices were removed, and it cannot be reached';
 function leftOn({ ring }: StoredVersion, targets: readonly Target[], look: Look): Drains['left'] {
   return spokenBy(targets, look).flatMap(({ address, devices, said: status }): Drains['left'] => {
     if (status === undefined) {
-      // Removed, and silent: it may be gone for good, or be back in a moment with files to give up.
+      // Removed and silent: it may be gone for good, or return at once with files to drop.
       return [{ address, devices, partitions: 0, reason: removedReason, code: 'PEER_UNREACHABLE' }];
     }
     if (status instanceof Error) {

@@ -1,4 +1,4 @@
-// Waits until the joiners of moves hold all their partitions, as far as nobody has paused them.
+// Waits until the joiners hold the partitions of all moves that are not paused.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
@@ -13,13 +13,13 @@ import { addLoaded, type Loaded, nothingLoaded } from './rollout-totals.ts';
 import { stalledLoads } from './stalled-loads.ts';
 
 interface LoadsAnswer {
-  /** The head is another one now: start over with that. */
+  /** The head has changed: start over with the new one. */
   readonly headMoved: boolean;
   readonly available: readonly Move[];
   readonly paused: readonly Move[];
-  /** What the others say, when they made no progress; null: there are none. */
+  /** Why the other moves made no progress; null if there are none. */
   readonly stall: CodedError | null;
-  /** For the available moves. */
+  /** Totals of the available moves. */
   readonly loaded: Loaded;
 }
 
@@ -27,7 +27,7 @@ interface Asked extends Look {
   readonly headMoved: boolean;
 }
 
-/** Ends too when nothing moves for `stallMs`: then with a ROLLOUT_STALLED of what joiners say. */
+/** Ends also after `stallMs` without progress, with a ROLLOUT_STALLED that quotes the joiners. */
 export async function waitForLoads(
   context: Pick<Context, 'rings' | 'nowMs'>,
   wanted: {
@@ -58,7 +58,7 @@ export async function waitForLoads(
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
-    tell: () => undefined, // the board says more
+    tell: () => undefined, // the display shows more
   });
   const inStage = (wantedStage: string): Move[] => {
     const found = new Set(
@@ -74,20 +74,20 @@ export async function waitForLoads(
   return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, loaded };
 }
 
-/** Copies of one load that count as progress: another one would come and fail as these did. */
+/** Copies of one load that count as progress. Further copies would fail like these. */
 const COPIES_MAX = 3;
 
 interface Tries {
-  /** Copies that began. */
+  /** Copies that were started. */
   readonly copies: number;
   readonly bytes: number;
   readonly isCopying: boolean;
 }
 
 /**
- * To be given each look in turn. A load that fails, waits and asks again, over and over, makes no
- * progress, nor does one whose copies come whole and fail then. `stuck` ones are copied once: it
- * is enough where they were forced.
+ * Returns a function to call at each look. Its text changes only with real progress: a load that
+ * fails and retries makes none, nor does one whose complete copies fail their checks. For `stuck`
+ * moves only one copy counts, which is enough if they were forced.
  */
 function progressReader(): (rows: readonly MoveRow[], stuck: ReadonlySet<number | null>) => string {
   const tries = new Map<number | null, Tries>();
@@ -107,7 +107,7 @@ function progressReader(): (rows: readonly MoveRow[], stuck: ReadonlySet<number 
       .join();
 }
 
-/** Whether its moves are those of a split or merge: devices have what their new files are made of. */
+/** Whether the moves are those of a split or merge, whose devices fill new files from their own. */
 export function isFill({ reshape }: Pick<Ring, 'reshape'>): boolean {
   return reshape?.kind === 'to';
 }
@@ -118,7 +118,7 @@ function loadedOf({ ring }: StoredVersion, { said }: Look, moves: readonly Move[
     .flatMap((status) => (status instanceof Error ? [] : status.loads))
     .filter(({ assignment }) => assignment !== null && named.has(assignment));
   return loads.reduce<Loaded>((sum, { bytes, copiesVerified: verified }) => {
-    // A device that lost the file of a parent copies from another.
+    // A device that lost the file of a parent copies it from another device.
     const isFilled = isFill(ring) && verified === 0;
     const filled = isFilled ? { slots: 1, bytes } : nothingLoaded.filled;
     return addLoaded(sum, { bytes: isFilled ? 0 : bytes, verified, filled });

@@ -6,7 +6,7 @@ import type { Target } from '../../servers/ring-targets.ts';
 export const waitRules = ['all', 'quorum', 'zone'] as const;
 export type WaitRule = (typeof waitRules)[number];
 
-/** Whether the servers in `good`, by address, are enough. */
+/** Whether the servers in `good` (addresses) satisfy the rule. */
 export function isEnough(
   rule: WaitRule,
   ring: Ring,
@@ -19,7 +19,7 @@ export function isEnough(
   return rule === 'quorum' ? haveMajorities(ring, isGood) : hasWholeZone(ring, isGood);
 }
 
-/** More than half of the slots of every partition are on good devices. */
+/** Whether more than half of the slots of every partition are on good devices. */
 function haveMajorities({ table, partitions }: Ring, isGood: readonly boolean[]): boolean {
   for (let partition = 0; partition < partitions; partition += 1) {
     let [slots, held] = [0, 0];
@@ -34,7 +34,7 @@ function haveMajorities({ table, partitions }: Ring, isGood: readonly boolean[])
   return true;
 }
 
-/** Every device of some zone is good. */
+/** Whether every device of some zone is good. */
 function hasWholeZone({ devices }: Ring, isGood: readonly boolean[]): boolean {
   const whole = new Map<string, boolean>();
   for (const device of devices) {
