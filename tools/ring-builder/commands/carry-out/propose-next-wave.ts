@@ -75,7 +75,8 @@ export async function waveOverride(
   if (typeof said === 'string') return said;
   const role = (await readTrust(rings))?.trust.root.roles.ring;
   if (role?.override === false) return null;
-  // Moves below quorum must not be hidden by the sum, where each partition has few at a time.
+  // The sum below ignores underQuorum, because slots of a partition that move one after the other
+  // never fall below a quorum at once. So this wave is checked for it alone.
   if (changeSize(head.ring, ring).underQuorum > 0) return null;
   const before = entries.slice(0, at).findLast(makesVersion);
   if (before === undefined) return null;

@@ -1,4 +1,4 @@
-// ring-builder add: stages devices to join.
+// ring-builder add: stages devices to join the ring.
 import { counted } from '@ringwright/base/counted';
 import { operatorFileBytesMax } from '@ringwright/base/limits';
 import type { Change } from '@ringwright/builder/state/change';
@@ -87,7 +87,9 @@ async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
   return devicesOfFile(content.toString('utf8'), from === '-' ? 'stdin' : from);
 }
 
-/** Throws USAGE for several devices: no two have the same key or address. */
+/**
+ * Adds --key and --replication-address. Throws USAGE for several devices, because both are unique.
+ */
 function withOwn(args: Arguments, devices: readonly NewDevice[]): readonly NewDevice[] {
   const key = optionalText(args, 'key');
   const copies = optionalText(args, 'replication-address');

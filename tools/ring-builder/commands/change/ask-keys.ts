@@ -1,5 +1,5 @@
-// The keys of devices, as their servers show them: nobody vouches for them but the operator, who
-// compares fingerprints.
+// Asks servers for the keys of their devices. Nothing vouches for these keys: the operator must
+// compare the fingerprints.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import { askDeviceKey } from '@ringwright/node/link/prove-server';
@@ -9,7 +9,7 @@ import type { Answer } from '../../cli/verb.ts';
 import { fanOut } from '../../servers/fan-out.ts';
 import { connectTimeoutMs } from '../../servers/server-connection.ts';
 
-/** Each with the key that its server shows now. Throws PEER_UNREACHABLE. */
+/** Returns each device with the key that its server shows now. Throws PEER_UNREACHABLE. */
 export function withAskedKeys<One extends Pick<Device, 'ip' | 'port'>>(
   devices: readonly One[],
 ): Promise<(One & { readonly key: string })[]> {
@@ -27,7 +27,7 @@ function notShown({ code, message, details }: CodedError): CodedError {
   return new CodedError(code, message, { hint, details });
 }
 
-/** What is staged, and the fingerprints to compare with what the servers say of themselves. */
+/** Adds the fingerprints of the staged keys, to compare with those that the servers log. */
 export function withFingerprints(
   answer: Answer,
   devices: readonly Pick<Device, 'ip' | 'port' | 'key'>[],
@@ -41,7 +41,7 @@ export function withFingerprints(
   return { ...answer, lines: [...answer.lines, ...lines, compare] };
 }
 
-/** Throws USAGE where a device would join without a key a ring whose devices have keys. */
+/** Throws USAGE if a device without a key would join a ring whose devices have keys. */
 export function requireKeys(
   ring: string,
   present: readonly (Pick<Device, 'key'> | null)[],

@@ -1,11 +1,13 @@
-// What comes before a device can leave: the moves that are on their way to it.
+// Advice for a removal while moves to the removed device are in flight.
 import { counted } from '@ringwright/base/counted';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { asCommands, commandsWithout } from '../../servers/gone-for-good.ts';
 
-/** A commit would be refused while moves are on their way to what is removed: said at once. */
+/**
+ * Tells the operator at once to cancel moves to removed devices, which a commit would refuse later.
+ */
 export async function cancelFirst(
   context: Context,
   staged: {

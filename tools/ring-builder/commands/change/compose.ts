@@ -1,4 +1,4 @@
-// ring-builder compose: a ring whose replicas are those of other rings, or its next version.
+// ring-builder compose: makes a ring of the replicas of other rings, or its next version.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { composePlan } from '@ringwright/builder/plan/compose-plan';
@@ -58,13 +58,13 @@ where servers have it, in moves, which rollout carries out. Nothing else changes
     return {
       json: { ...done.json, components: made.components, slotsLater },
       lines: [...done.lines, ...made.lines],
-      // On servers the rollout comes first.
+      // If servers have the ring, a rollout comes first.
       next: given.direct && slotsLater > 0 ? made.again : done.next,
     };
   },
 };
 
-/** What the version is composed of, and what is left for the next one. */
+/** Describes what the version is composed of and what is left for the next one. */
 function madeOf(context: Context, { state, heads, slotsLater }: Prepared) {
   const components = (state.components ?? []).map(({ devices: _devices, ...of }) => of);
   const of = components.map((one) => `${one.ring} ${one.version}`).join(', ');

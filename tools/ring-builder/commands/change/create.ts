@@ -1,4 +1,4 @@
-// ring-builder create: a new ring without devices.
+// ring-builder create: makes a ring without devices.
 import { counted } from '@ringwright/base/counted';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -72,10 +72,11 @@ export const verb: Verb = {
 };
 
 /**
- * The first ring of a folder is signed from its first version on; null: it is not, or others were
- * before it. Rings that are unsigned already are left so: their next push would be refused. So are
- * those of a store, whose operators share a head but no trust.json. Nobody is asked for a
- * passphrase: what is typed next would be taken for it when several lines are pasted.
+ * Begins signing with the first ring of a folder, so that all its versions are signed. Returns null
+ * if the ring is not to be signed or the folder has other rings: unsigned ones stay so, because
+ * their next push would be refused. The rings of a store stay unsigned, because its operators share
+ * a head but no trust.json. Does not ask for a passphrase: when several lines are pasted, it would
+ * take the next line for the passphrase.
  */
 async function signFromTheStart(
   args: Arguments,
@@ -83,7 +84,7 @@ async function signFromTheStart(
   { ring, cluster }: BuilderState,
 ): Promise<BegunSigning | null> {
   const { rings } = context;
-  ringFolder(rings, ring); // a name that will not do must leave no keys behind
+  ringFolder(rings, ring); // an invalid name must leave no keys behind
   if (flag(args, 'unsigned') || (await listRings(rings)).length > 0) return null;
   if ((await readTrust(rings)) !== null || (await readStoreFile(rings)) !== null) return null;
   const expires = new Date(context.nowMs() + trustLifeDaysMax * dayMs).toISOString();

@@ -1,4 +1,4 @@
-// ring-builder maintenance: stages that devices get nothing, and usually that they keep all.
+// ring-builder maintenance: stages that devices get no slots, and by default also keep theirs.
 import type { Change } from '@ringwright/builder/state/change';
 import { flag, text, texts, usage } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';

@@ -1,4 +1,4 @@
-// ring-builder merge: stages one partition in the place of two neighbours.
+// ring-builder merge: stages one partition in place of two neighbors.
 import { parseNumber, text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stageReshape } from '../../versions/stage-reshape.ts';

@@ -1,4 +1,4 @@
-// ring-builder ramp: stages a weight that is reached by steps of later versions.
+// ring-builder ramp: stages a weight that later versions reach step by step.
 import type { WeightRamp } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import {
@@ -87,7 +87,7 @@ function stopRamps(args: Arguments, context: Context, ring: string): Promise<Ans
 }
 
 interface AskedRamp extends Omit<WeightRamp, 'step'> {
-  /** Of the way, in one version. */
+  /** Percentage of the way per version. */
   readonly percent: number;
 }
 
@@ -105,7 +105,7 @@ function rampOf(args: Arguments, context: Context, ring: string): AskedRamp {
   return { target, percent, ...windowOf(args, context.nowMs() / MS_PER_HOUR) };
 }
 
-/** The state has whole hours: a window opens no earlier, and is no shorter, than was asked for. */
+/** The state has whole hours. The window opens no earlier, and is no shorter, than requested. */
 function windowOf(args: Arguments, nowHours: number): Pick<WeightRamp, 'fromHour' | 'untilHour'> {
   const wait = optionalNumber(args, 'in-hours') ?? 0;
   const hours = optionalNumber(args, 'hours') ?? HOURS;

@@ -1,4 +1,4 @@
-// Devices as people and files describe them: pairs, flags, a JSON array, CSV. Pure.
+// Parses devices from pairs, flags, a JSON array or CSV. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
@@ -21,14 +21,14 @@ const columns = [
 ] as const;
 const numeric = ['region', 'zone', 'port', 'weight'] as const;
 
-/** Weights have their range in the builder, which names it. */
+/** The builder checks the range of weights and names it in its error. */
 const newDeviceSchema = z.strictObject({
   ...deviceAddressSchema.shape,
   meta: deviceAddressSchema.shape.meta.default(''),
   weight: z.number(),
 });
 
-/** `r1z2-10.0.0.1:6200/sdb 100 …`: devices and weights in turn. */
+/** Parses devices and weights in turn: `r1z2-10.0.0.1:6200/sdb 100 …`. */
 export function devicesOfPairs(args: readonly string[]): NewDevice[] {
   if (args.length % 2 === 1) {
     throw usage(
@@ -47,7 +47,7 @@ export function devicesOfPairs(args: readonly string[]): NewDevice[] {
   return devices;
 }
 
-/** The devices of a file: a JSON array of objects, or CSV with a line of column names. */
+/** Parses a file: a JSON array of objects, or CSV with a header line. */
 export function devicesOfFile(content: string, name: string): NewDevice[] {
   const rows = content.trimStart().startsWith('[')
     ? rowsOfJson(content, name)
@@ -56,14 +56,14 @@ export function devicesOfFile(content: string, name: string): NewDevice[] {
   return rows.map(({ where, value }) => checkDevice(value, where));
 }
 
-/** Throws USAGE: a port belongs to it. */
+/** Throws USAGE if the port is missing or the address is invalid. */
 export function replicationOf(written: string, what = '--replication-address'): Address {
   if (isWholeAddress(written)) return splitAddress(written.toLowerCase());
   const given = JSON.stringify(shortened(written, typedCharactersMax));
   throw usage(`${what} ${given}: wanted IP:PORT, such as 10.1.0.1:6300 or [fd00::1]:6300`);
 }
 
-/** Throws DEVICE_INVALID, naming where it stands and the field at fault. */
+/** Throws DEVICE_INVALID with the place in the input and the wrong field. */
 export function checkDevice(value: unknown, where: string): NewDevice {
   const parsed = newDeviceSchema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -77,7 +77,7 @@ interface Row {
 
 function rowsOfJson(content: string, name: string): Row[] {
   const rows = parseJson(content, (cause) => invalid(name, `is not JSON: ${messageOf(cause)}`));
-  // The text begins with [, so what was parsed is an array.
+  // The text begins with [, so the parsed value is an array.
   return (rows as unknown[]).map((value, at) => ({ where: `${name}, element ${at + 1}`, value }));
 }
 
@@ -107,7 +107,7 @@ function rowsOfCsv(content: string, name: string): Row[] {
   });
 }
 
-/** Cells of a line; a cell in double quotes may hold commas, and "" for a quote. */
+/** Splits a CSV line. A cell in double quotes may contain commas, and "" for a quote. */
 function cellsOf(line: string): string[] {
   const cells: string[] = [];
   for (const match of line.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"\s*|([^,]*))/g)) {

@@ -1,4 +1,4 @@
-// ring-builder remove: stages devices to leave.
+// ring-builder remove: stages devices to leave the ring.
 import type { Change } from '@ringwright/builder/state/change';
 import { text, texts } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';

@@ -1,4 +1,4 @@
-// ring-builder replace: stages a device, or all devices of a server, to be taken over by new ones.
+// ring-builder replace: stages new devices to take over the slots of a device or of a whole server.
 import { CodedError } from '@ringwright/base/coded-error';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { isWholeAddress, parseAddress } from '@ringwright/base/server-address';
@@ -56,7 +56,10 @@ plan shows them. An empty disk at the same address needs no command: its server 
 
 type Devices = Parameters<typeof requireKeys>[1] & readonly (NewDevice | null)[];
 
-/** Throws USAGE where devices of several servers are meant, or one name or port for several. */
+/**
+ * Throws USAGE if the old devices are on several servers, or if one name, port or key is to serve
+ * several devices.
+ */
 function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Heir[] {
   const olds = ids.flatMap((id) => devices[id] ?? []);
   const place = placeOf(text(args, 'new'));
@@ -81,8 +84,8 @@ function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Hei
 type Place = Partial<Pick<Device, 'region' | 'zone' | 'ip' | 'port' | 'device'>>;
 
 /**
- * Where a new device differs from the old one: 10.0.0.9, 10.0.0.9:6200/sdc, /sdc, r1z3-fd00::9.
- * Throws DEVICE_INVALID.
+ * Parses how the new device differs from the old one: 10.0.0.9, 10.0.0.9:6200/sdc, /sdc,
+ * r1z3-fd00::9. Throws DEVICE_INVALID.
  */
 function placeOf(written: string): Place {
   const form = /^(?:r(\d{1,9})z(\d{1,9})-)?([^/]*)(?:\/([^_]+))?$/s;
@@ -98,7 +101,9 @@ function placeOf(written: string): Place {
   };
 }
 
-/** As rings have it; what stands behind a % is the name of a network card. */
+/**
+ * Rings have IPv6 addresses in lower case. The text after a % is the name of a network interface.
+ */
 function lowerIpv6(ip: string): string {
   return ip.replace(/^[^%]*:[^%]*/, (address) => address.toLowerCase());
 }

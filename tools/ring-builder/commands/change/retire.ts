@@ -1,4 +1,4 @@
-// ring-builder retire: stages the end of ranges before a key, such as months that are over.
+// ring-builder retire: stages the removal of ranges before a key, such as past months.
 import { keyOfText, keyText } from '@ringwright/ring/partitioner/key-text';
 import { text } from '../../cli/arguments.ts';
 import { textOption } from '../../cli/option-forms.ts';

@@ -64,7 +64,7 @@ export const verb: Verb = {
   },
 };
 
-/** Throws USAGE beside other fields: those are of one device, and would be staged unseen. */
+/** Throws USAGE with other fields: --ask-key may apply to all devices, those fields only to one. */
 async function setAskedKeys(args: Arguments, fields: Fields, context: Context): Promise<Answer> {
   const [ring, reference] = [text(args, 'ring'), text(args, 'device')];
   if (Object.keys(fields).length > 0) throw usage('--ask-key stands alone');
@@ -95,6 +95,6 @@ function fieldsOf(args: Arguments): Fields {
     replication: copies === 'none' ? null : copies && replicationOf(copies),
   };
   const fields = Object.entries(given).filter(([, value]) => value !== undefined);
-  // Every member left has a value of its field's type.
+  // Each remaining value has the type of its field.
   return Object.fromEntries(fields) as Fields;
 }

@@ -26,7 +26,7 @@ export const verb: Verb = {
   },
 };
 
-/** What is named twice has the last weight. A weight that a device has already ends its ramp. */
+/** For a device named twice, the last weight counts. Setting the present weight ends a ramp. */
 function changesOf(state: BuilderState, pairs: readonly string[]): Change[] {
   const weights = new Map<number, number>();
   for (let at = 0; at < pairs.length; at += 2) {

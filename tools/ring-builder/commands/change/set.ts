@@ -82,7 +82,7 @@ export const verb: Verb = {
   },
 };
 
-/** Null for counts, undefined where the option is not given. */
+/** Returns null for `counts`, undefined without the option. */
 async function askedSizes(args: Arguments, context: Context) {
   const balance = optionalText(args, 'balance');
   const swapBudget = optionalNumber(args, 'swap-budget') ?? 0;
@@ -91,7 +91,10 @@ async function askedSizes(args: Arguments, context: Context) {
   return balance === 'counts' ? null : undefined;
 }
 
-/** What plan and commit will say of a change of more replicas than one version can make. */
+/**
+ * Returns the error with which plan and commit will refuse a change of more replicas than one
+ * version can make, or null.
+ */
 async function replicasTooFar(
   { rings }: Context,
   ring: string,
@@ -100,7 +103,7 @@ async function replicasTooFar(
   const entries = await readLog(rings, ring);
   if (headOf(entries) === null) return null;
   const { ring: head } = await readVersion(rings, ring, 'head');
-  // Columns that a split left behind have no slots.
+  // Columns of partitions that were split have no slots and do not count.
   const live = { partitions: liveCountOf(head.partitioner), replicas: head.replicas };
   try {
     checkReplicaStep({ head: live, state: { ring, replicas } });

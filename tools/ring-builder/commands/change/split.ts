@@ -1,4 +1,4 @@
-// ring-builder split: stages partitions in the place of one.
+// ring-builder split: stages several partitions in place of one.
 import { splitPartsMax } from '@ringwright/base/limits';
 import { requireIntervals } from '@ringwright/builder/state/reshaped-by';
 import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';

@@ -1,4 +1,4 @@
-// The partitioner that the options of `create` ask for. Pure.
+// Builds the partitioner from the options of `create`. Pure.
 import { parsePosition, randomEnds } from '@ringwright/ring/partitioner/hash-ends';
 import { keyOfText, keyText } from '@ringwright/ring/partitioner/key-text';
 import {
@@ -47,7 +47,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   boundaries: ['ranges'],
 };
 
-/** Errors: USAGE; INTERVALS_INVALID and KEY_INVALID for what cannot be read as a boundary. */
+/** Throws USAGE; INTERVALS_INVALID and KEY_INVALID for an invalid boundary. */
 export function typedPartitioner(args: Arguments): Partitioner {
   const kind = text(args, 'partitioner');
   for (const [name, of] of Object.entries(owners)) {
@@ -79,7 +79,7 @@ function typedCount(args: Arguments): number {
 }
 
 function typedIntervals(args: Arguments): HashIntervalsPartitioner {
-  // yargs lets only the choices pass.
+  // yargs accepts only the choices.
   const hash = (optionalText(args, 'hash') ?? 'murmur3') as IntervalHash;
   const hashKey = optionalText(args, 'hash-key');
   const settings = {
@@ -99,7 +99,7 @@ function typedIntervals(args: Arguments): HashIntervalsPartitioner {
   return { ...settings, partitions: ends.length, ends };
 }
 
-/** A new ring of ranges has one, unless boundaries are given. */
+/** A new ring of ranges has one partition unless boundaries are typed. */
 function typedRanges(args: Arguments): RangesPartitioner {
   refuseCount(args, '--partitioner ranges', 'has as many as --boundaries make');
   const boundaries = optionalText(args, 'boundaries');

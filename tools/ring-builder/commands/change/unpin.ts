@@ -1,4 +1,4 @@
-// ring-builder unpin: stages that a partition goes where shares want it.
+// ring-builder unpin: stages the end of pins, so that shares decide where the partition goes.
 import { parseNumber, text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';

@@ -1,4 +1,4 @@
-// ring-builder unstage: forgets what is staged, all of it or single commands.
+// ring-builder unstage: drops staged commands, all or some.
 import { unstage } from '@ringwright/repository/stage-changes';
 import { parseNumber, text, texts } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';

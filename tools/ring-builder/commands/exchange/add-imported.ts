@@ -1,4 +1,4 @@
-// What every import does with what it read: audit, add the ring folder, say what is there now.
+// The common part of every import: audits the ring, adds its folder, and reports the result.
 import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { ImportedRing } from '@ringwright/builder/state/import-json';
@@ -68,7 +68,7 @@ export async function addImported(
   };
 }
 
-/** In a folder whose rings are signed: why this one is not, and what helps. */
+/** Says why the ring is unsigned in a folder of signed rings, and how to sign it. */
 function unsignedLine(context: Context, { ring, cluster }: BuilderState, { root }: Trust): string {
   if (root.cluster !== cluster) {
     return (

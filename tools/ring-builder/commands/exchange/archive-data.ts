@@ -1,4 +1,4 @@
-// ring-builder archive-data: the records of a ring, or of one of its partitions, as a file.
+// ring-builder archive-data: writes the records of a ring, or of one partition, to a file.
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { must } from '@ringwright/base/assert';
@@ -77,7 +77,9 @@ export const verb: Verb = {
   },
 };
 
-/** Now and then what is in the file is made durable, with the place from which to go on. */
+/**
+ * Writes all records. At intervals it makes the file durable and saves the cursor to continue from.
+ */
 async function writeAll(
   folder: string,
   {
@@ -104,7 +106,7 @@ async function writeAll(
   }
 }
 
-/** What a server advises is said to programs that speak HTTP. */
+/** Replaces the hint of the server, which is meant for HTTP clients. */
 function cutShort(error: unknown, ring: string): unknown {
   if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return error;
   const { code, message, details } = error;

@@ -1,4 +1,4 @@
-// ring-builder export-swift: a version as a ring or builder file of OpenStack Swift.
+// ring-builder export-swift: writes a version as a ring or builder file of OpenStack Swift.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -71,7 +71,10 @@ export const verb: Verb = {
   },
 };
 
-/** Swift's own tool keeps such builders too: devices and settings, no table. */
+/**
+ * Exports a ring without versions. Swift's tool also keeps such builders: devices and settings
+ * without a table.
+ */
 async function exportUnplaced(context: Context, name: string, file: string): Promise<Answer> {
   const { state, staged } = await openRing(context.rings, name);
   const swift = exportUnplacedBuilder(state);
@@ -111,14 +114,17 @@ function builderBytes({ ring, state }: StoredVersion, entries: readonly LogEntry
   return encodeSwiftBuilder(exportSwiftBuilder(ring, state, seconds));
 }
 
-/** A ring may always be replaced; a builder may have gone on in Swift since. */
+/**
+ * Replaces a ring file in any case. A builder file needs --yes, since Swift may have changed it
+ * since.
+ */
 async function write(
   context: Context,
   { file, bytes, builder }: { file: string; bytes: Buffer; builder: boolean },
 ): Promise<boolean> {
   const found = await stat(file).catch(onlyMissing);
   if (found !== null) {
-    // A rename over it would make a plain file of /dev/null.
+    // replaceDurably would turn a device such as /dev/null into a plain file.
     requireRegular(file, found);
     const equal =
       found.size === bytes.length && bytes.equals(await readRegularFile(file, found.size));
@@ -134,7 +140,10 @@ async function write(
   return true;
 }
 
-/** Not in the file: a cluster with other salts would look for every object in a wrong place. */
+/**
+ * Names the hash prefix and suffix, which the file cannot hold. A cluster with other values would
+ * look for every object in the wrong place.
+ */
 function saltLines({ ring: { partitioner } }: StoredVersion): string[] {
   if (partitioner.kind !== 'md5-shift') return [];
   const { prefix, suffix } = partitioner;
@@ -144,7 +153,10 @@ function saltLines({ ring: { partitioner } }: StoredVersion): string[] {
   return [`${section} exactly:`, ...lines];
 }
 
-/** As it stands there; in hex where an editor or a terminal would not show the bytes as they are. */
+/**
+ * Returns the line for swift.conf; in hex if a terminal or an editor would not show the exact
+ * bytes.
+ */
 function saltLine(which: 'prefix' | 'suffix', hex: string): string[] {
   const bytes = Buffer.from(hex, 'hex');
   const text = bytes.toString('utf8');

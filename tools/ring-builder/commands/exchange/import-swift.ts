@@ -1,4 +1,4 @@
-// ring-builder import-swift: a ring or builder file of OpenStack Swift as a ring here.
+// ring-builder import-swift: imports a ring or builder file of OpenStack Swift as a new ring.
 import { existsSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
@@ -10,7 +10,7 @@ import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
 
-/** Hash prefix and suffix as options give them: text, or hex where the bytes are no text. */
+/** Options for the hash prefix and suffix: as text, or as hex if the bytes are not text. */
 const saltOptions: NonNullable<Verb['options']> = {
   'hash-prefix': textOption('swift_hash_path_prefix of swift.conf'),
   'hash-suffix': textOption('swift_hash_path_suffix of swift.conf'),
@@ -28,7 +28,7 @@ export const verb: Verb = {
     ['$0 import-swift objects object.builder --hash-suffix changeme', 'with settings and history'],
     ['$0 import-swift objects object.ring.gz --hash-suffix changeme', 'the table and the devices'],
   ],
-  // A name that could be either is the file that is there.
+  // If either word could be the file, the one that exists on disk is.
   oldOrder: {
     second: 'file',
     isOld: (first, second) =>
@@ -47,7 +47,7 @@ export const verb: Verb = {
   },
 };
 
-/** Throws what readSwiftFile throws, with the name of the file. */
+/** Throws what readSwiftFile throws, with the file's name added. */
 async function readSwift(file: string): Promise<SwiftFile> {
   const bytes = await readInput(file, { bytesMax: swiftPayloadBytesMax });
   try {
@@ -63,7 +63,7 @@ function isPath(word: string): boolean {
   return word === '-' || /[./]/.test(word);
 }
 
-/** Hex of the bytes; empty when not given. */
+/** Returns the bytes in hex; empty without the option. */
 function saltOf(args: Arguments, which: 'prefix' | 'suffix'): string {
   const [asText, asHex] = [`hash-${which}`, `hash-${which}-hex`];
   const [text, hex] = [optionalText(args, asText), optionalText(args, asHex)?.toLowerCase()];

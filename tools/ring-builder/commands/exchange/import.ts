@@ -1,4 +1,4 @@
-// ring-builder import: a ring that a converter of another system wrote as JSON.
+// ring-builder import: imports a ring that a converter of another system wrote as JSON.
 import { importJsonBytesMax } from '@ringwright/base/limits';
 import { importJson } from '@ringwright/builder/state/import-json';
 import { optionalText, text } from '../../cli/arguments.ts';
@@ -7,7 +7,10 @@ import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
 
-/** The whole of it, with converters for three systems: packages/builder/src/state/DESIGN.md. */
+/**
+ * A summary of the form. Full description, with converters for three systems:
+ * packages/builder/src/state/DESIGN.md.
+ */
 const form =
   'file, or - for stdin: {partitioner: {kind: "md5-shift", power} or {kind: "murmur3-mod", ' +
   'partitions, seed}, devices: [{ip, port, device, weight, region?, zone?, meta?} or null, …], ' +

@@ -1,4 +1,4 @@
-// ring-builder restore-data: the records of an archive back, into a ring of any shape.
+// ring-builder restore-data: writes the records of an archive into a ring of any shape.
 import { resolve } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -54,7 +54,7 @@ export const verb: Verb = {
   },
 };
 
-/** Throws CONFIRMATION_NEEDED where rings are signed and the archive is not, unless --yes says so. */
+/** Throws CONFIRMATION_NEEDED if rings are signed and the archive is not, unless --yes is set. */
 async function requireSigned(
   context: Context,
   { folder, archive }: { readonly folder: string; readonly archive: ArchiveManifest },
@@ -72,7 +72,10 @@ async function requireSigned(
   });
 }
 
-/** Decided by a quorum for each key: nothing that is newer is lost, whoever writes meanwhile. */
+/**
+ * Restores one record with conditional writes, which a quorum decides for each key. Concurrent
+ * writers lose no newer record.
+ */
 async function restore(client: Client, record: ArchivedRecord, nowMs: number): Promise<Restored> {
   const { key, value, expiresMs } = record;
   if (expiresMs > 0 && expiresMs <= nowMs) return 'expired';

@@ -23,13 +23,16 @@ export const verb: Verb = {
   },
 };
 
-/** What lies beside the versions of a ring is nobody's there, and verify finds it. Throws USAGE. */
+/**
+ * Throws USAGE if `to` is inside the rings folder, where verify would report the files, or is a
+ * folder of rings with this ring.
+ */
 async function requireElsewhere(to: string, rings: string, ring: string): Promise<void> {
   const inside = relative(await realPath(resolve(rings)), await realPath(to));
   if (inside === '') {
     throw usage(`--to ${to} is the folder of rings itself`, 'name a folder outside of it');
   }
-  // No name of a ring begins with a dot.
+  // No ring name begins with a dot.
   if (!inside.startsWith('.')) {
     throw usage(`--to ${to} is inside the folder of rings`, 'name a folder outside of it');
   }
@@ -37,7 +40,7 @@ async function requireElsewhere(to: string, rings: string, ring: string): Promis
   throw usage(`--to ${to} is a folder of rings with a ring ${ring}`, 'name another folder');
 }
 
-/** Of what is not there yet: by the folder that is to hold it. */
+/** Resolves a path that may not exist yet, through its nearest existing parent. */
 async function realPath(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -1,4 +1,4 @@
-// Before a verb runs: the working copy catches up with the store in which its heads are recorded.
+// Brings the working copy up to date with the store of its heads before a verb runs.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
@@ -8,7 +8,7 @@ import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
 import type { Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
-/** Said by the verb itself, when it matters to it. */
+/** Errors that the verb itself reports if they matter to it. */
 const left: ReadonlySet<ErrorCode> = new Set([
   'RING_UNKNOWN',
   'NAME_INVALID',
@@ -16,9 +16,9 @@ const left: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * --store is remembered in the rings folder, and which files open it. Verbs that only read go on
- * with what is here when the store does not answer, and say so; those that write ask it again.
- * Throws USAGE.
+ * Remembers --store and its access files in the rings folder, then catches up. If the store does
+ * not answer, prints a warning: verbs that only read continue with the local copy, and verbs that
+ * write ask the store again. Throws USAGE.
  */
 export async function followStore(
   args: Arguments,

@@ -1,4 +1,4 @@
-// ring-builder log: who did what when and why, newest first.
+// ring-builder log: who did what, when and why; newest first.
 import { counted } from '@ringwright/base/counted';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
@@ -65,7 +65,7 @@ export const verb: Verb = {
   },
 };
 
-/** Without a machine: the person, at any. */
+/** An author without a machine matches that person on any machine. */
 function isBy(user: string, author: string): boolean {
   return user === author || user.startsWith(`${author}@`);
 }
@@ -73,7 +73,7 @@ function isBy(user: string, author: string): boolean {
 function deviceOption(typed: string | undefined): number | null {
   if (typed === undefined) return null;
   const id = /^d?(\d{1,9})$/.exec(typed)?.[1];
-  // An address may have been another device's in an older version, an id never.
+  // An id always names the same device; an address may have belonged to another one.
   if (id === undefined) throw usage(`--device ${typed} is no device id`, 'write it as d3');
   return Number(id);
 }
@@ -83,7 +83,7 @@ function printEntry(
   options: { readonly commands: boolean },
 ): string[] {
   const { kind, version, id, time, user, message, moves, commands, details, stat } = entry;
-  // Of both it is a prune that the log keeps; what was typed says where the files are.
+  // The log has entries of kind `prune` for both; one with an archive folder was an `archive`.
   const typed = kind === 'prune' && typeof details['archive'] === 'string' ? 'archive' : kind;
   const what = makesVersion(entry) ? `${kind}  ${counted(moves, 'move')}` : typed;
   const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${what}`;

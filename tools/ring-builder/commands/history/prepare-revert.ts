@@ -1,4 +1,4 @@
-// What a revert would do now: moves in flight cancelled, then a plan towards the old placement.
+// Plans a revert: cancels moves in flight, then plans toward the old placement.
 import { isDeepStrictEqual } from 'node:util';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import { revertPlan, revertState } from '@ringwright/builder/plan/revert-plan';
@@ -21,13 +21,13 @@ export interface PreparedRevert {
   readonly opened: OpenedRing;
   readonly head: StoredVersion;
   readonly old: StoredVersion;
-  /** The version that cancels what is in flight; null when nothing is. */
+  /** The version that cancels the moves in flight; null if there are none. */
   readonly cancelled: Ring | null;
   /** Weights and settings as in the old version. */
   readonly state: BuilderState;
   readonly plan: Plan;
   readonly direct: boolean;
-  /** False where all is as it was, or on its way there. */
+  /** False if everything is as it was, or on its way there. */
   readonly changed: boolean;
 }
 
@@ -47,7 +47,8 @@ export async function prepareRevert(
   const direct = lastPush(opened.entries) === null;
   const planned = revertPlan({
     head: cancelled ?? head.ring,
-    // Also when moves are cancelled first: the id of that version is not known before it is signed.
+    // The head's id even if moves are canceled first: the id of that version is unknown until it is
+    // signed.
     headId: head.id,
     state,
     old: old.ring,
@@ -58,7 +59,10 @@ export async function prepareRevert(
   return { opened, head, old, cancelled, state, plan, direct, changed };
 }
 
-/** Whether what is in flight, with the waves after it, is what the plan would move: often nothing. */
+/**
+ * Whether the moves in flight and the later waves are exactly what the plan would move (often
+ * none).
+ */
 function leadsThere({ ring, extraSections }: StoredVersion, { moves, later }: Plan): boolean {
   const slotsOf = (some: readonly Pick<Move, 'partition' | 'replica' | 'to'>[]): Set<string> =>
     new Set(some.map(({ partition, replica, to }) => `${partition} ${replica} ${to}`));

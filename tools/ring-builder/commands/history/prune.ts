@@ -1,4 +1,4 @@
-// ring-builder prune: deletes old versions; the log and its chain stay. archive is made of it too.
+// ring-builder prune: deletes old versions; the log and its chain stay. Also used by archive.
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionSpan } from '@ringwright/repository/folder/version-span';
 import { pruneVersions } from '@ringwright/repository/prune-versions';
@@ -25,7 +25,7 @@ export const verb: Verb = {
   },
 };
 
-/** `archive`: the folder that gets them; null: they are gone. */
+/** `archive`: the folder that receives the files; null: they are deleted. */
 export async function pruneAndAnswer(
   args: Arguments,
   context: Context,

@@ -1,5 +1,5 @@
-// Before one ring file takes the place of a whole history: whether the folder has it already, or is
-// of the same history and merely older.
+// Checks, before a ring file replaces a whole history, whether the folder has that ring already or
+// is an older state of the same history.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { versionSpan } from '@ringwright/repository/folder/version-span';
@@ -10,10 +10,9 @@ import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import type { Context } from '../../cli/verb.ts';
 
 /**
- * False: the head here is the ring of the file, and all of the folder is sound. A folder that is
- * damaged is replaced by whatever is asked for. Throws RING_FILE_INVALID and the like, and with
- * `replace` CONFIRMATION_NEEDED where a log would be given up for a few versions of the same
- * history.
+ * Returns false if the head is the ring of the file and the folder is sound. A damaged folder is
+ * always replaced. Throws RING_FILE_INVALID and the like. With `replace`, throws
+ * CONFIRMATION_NEEDED if a log would be lost for a few versions of the same history.
  */
 export async function requireGain(
   context: Context,
@@ -23,7 +22,7 @@ export async function requireGain(
   const given = decodeRing(bytes);
   const { keyspace } = given.ring;
   if (wanted.name !== undefined && wanted.name !== keyspace) return true;
-  // What cannot be read is replaced.
+  // A folder that cannot be read is replaced.
   const opened = await openRing(context.rings, keyspace).catch(() => null);
   const head = opened?.head ?? null;
   if (opened === null || head === null) return true;

@@ -1,5 +1,5 @@
-// Where a ring is restored from: a file, a server over WebSocket, another folder of rings, or the
-// store; and whose signatures it needs.
+// Where a ring is restored from (a file, a server over WebSocket, another folder of rings, or the
+// store) and whose signatures it needs.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
@@ -19,22 +19,22 @@ import { readInput } from '../../cli/read-input.ts';
 import type { Context } from '../../cli/verb.ts';
 import { withHint, withServer } from '../../servers/server-connection.ts';
 
-/** `trust`: null when neither the folder nor --trust says whom to trust. */
+/** `trust`: null if neither the folder nor --trust says whom to trust. */
 export type RestoreSource =
   | { readonly kind: 'file'; readonly bytes: Uint8Array; readonly trust: RingsTrust | null }
   | { readonly kind: 'folder'; readonly from: string; readonly trust: RingsTrust | null }
   | { readonly kind: 'store' };
 
-/** A file of this name is ./store. */
+/** A file of this name must be typed as ./store. */
 const storeWord = 'store';
 
 const rootId = /^[0-9a-f]{64}$/;
 
 /**
- * `from`: a path, a server as IP:PORT or ws://IP:PORT, or the store of this folder; `pin`: a trust
- * document, or the id of a root. A server is asked for the document of that id; what it sends
- * counts only when the chain holds the id. Throws USAGE, TRUST_UNKNOWN, TRUST_FORK, TRUST_INVALID
- * and what withServer and fetchRing throw.
+ * `from`: a path, a server as IP:PORT or ws://IP:PORT, or the store of this folder. `pin`: a trust
+ * document, or the id of a root. With an id, the server is asked for its document, which counts
+ * only if its chain contains the id. Throws USAGE, TRUST_UNKNOWN, TRUST_FORK, TRUST_INVALID and
+ * what withServer and fetchRing throw.
  */
 export async function restoreSource(
   context: Context,
@@ -65,7 +65,7 @@ export async function restoreSource(
   });
 }
 
-/** Throws USAGE for a server that was named without its port, among others. */
+/** Throws USAGE for a missing path, such as a server typed without its port. */
 async function requirePath(from: string, name: string): Promise<void> {
   if (from === '-' || (await exists(from))) return;
   throw usage(
@@ -75,8 +75,9 @@ async function requirePath(from: string, name: string): Promise<void> {
 }
 
 /**
- * http:// is taken too: it is how people know a server, and the address is the same. Without either
- * it is a server when it has a port and no slash: ./NAME:1 is a file.
+ * Returns the server's address, or null for a path. http:// is accepted too, since people know
+ * servers by it and the address is the same. Without a scheme, text with a port and no slash is a
+ * server; ./NAME:1 is a file.
  */
 export function serverOf(from: string): string | null {
   const written = /^(?:ws|http):\/\/([^/]+)\/?$/.exec(from)?.[1];
@@ -87,7 +88,7 @@ export function serverOf(from: string): string | null {
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isDirectory(),
-    () => false, // reading it says why
+    () => false, // reading it reports the cause
   );
 }
 
@@ -98,7 +99,7 @@ async function knownTrust(rings: string, pin: string | undefined): Promise<Rings
     const name = `--trust ${pin}`;
     const given = await readInput(pin, { bytesMax: trustFileBytesMax, name });
     if (own === null) return openTrustFile(given, null);
-    // Typed again, as after a ring of several: the first restore took it.
+    // The same file as before: after a restore of several rings, the first one copied it here.
     if (Buffer.compare(own.bytes, given) === 0) return own;
     throw usage(`another ${rings}/trust.json is there: --trust may be a root id only`);
   }

@@ -1,5 +1,5 @@
-// ring-builder restore: a ring folder made anew from one ring file, a server's copy, or the history
-// that another folder of rings or the store has.
+// ring-builder restore: makes a ring's folder anew from a ring file, a server's copy, or the
+// history in another folder of rings or in the store.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { quoteWord } from '@ringwright/base/quote-command';
@@ -48,7 +48,7 @@ of rings of its own, which log and show read with --rings; stage again what is s
       if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
       return takeHistory(context, { ring: name, from, source, placing });
     }
-    // A trust.json that is not here yet is to be taken along.
+    // If there is no trust.json here yet, the restore brings it along.
     const isPlain = source.trust === null || (await exists(trustPath(context.rings)));
     if (isPlain && !(await requireGain(context, source.bytes, { name, replace }))) {
       return hasThisHead(context, source.bytes, from);
@@ -68,7 +68,7 @@ of rings of its own, which log and show read with --rings; stage again what is s
   },
 };
 
-/** Replacing it would give up its log for nothing. */
+/** Answers that nothing is to be done: replacing the ring would lose its log for nothing. */
 function hasThisHead(context: Context, bytes: Uint8Array, from: string): Answer {
   const { ring, id } = decodeRing(bytes);
   const { keyspace, version, moves } = ring;
@@ -82,7 +82,7 @@ function hasThisHead(context: Context, bytes: Uint8Array, from: string): Answer 
   };
 }
 
-/** The log comes along. Throws RING_UNKNOWN when the store has no such ring. */
+/** Takes a whole history with its log. Throws RING_UNKNOWN if the store has no such ring. */
 async function takeHistory(
   context: Context,
   wanted: {
@@ -99,7 +99,7 @@ async function takeHistory(
     const lines = [authenticity(copied, source.trust !== null)];
     return restoredAnswer(context, copied, { from, lines, unchecked: null });
   }
-  // This very command, as any with --store, has fetched a ring that was not here.
+  // Like every command with --store, this one has already fetched a missing ring.
   const isHere = !placing.replace && (await isAsStored(place, placing.author));
   const taken = isHere ? { kept: null } : await takeStored(place, placing);
   if (taken === null) throw usage(`the store of ${context.rings} has no ring ${ring}`);
@@ -130,7 +130,7 @@ function restoredAnswer(
   said: {
     readonly from: string;
     readonly lines: readonly string[];
-    /** What is to be typed to check its signatures; null: they are, or there are none. */
+    /** The command that checks the signatures; null if they are checked or there are none. */
     readonly unchecked: string | null;
   },
 ): Answer {
@@ -152,13 +152,13 @@ function restoredAnswer(
   };
 }
 
-/** A server sends the document of a root, by its id; a file holds none. */
+/** A server can send the trust document of a root id; a file contains none. */
 function withTrust({ ring: { keyspace } }: Restored, from: string): string {
   const trust = serverOf(from) === null ? 'TRUST.JSON' : 'ID';
   return `restore ${keyspace} --from ${quoteWord(from)} --replace --trust ${trust}`;
 }
 
-/** What was replaced stays whole, as a folder of rings. */
+/** The replaced ring is kept whole, as a folder of rings. */
 function keptLines(ring: string, kept: string | null): string[] {
   if (kept === null) return [];
   const there = `--rings ${quoteWord(kept)}`;

@@ -1,4 +1,5 @@
-// ring-builder revert: a new version that goes back to an old placement, from where data is now.
+// ring-builder revert: makes a new version that goes back to an old placement, from where the data
+// is now.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Staged } from '@ringwright/builder/state/change';
@@ -148,13 +149,18 @@ async function carryOut(
   };
 }
 
-/** With moves in flight, from the version that will have cancelled them, which has no id yet. */
+/**
+ * With moves in flight, the plan starts from the version that will cancel them and has no id yet.
+ */
 function toCommit(prepared: PreparedRevert): PlanToCommit {
   const { head, cancelled } = prepared;
   return { ...prepared, head: { ring: cancelled ?? head.ring, id: head.id } };
 }
 
-/** A version of its own: should the next step fail, nothing is in flight, and revert goes on. */
+/**
+ * Cancels in a version of its own: if the next step fails, nothing is in flight and revert can be
+ * repeated.
+ */
 async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): Promise<string> {
   const { id } = await advanceHead(context, head, {
     next: ring,

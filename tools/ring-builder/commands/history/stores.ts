@@ -1,4 +1,4 @@
-// ring-builder stores: the folders that hold a ring's files, where its head is in a store.
+// ring-builder stores: shows or changes the ring stores of a ring whose head is in a store.
 
 import { printTable } from '@ringwright/base/print-table';
 import { changeRingStores, ringStoreStates } from '@ringwright/repository/ring-stores';

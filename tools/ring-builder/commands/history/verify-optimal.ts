@@ -1,4 +1,5 @@
-// The proof behind verify --optimal: the move that led to a version, certified end to end.
+// The proof behind verify --optimal: certifies the change that led to a version, from beginning to
+// end.
 
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -20,18 +21,21 @@ import { stateOf } from '../../versions/state-of-version.ts';
 import { notNoted } from '../../versions/waves-left.ts';
 
 export interface OptimalityCheck {
-  /** The version in which the moves were committed: the one asked for, or that whose moves it carries on. */
+  /**
+   * The version in which the moves were committed: the requested one, or an earlier one whose moves
+   * it continues.
+   */
   readonly version: number;
   readonly certificate: Certificate;
-  /** Of the moves, those that even bytes were worth, within the budget of that version. */
+  /** Moves made for even bytes, within the budget of that version. */
   readonly swapMoves: number;
-  /** Moves of this version, and of later ones towards the table that was certified. */
+  /** Moves of this version, and of later ones toward the certified table. */
   readonly moved: number;
   readonly movesLeft: number;
   readonly seconds: number;
 }
 
-/** Throws RING_VERSION_UNKNOWN, RING_FILE_INVALID when the version carries no builder state. */
+/** Throws RING_VERSION_UNKNOWN, RING_FILE_INVALID if the version carries no builder state. */
 export async function verifyOptimal(
   rings: string,
   ring: string,
@@ -60,7 +64,7 @@ export async function verifyOptimal(
   return { version, certificate, swapMoves, moved, movesLeft, seconds };
 }
 
-/** Tokens leave nothing to prove: a plan is the difference between two walks. */
+/** With tokens there is nothing to prove: a plan is the difference between two walks. */
 function requireShares({ ring, placement }: BuilderState): void {
   if (placement === undefined) return;
   throw new CodedError('PLACED_BY_TOKENS', `ring ${ring} is placed by tokens: no shares to prove`, {
@@ -68,7 +72,10 @@ function requireShares({ ring, placement }: BuilderState): void {
   });
 }
 
-/** Children lie where their parents lay: that is no placement to be proved. */
+/**
+ * Throws RESHAPE_UNFIT for a split or merge: it leaves children where their parents lie, so there
+ * is no placement to prove.
+ */
 function requireNothingReshaped(before: Ring, after: Ring): void {
   if (samePartitioner(before.partitioner, after.partitioner)) return;
   const { keyspace, version } = after;
@@ -86,8 +93,8 @@ async function parentOf(rings: string, child: StoredVersion): Promise<StoredVers
 }
 
 /**
- * The table that a rollout reaches with the waves that the version has noted. Moves beyond them are
- * planned anew, as a commit would.
+ * Returns the table that a rollout reaches with the waves stored in the version. Moves beyond them
+ * are planned anew, as a commit would plan them.
  */
 function carriedToEnd(
   landed: Ring,
@@ -119,8 +126,8 @@ function plannedToEnd(from: Ring, headId: string, state: BuilderState) {
 }
 
 /**
- * Moves for even bytes come on top of the fewest. These are proved with the table that takes no
- * others; null where that is no proof, since the version moves more than its budget permits.
+ * Proves a version with moves for even bytes, which come on top of the fewest. Proves the table
+ * without such moves instead. Returns null if the version moves more than its budget permits.
  */
 function proofBelowSwaps(
   { optimal, faults, moves }: Certificate,

@@ -1,4 +1,4 @@
-// ring-builder verify: the audit of a ring's whole folder; --optimal: the proof of one version.
+// ring-builder verify: audits a ring's whole folder; with --optimal, proves one version.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Component } from '@ringwright/builder/state/builder-state';
@@ -109,7 +109,7 @@ async function optimality(context: Context, ring: string, reference?: string): P
   };
 }
 
-/** Nothing places the slots of a composite ring but its components, and each has its own proof. */
+/** The slots of a composite ring are placed only by its components, each with its own proof. */
 function composedAnswer(
   context: Context,
   {

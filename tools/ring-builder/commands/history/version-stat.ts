@@ -1,4 +1,4 @@
-// What one version changed against the one before it, in a few lines.
+// Summarizes in a few lines what a version changed.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
@@ -11,19 +11,19 @@ export interface VersionStat {
   readonly devicesAdded: number;
   readonly devicesRemoved: number;
   readonly devicesChanged: number;
-  /** Slots of which the table names another device; moves that began and ended. */
+  /** Slots for which the table names another device. */
   readonly slotsMoved: number;
-  /** Slots that only the later, and only the earlier table has. */
+  /** Slots that only the later table has, and slots that only the earlier one has. */
   readonly slotsAdded: number;
   readonly slotsRemoved: number;
   readonly movesStarted: number;
   readonly movesEnded: number;
-  /** Ids of devices that were changed, or of which a slot began or ended to move. */
+  /** Ids of devices that were changed, or with a slot that started or ended a move. */
   readonly touched: readonly number[];
   readonly lines: readonly string[];
 }
 
-/** Null when the file of the version or of the one before it is not there any more. */
+/** Returns null if the file of the version or of its parent was removed. */
 export async function readStat(
   rings: string,
   ring: string,

@@ -1,7 +1,7 @@
-// What helps against what `verify` found: by the codes of its findings. Pure.
+// Says what helps against the findings of `verify`, by their codes. Pure.
 import type { Finding } from '@ringwright/base/finding';
 
-/** One sentence for each kind of finding that is there. */
+/** Returns one sentence for each kind of finding. */
 export function waysBack(
   ring: string,
   { findings, signed }: { readonly findings: readonly Finding[]; readonly signed: boolean },
@@ -10,7 +10,7 @@ export function waysBack(
   const rootless = findings.filter(({ code }) => code === 'VERSION_ROOT_UNKNOWN');
   const isDamaged = half.length + rootless.length < findings.length;
   return [
-    // No commit is taken while the log or builder.json is not what it was.
+    // While the log or builder.json is damaged, no commit is accepted.
     ...(half.length > 0 && !isDamaged ? [commitEnds(ring)] : []),
     ...(rootless.length > 0 ? [rootText(ring, signed)] : []),
     ...(isDamaged ? [copies(ring)] : []),
@@ -38,7 +38,7 @@ function rootText(ring: string, signed: boolean): string {
   return signed ? back : `${back}${anew}`;
 }
 
-/** Who changed a file says git, where the folder is in it. */
+/** If the folder is in git, git shows who changed a file. */
 function copies(ring: string): string {
   const command = `ring-builder restore ${ring} --from IP:PORT --replace`;
   return (
