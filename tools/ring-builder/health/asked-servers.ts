@@ -1,4 +1,4 @@
-// The servers of a ring with what each said, and who is connected to whom. Pure.
+// Combines the answers of a ring's servers, and counts who is connected to whom. Pure.
 import { must } from '@ringwright/base/assert';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
@@ -22,7 +22,7 @@ export function askedServers(
     });
     return { address, devices, status, peers };
   });
-  // A server without the ring has nobody to connect to yet.
+  // A server without the ring has no peers to connect to yet.
   const grown = heard.filter(
     ({ status }) =>
       !(status instanceof Error) &&
@@ -48,7 +48,7 @@ function demandsOf(statuses: readonly ServerStatus[]): Demands {
   };
 }
 
-/** Servers name each other by either address: the one of requests, where there is another. */
+/** Maps replication addresses to request addresses, because servers may report peers by either. */
 function byReplicationAddress({ devices }: Pick<Ring, 'devices'>): ReadonlyMap<string, string> {
   return new Map(
     devices.flatMap((device) =>
@@ -59,7 +59,7 @@ function byReplicationAddress({ devices }: Pick<Ring, 'devices'>): ReadonlyMap<s
   );
 }
 
-/** By address: how many servers have a connection to it. */
+/** Returns, by address, how many servers have a connection to it. */
 function countSeen(
   servers: readonly { readonly peers: ServerStatus['peers'] }[],
 ): ReadonlyMap<string, number> {

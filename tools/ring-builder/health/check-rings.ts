@@ -1,4 +1,5 @@
-// The health of rings: each read once, each server asked once, whatever number of rings it has.
+// Checks the health of rings. Each ring is read once, and each server is asked once for all its
+// rings.
 import { codedOrDisk } from '@ringwright/base/disk-error';
 import { headOf } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -15,9 +16,9 @@ export interface RingHealth extends Newer {
   readonly ring: string;
   readonly version: number | null;
   readonly id: string | null;
-  /** Rings that it is composed of. */
+  /** Its components, for a composite ring. */
   readonly components: readonly string[];
-  /** Null: no server was asked, since the ring has no version, or cannot be read. */
+  /** Null if no server was asked, because the ring has no version or cannot be read. */
   readonly judged: JudgedRing | null;
   readonly troubles: readonly Trouble[];
 }
@@ -34,7 +35,7 @@ export async function checkRings(
   for (const name of names) read.push(await readHead(context, name));
   const heads = read.flatMap((one) => ('judged' in one ? [] : [one.head]));
   const targets = heads.flatMap(({ ring, targets: all }) =>
-    // Moves may come from removed servers.
+    // Removed servers may be sources of moves.
     all.filter(({ required }) => required || ring.moves.length > 0),
   );
   const answers = await askServers(targets, new Set(names));
@@ -71,7 +72,7 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Re
     const { code, message } = codedOrDisk(error);
     const trouble = {
       ...{ ring: name, address: null, why: `${code}: ${message}` },
-      // Who may not read the folder cannot verify it either.
+      // Without permission to read the folder, verify would fail too.
       command: code === 'DISK_FAILED' ? 'list' : `verify ${name}`,
     };
     const troubles = [{ ...trouble, kind: 'unreadable' as const }];

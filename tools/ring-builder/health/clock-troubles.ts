@@ -1,13 +1,13 @@
-// Servers whose clocks are away from those of the others: past a minute they refuse writes. Pure.
+// Finds servers whose clocks differ from the others. Beyond a minute they refuse writes. Pure.
 import { clockAheadMsMax } from '@ringwright/base/limits';
 import type { Answers } from '../servers/ask-servers.ts';
 import type { ClockReading } from '../servers/server-status.ts';
 import type { Trouble } from './trouble.ts';
 
-/** Less than people mind, and what any time service keeps: somebody acts before writes fail. */
+/** Any time service keeps clocks closer than this. The warning comes before writes fail. */
 const CLOCK_AWAY_MS_MAX = 10_000;
 
-/** `addresses`: servers of the ring; all that answered tell what the right time is. */
+/** `addresses`: servers of the ring. The clocks of all servers that answered decide the time. */
 export function clockTroubles(
   ring: string,
   addresses: readonly string[],
@@ -19,7 +19,10 @@ export function clockTroubles(
   return [...away, ...others.flatMap((address) => waitTroubles(ring, address, answers))];
 }
 
-/** A clock that was ahead and is right now: its server waits until it is past the stamps it gave. */
+/**
+ * For a clock that was ahead and is right now: its server refuses writes until the time passes the
+ * stamps that it issued.
+ */
 function waitTroubles(ring: string, address: string, answers: Answers): Trouble[] {
   const answer = answers.get(address);
   if (answer === undefined || answer instanceof Error) return [];
@@ -56,7 +59,10 @@ function readingOf(answer: ReturnType<Answers['get']>): ClockReading[] {
     : [answer.clock];
 }
 
-/** Of an even number, this machine's clock decides. Null: one server alone cannot be away. */
+/**
+ * Returns the median. For an even number of servers, this machine's clock is added. Null for a
+ * single server, which cannot be compared.
+ */
 function middleOf(readings: readonly ClockReading[]): ClockReading | null {
   if (readings.length < 2) return null;
   const here = { aheadMs: 0, slackMs: 0 };

@@ -1,4 +1,4 @@
-// Documents of a folder that nobody can read, or that lack signatures. Pure.
+// Troubles of the folder's documents: unreadable, or without enough signatures. Pure.
 import { counted } from '@ringwright/base/counted';
 import { adviceOnCode } from '../servers/advice.ts';
 import { signersLine } from '../versions/signing.ts';
@@ -17,7 +17,7 @@ export function faultTroubles({ ring: { keyspace }, fault }: JudgedHead): Troubl
   return [{ ring: keyspace, address: null, kind: 'unreadable', why, command: at, hint }];
 }
 
-/** As long as the head lacks signatures, servers are not given it: they have to come first. */
+/** Puts signing first: while the head lacks signatures, it cannot be pushed to servers. */
 export function signedFirst(
   { ring: { keyspace } }: JudgedHead,
   troubles: readonly Trouble[],
@@ -30,7 +30,7 @@ export function signedFirst(
   return [unsigned, ...others];
 }
 
-/** Null: its head has the signatures it needs. */
+/** Returns null if the head has the signatures it needs. */
 export function unsignedTrouble(head: JudgedHead): Trouble | null {
   const { ring, signatures } = head;
   const { keyspace, version } = ring;
@@ -45,7 +45,9 @@ export function unsignedTrouble(head: JudgedHead): Trouble | null {
   };
 }
 
-/** Servers go on with the one they have; one that begins anew would take this from nobody. */
+/**
+ * Servers keep the document that they have, but one that starts empty would not accept this one.
+ */
 export function accessTroubles({ ring: { keyspace }, access }: JudgedHead): Trouble[] {
   if (access === null || access.missing === 0) return [];
   const more = counted(access.missing, 'signature');

@@ -1,4 +1,4 @@
-// A head with what its folder knows of it, for who judges servers by it.
+// A head with what its folder knows of it, by which servers are judged.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { codedOrDisk } from '@ringwright/base/disk-error';
@@ -15,24 +15,27 @@ import { isOtherLine } from '../versions/other-line.ts';
 import { type AccessStanding, accessOf, trustOf } from '../versions/signing.ts';
 import { standingOf } from './situation-of.ts';
 
-/** What is judged of a head: rings of millions of partitions are not kept for it. */
+/**
+ * The fields of a head by which its servers are judged. The rest of the stored version, such as the
+ * bytes of its file, is not kept.
+ */
 export interface JudgedHead extends Situation {
   readonly ring: Situation['ring'] & Pick<Ring, 'partitions'>;
   readonly id: string;
-  /** Those whose devices were all removed, and have nothing any more, may be gone. */
+  /** Servers to judge. Not required: those whose devices were all removed and hold nothing. */
   readonly targets: readonly Target[];
-  /** Whether a version that a server has is of another history than the head. */
+  /** Whether a server's version belongs to another history than the head. */
   readonly isOther: (said: VersionId) => boolean;
-  /** Null: it is unsigned. */
+  /** Null: the head is unsigned. */
   readonly epoch: number | null;
-  /** Of the folder's trust; null: there is none. */
+  /** Root of the folder's trust; null: none. */
   readonly root: { readonly cluster: string; readonly version: number } | null;
   readonly access: AccessStanding | null;
-  /** Which document of the folder tells nothing, and why; null: both do, or are not there. */
+  /** The unreadable document of the folder; null: both are readable or absent. */
   readonly fault: DocumentFault | null;
-  /** Of the head under that trust; null: it tells nothing. */
+  /** The head's signatures by the folder's trust; null: trust.json is unreadable. */
   readonly signatures: Approval | null;
-  /** Unix ms at which it was committed. */
+  /** Time of the commit, Unix ms. */
   readonly committedMs: number;
 }
 
@@ -41,7 +44,10 @@ export interface DocumentFault {
   readonly error: CodedError;
 }
 
-/** A document that nobody can read is trouble of its own: what servers say is told all the same. */
+/**
+ * Reads the folder's documents. An unreadable one is a trouble of its own and does not hide what
+ * servers report.
+ */
 export async function judgedHead(
   context: Context,
   stored: StoredVersion,

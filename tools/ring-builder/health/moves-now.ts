@@ -1,4 +1,4 @@
-// What the servers say of the moves of a head, in the few lines that status has for it.
+// Summarizes for status what servers report of the moves of a head.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -14,16 +14,16 @@ import { ringTargets } from '../servers/ring-targets.ts';
 import { situationOf } from './situation-of.ts';
 
 interface MovesNow {
-  /** Stages with the moves that are in them; files to drop are not among them. */
+  /** Number of moves by stage, without files to drop. */
   readonly stages: Readonly<Partial<Record<MoveStage, number>>>;
   /** Servers that do not answer. */
   readonly silent: readonly Plight[];
-  /** What to type instead of rollout, for Context.next; null: rollout. */
+  /** The command to type instead of rollout, for Context.next; null: rollout. */
   readonly instead: string | null;
   readonly lines: readonly string[];
 }
 
-/** Null when nothing is in flight. */
+/** Returns null if nothing is in flight. */
 export async function movesNow(context: Context, head: StoredVersion): Promise<MovesNow | null> {
   const { ring, state } = head;
   if (ring.moves.length === 0) return null;
@@ -38,7 +38,7 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
   const { rates, unanswered } = ratesBy(targets, said);
   const counts = Map.groupBy(rows, ({ stage }) => stage);
   const advice = adviceOn(await situationOf(context, head), silent);
-  // As health has it: a move to a server that is down waits for that server.
+  // As in health: a move to an unreachable server waits for that server.
   const heard = rows.filter(({ to }) => to === null || !(said.get(to) instanceof Error));
   const stuck = stuckOf(head, heard, said);
   const areAllPaused = rows.length > 0 && counts.get('paused')?.length === rows.length;

@@ -1,4 +1,4 @@
-// A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
+// Judges a ring by the answers of its servers: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import { saidBy } from '../moves/ask-moves.ts';
@@ -22,17 +22,17 @@ import { type AskedServer, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
 export interface JudgedRing {
-  /** Some server was given the ring, or has it; else none can be blamed for being without it. */
+  /** Whether any server was sent the ring or has it. Otherwise lacking it is no trouble. */
   readonly given: boolean;
-  /** Servers that count, those of them that answered, and those that have the head active. */
+  /** Required servers; those of them that answered; those with the head active. */
   readonly servers: number;
   readonly reached: number;
   readonly current: number;
   readonly inFlight: number;
   readonly paused: number;
-  /** Of an older release than others: no trouble. */
+  /** Servers of an older release than others, which is no trouble. */
   readonly older: readonly OlderServer[];
-  /** What comes before a push: somebody has to sign. Null: nothing does. */
+  /** The command that must come before a push, because signatures are missing; null: none. */
   readonly first: string | null;
   /** The worst first. */
   readonly troubles: readonly Trouble[];
@@ -42,7 +42,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   const { ring, id } = head;
   const targets = head.targets.filter(({ required }) => required);
   const asked = askedServers(head, targets, answers);
-  // Of removed servers too, as far as they were asked: moves may come from there.
+  // Includes removed servers if they were asked, because they may be sources of moves.
   const said = saidBy(
     head.targets,
     head.targets.map(({ address }) => {
@@ -51,7 +51,7 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
     }),
   );
   const rows = moveRows(ring, said);
-  // A move to a server that is down is no trouble of its own.
+  // A move to an unreachable server is no trouble of its own.
   const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
   const addresses = targets.map(({ address }) => address);
   const troubles = [
@@ -78,21 +78,24 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
   };
 }
 
-/** Whether a server has a ring of another history: the head's version, or one below, made anew. */
+/**
+ * Whether a server has a ring of another history: the head's version or a lower one, with another
+ * id.
+ */
 function hasOther(head: JudgedHead, said: AskedServer['said']): boolean {
   if (said instanceof Error) return false;
   return said.version === head.ring.version ? said.id !== head.id : head.isOther(said);
 }
 
-/** Of a server that proved another one than the ring names. */
+/** Returns the key that a server proved, if the ring names another one. */
 function provenKey(status: AskedServer['status']): { readonly key?: string } {
   const got = status instanceof Error ? status.details['got'] : undefined;
   return typeof got === 'string' ? { key: got } : {};
 }
 
 /**
- * Servers with the same plight are one plight: one command, one sentence with all their names. But
- * whose key it is that a server proves, is told of each.
+ * Gives servers with the same trouble one command and one sentence with all their names. For
+ * PEER_UNPROVEN the advice is per server, because it names the key.
  */
 function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: number): Trouble[] {
   const troubles = servers.flatMap((one) =>
@@ -115,7 +118,10 @@ function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: nu
   });
 }
 
-/** What servers that are down mean for the requests: one that only this machine misses is none. */
+/**
+ * Adds what unreachable servers mean for requests. A server that only this machine cannot reach
+ * does not count.
+ */
 function withQuorums(
   { ring }: JudgedHead,
   servers: readonly AskedServer[],
@@ -132,12 +138,12 @@ function withQuorums(
   return troubles.map((one) => (isAway(one) ? { ...one, why: `${one.why}; ${text}` } : one));
 }
 
-/** A rollout that runs commits its next version within seconds after the last copy is there. */
+/** A running rollout commits its next version within seconds after the last copy is complete. */
 const stalledAfterMs = 5 * 60_000;
 
 const running = new Set<MoveRow['stage']>(['reserving', 'copying', 'verifying', 'catching-up']);
 
-/** One at most: which moves, `moves list` tells. */
+/** Returns one trouble at most; `moves list` shows which moves. */
 function moveTroubles(
   { ring, removed = [], committedMs }: JudgedHead,
   { moves, said }: { readonly moves: readonly MoveRow[]; readonly said: Said },

@@ -1,4 +1,4 @@
-// One server of a ring against the head: what it has, and what keeps it from being current. Pure.
+// Compares one server of a ring with the head: what it has, and why it is not current. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { Ring } from '@ringwright/ring/ring';
 import type { RingStatus } from '../servers/server-status.ts';
@@ -9,26 +9,26 @@ export interface ServerLine {
   readonly sinceMs: number | null;
   /** The highest version on its disk. */
   readonly disk: RingStatus['disk'];
-  /** Requests under way, by the version they were made with. */
+  /** Requests in flight, by the version they were made with. */
   readonly requests: RingStatus['requests'];
   readonly current: boolean;
   readonly ready: boolean;
   readonly rows: number;
   readonly bytes: number;
-  /** Files that were deleted, replaced, cut or found bad, and what happened to them. */
+  /** Files that were deleted, replaced, truncated or found corrupt, with the reason. */
   readonly damaged: RingStatus['damaged'];
-  /** Two rings of one version were seen there; an alarm as long as `settled` is null. */
+  /** Two rings of one version were seen; an alarm while `settled` is null. */
   readonly fork: RingStatus['fork'];
-  /** Bytes a second of copies that it may give, and take; null: no limit. */
+  /** Bytes per second of copies that it may send, and receive; null: no limit. */
   readonly rate: number | null;
   readonly lentMs: number | null;
-  /** By the last beacon it was given. */
+  /** By the last beacon that the server received. */
   readonly freshness: RingStatus['freshness']['state'] | null;
-  /** What keeps it from being current or ready; empty when nothing does. */
+  /** What keeps it from being current or ready; empty: nothing. */
   readonly why: string;
   /**
-   * The ring it refused last, with code and sentence; empty when there was none. One that was only
-   * older than the head, which is active there, is no news: somebody used an old folder.
+   * The ring it refused last, with code and message; empty: none. Omitted if it was only older than
+   * the head and the head is active: somebody pushed from an old folder.
    */
   readonly refusal: string;
 }
@@ -71,10 +71,10 @@ const absent = {
   refusal: '',
 } as const;
 
-/** It was started again with --trust. */
+/** The server was restarted with --trust. */
 export const unsignedText = 'its ring is unsigned: the next version must be signed';
 
-/** How its ring in memory differs from the head; empty when it is the head. */
+/** Says how its ring in memory differs from the head; empty if it is the head. */
 export function versionGap(said: RingStatus, { ring, id }: Head): string {
   const behind = ring.version - said.version;
   if (behind > 0) return `${behind} ${behind === 1 ? 'version' : 'versions'} behind`;

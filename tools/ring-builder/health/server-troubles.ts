@@ -1,4 +1,4 @@
-// What is wrong with one server of a ring. Pure.
+// Finds what is wrong with one server of a ring. Pure.
 
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -16,30 +16,30 @@ import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
 import { trustTroubles } from './trust-troubles.ts';
 
-/** Below diskReserveBytes writes are refused: with twice that, or a twentieth of the disk, somebody acts. */
+/** Warns before writes are refused below diskReserveBytes: at twice that, or at 5 % of the disk. */
 const diskLowBytes = 2 * diskReserveBytes;
 const diskLowShare = 0.05;
 
 export interface AskedServer {
   readonly address: string;
   readonly devices: readonly number[];
-  /** Servers that have the ring, and have run long enough to know each other. */
+  /** Servers that have the ring and have run long enough to know each other. */
   readonly others: ReadonlySet<string>;
-  /** As it says, by the addresses that requests go to. */
+  /** The peers that it reports, by their request addresses. */
   readonly peers: ServerStatus['peers'];
   /** How many servers of the ring have a connection to it. */
   readonly seenBy: number;
   readonly demands: Demands;
-  /** The whole answer, and what it says of the ring. */
+  /** The whole status, and its part on the ring. */
   readonly status: ServerStatus | CodedError;
   readonly said: RingStatus | CodedError;
 }
 
-/** What some server of the ring demands, so that one without it is the open door. */
+/** What some server of the ring demands. A server that does not demand it lets everybody in. */
 export interface Demands {
   readonly trust: boolean;
   readonly tls: boolean;
-  /** Signed rings, of one that does not run with --insecure-listen. */
+  /** Signed rings, demanded by a server that runs without --insecure-listen. */
   readonly access: boolean;
 }
 
@@ -76,7 +76,7 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
   return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, make)];
 }
 
-/** Nobody is told to remove a server that may well run. */
+/** Does not advise to remove a server that may be running. */
 const unseenHint =
   'down: it runs, and this machine does not reach it: look at the network from here';
 
@@ -132,7 +132,7 @@ function versionTroubles(
   return found;
 }
 
-/** For a server that has the ring, and finds itself under its address by another name, or not. */
+/** For a server that has the ring but does not find its own device name under its address. */
 function unnamedTrouble(
   { status, devices }: Pick<AskedServer, 'status' | 'devices'>,
   { keyspace, devices: named }: JudgedHead['ring'],
@@ -153,7 +153,10 @@ function isForked({ ring, isOther, epoch }: JudgedHead, said: RingStatus): boole
   return said.version < ring.version && !isHigherEpoch(epoch, said.epoch ?? null) && isOther(said);
 }
 
-/** What it would answer to a push of the head, by what it has and what it refused last. */
+/**
+ * Returns the code with which the server would answer a push of the head, from its version and its
+ * last refusal.
+ */
 function gapCode({ ring }: JudgedHead, { version, id, fork, refusalCode }: RingStatus): ErrorCode {
   if (version > ring.version) return fork?.settled === null ? 'RING_FORK' : 'RING_OLDER';
   if (version === ring.version) {
@@ -161,7 +164,7 @@ function gapCode({ ring }: JudgedHead, { version, id, fork, refusalCode }: RingS
     const isLost = settled !== null && (version > settled.version || id === settled.id);
     return isLost ? 'RING_FORK_SETTLED' : 'RING_FORK';
   }
-  // Of another folder, or of a line that is settled: it tells nothing of a newer head.
+  // The refused ring came from another folder or a settled line, so it says nothing about the head.
   return pastCodes.has(refusalCode) ? 'RING_UNKNOWN' : (refusalCode ?? 'RING_UNKNOWN');
 }
 
@@ -176,7 +179,7 @@ function refillLine(said: RingStatus): string {
   return `${counted(said.notReady, 'partition')}${why === '' ? '' : `; ${why}`}`;
 }
 
-/** Nothing is lost as long as the server runs on; but somebody changed its directory. */
+/** Nothing is lost while the server keeps running, but its directory was changed from outside. */
 function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Trouble[] {
   if (logLoss === null || logLoss === undefined) return [];
   const at = new Date(logLoss.ms).toISOString().slice(0, 19);
@@ -186,7 +189,10 @@ function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Tr
   return [{ ...trouble('log lost', why, `reconcile ${ring}`), hint }];
 }
 
-/** It refills whatever is said, and forgets that it was put back when it has met everybody. */
+/**
+ * A server restored from a backup refills by itself, and clears this state when it has met all its
+ * peers.
+ */
 function putBackTroubles({ status, said }: AskedServer, ring: string, trouble: Make): Trouble[] {
   if (status instanceof Error || status.putBack !== true) return [];
   const isComplete = !(said instanceof Error) && said.notReady === 0;
@@ -204,7 +210,10 @@ export function knowsPeers({ uptimeMs }: ServerStatus): boolean {
   return uptimeMs >= GREETING_MS_MAX;
 }
 
-/** A cut between servers that both answer here: copies wait, and a rollout would without a word. */
+/**
+ * A network partition between servers that both answer here. Copies wait for it, and a rollout
+ * would wait without saying why.
+ */
 function peerTroubles(
   { address: own, peers, others }: AskedServer,
   ring: string,
@@ -220,13 +229,15 @@ function peerTroubles(
   return [{ ...make('apart', why, `servers ${ring}`), hint }];
 }
 
-/** As far as it is known which of those at its address it is. */
+/** Returns the server's device, or all devices at its address if it does not say which it is. */
 function devicesOf({ said, devices }: AskedServer): readonly number[] {
   if (said instanceof Error) return devices;
   return said.device === null ? [] : [said.device];
 }
 
-/** `disk full`: writes are refused now. `disk low`: they will be. A lower weight helps with both. */
+/**
+ * `disk full`: writes are refused now. `disk low`: they soon will be. A lower weight helps both.
+ */
 function diskTroubles(
   { disk }: ServerStatus,
   server: Pick<AskedServer, 'devices'> & { readonly head: JudgedHead; readonly trouble: Make },
@@ -248,7 +259,7 @@ function diskTroubles(
     const hint = `a larger disk, or ${asCommands(commands)}`;
     return [{ ...trouble('disk full', why, commands[0]), hint }];
   }
-  // Of several devices at the address nobody knows whose disk it is.
+  // With several devices at the address, the owner of the disk is unknown.
   const [owner] = devices.length === 1 ? ownersOf(ring, devices) : [];
   const lower = owner === undefined ? `set-weight ${keyspace} DEVICE WEIGHT` : lowerWeight(owner);
   if (freeBytes >= diskReserveBytes) {

@@ -1,4 +1,4 @@
-// Servers that have a higher version than the folder: none of them goes back to the one here.
+// Finds servers with a higher version than the folder. They accept no lower version.
 import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
@@ -13,7 +13,10 @@ interface Ahead {
   readonly version: number;
 }
 
-/** The highest first. Those that cannot be asked, or end their line for a new epoch, are left out. */
+/**
+ * Returns the servers ahead, highest version first. Omits servers that cannot be asked, and those
+ * whose line ends because the head has a new epoch.
+ */
 export function serversAhead(
   { ring, signing }: Pick<StoredVersion, 'ring' | 'signing'>,
   targets: readonly AskedTarget[],
@@ -30,7 +33,7 @@ interface Older extends Advice {
   readonly why: string;
 }
 
-/** What such a folder is told; null: no server is ahead. */
+/** Returns advice for a folder that is behind its servers; null if no server is ahead. */
 export async function olderAdvice(
   context: Context,
   version: StoredVersion,

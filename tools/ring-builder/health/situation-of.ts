@@ -1,4 +1,5 @@
-// What the advice on a version depends on besides the servers: its log, the trust of the folder.
+// Collects what the advice on a version depends on besides the servers: the log and the folder's
+// trust.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
@@ -13,12 +14,12 @@ export async function situationOf(context: Context, version: StoredVersion): Pro
   const { ring } = version;
   const entries = await readLog(context.rings, ring.keyspace);
   const trust = await trustOf(context);
-  const access = await orCoded(accessOf(context, trust)); // health tells of one that is damaged
+  const access = await orCoded(accessOf(context, trust)); // health reports a damaged one
   const known = access instanceof CodedError ? {} : { access };
   return { ring, ...known, ...standingOf(version, entries, trust !== null) };
 }
 
-/** For who has read the log; `isSigning`: the folder has a trust.json. */
+/** For callers that have read the log. `isSigning`: the folder has a trust.json. */
 export function standingOf(
   { signing, state }: Pick<StoredVersion, 'signing' | 'state'>,
   entries: readonly LogEntry[],

@@ -1,7 +1,8 @@
-// What is wrong with a ring on its servers: one line each, with the command that looks or helps.
+// What is wrong with a ring on its servers: one line each, with the command that shows more or
+// helps.
 import type { ErrorCode } from '@ringwright/base/errors';
 
-/** The worst first. Only `down` is no answer at all: the others are answers that say no. */
+/** The worst first. `down` alone means no answer; the others are negative answers. */
 const troubleKinds = [
   'fork',
   'damaged',
@@ -29,15 +30,15 @@ export type TroubleKind = (typeof troubleKinds)[number];
 
 export interface Trouble {
   readonly ring: string;
-  /** Null when it is the ring's, not one server's. */
+  /** Null if the trouble concerns the ring, not a single server. */
   readonly address: string | null;
   readonly kind: TroubleKind;
   readonly why: string;
-  /** Of a server that has not the head, by which it is advised (advice.ts). */
+  /** For a server that does not have the head: the code that selects the advice (advice.ts). */
   readonly code?: ErrorCode;
   /** For Context.next. */
   readonly command: string;
-  /** What to do and to know before. */
+  /** What to do and what to know first. */
   readonly hint?: string;
 }
 
@@ -45,12 +46,12 @@ export function byWeight(troubles: readonly Trouble[]): Trouble[] {
   return troubles.toSorted((a, b) => troubleKinds.indexOf(a.kind) - troubleKinds.indexOf(b.kind));
 }
 
-/** Each once, the worst first. */
+/** Returns each hint once, the worst first. */
 export function hintsOf(troubles: readonly Trouble[]): string[] {
   return [...new Set(troubles.flatMap(({ hint }) => (hint === undefined ? [] : [hint])))];
 }
 
-/** 0 all is well · 1 something is wrong · 4 the rest is well, but somebody was not reached. */
+/** 0: all is well. 1: something is wrong. 4: some servers were not reached, the rest is well. */
 export function exitOf(troubles: readonly Trouble[]): 0 | 1 | 4 {
   if (troubles.some(({ kind }) => kind !== 'down')) return 1;
   return troubles.length > 0 ? 4 : 0;

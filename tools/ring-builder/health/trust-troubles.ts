@@ -1,4 +1,5 @@
-// What is wrong with the trust of one server: who gets in, which root it has, what ends. Pure.
+// Finds what is wrong with the trust of one server: who gets in, which root it has, what expires.
+// Pure.
 import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import type { ServerStatus } from '../servers/server-status.ts';
@@ -21,8 +22,8 @@ export function trustTroubles(status: ServerStatus, seen: Seen, make: Make): Tro
 }
 
 /**
- * One open server gives away what the others guard. A cluster where nobody granted anything and no
- * server demands anything was not secured yet: that is no trouble.
+ * Reports a server that lets everybody in while others demand proof. A cluster without grants in
+ * which no server demands anything was never secured, which is no trouble.
  */
 function openTroubles(
   { trust, demandsTls, insecure }: ServerStatus,
@@ -50,7 +51,7 @@ const startHint =
   'unprotected: start that server again on its data, without --insecure-listen: ' +
   'ring-server --trust TRUST.JSON --tls FILE --token-file FILE (key trust names TRUST.JSON)';
 
-/** Until it has the newest root, a key that was revoked counts there, and one that was added does not. */
+/** Until the server has the newest root, it accepts revoked keys and does not know added ones. */
 function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make): Trouble[] {
   const { ring, root } = head;
   const ours = (trust ?? []).filter(
@@ -75,7 +76,7 @@ function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make
   return [{ ...make('trust ends', why, renew), hint }];
 }
 
-/** Told while there is time for people to meet. */
+/** Warns early enough for the operators to meet and sign. */
 function certificateTroubles(
   { certificate }: ServerStatus,
   { nowMs }: Seen,
@@ -87,7 +88,7 @@ function certificateTroubles(
   return [make('certificate ends', why, 'certs list')];
 }
 
-/** `ends on 2026-12-24`, where that is near: one or none. */
+/** Returns `ends on 2026-12-24` if that is near: one entry or none. */
 function endingWithin(iso: string | undefined, days: number, nowMs: number): string[] {
   if (iso === undefined) return [];
   const endsMs = Date.parse(iso);

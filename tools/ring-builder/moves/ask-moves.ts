@@ -1,4 +1,4 @@
-// What the servers of a ring say of its moves.
+// Asks the servers of a ring for the state of its moves.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import { fanOut } from '../servers/fan-out.ts';
@@ -6,7 +6,7 @@ import type { Target } from '../servers/ring-targets.ts';
 import { type RingStatus, ringStatus } from '../servers/server-status.ts';
 import type { Said } from './move-rows.ts';
 
-/** Servers whose devices were all removed may be gone: what they do not say is no trouble. */
+/** Servers whose devices were all removed may be gone, so their missing answers are left out. */
 export async function askMoves(
   { keyspace }: Pick<Ring, 'keyspace'>,
   targets: readonly Target[],
@@ -14,7 +14,7 @@ export async function askMoves(
   return saidBy(targets, await fanOut(targets, ({ address }) => ringStatus(address, keyspace)));
 }
 
-/** `statuses` in the order of `targets`; undefined: it was not asked. Pure. */
+/** `statuses`: in the order of `targets`; undefined: not asked. Pure. */
 export function saidBy(
   targets: readonly Target[],
   statuses: readonly (RingStatus | CodedError | undefined)[],
@@ -24,7 +24,8 @@ export function saidBy(
     const status = statuses[index];
     if (status === undefined || (status instanceof Error && !required)) continue;
     for (const device of devices) {
-      // A server is one device: the others of its address are not its own.
+      // A server serves one device; it does not answer for others that the ring names at its
+      // address.
       if (status instanceof Error || status.device === device) said.set(device, status);
     }
   }

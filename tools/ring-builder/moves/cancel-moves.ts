@@ -1,4 +1,4 @@
-// Moves that shall not happen: a version without them. Nothing moves in their place.
+// Cancels moves with a version that omits them. No other moves replace them.
 import { counted } from '@ringwright/base/counted';
 import { moveCount, withoutPartitions } from '@ringwright/builder/plan/later-waves';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
@@ -27,7 +27,7 @@ interface Cancelled {
 }
 
 /**
- * Cancels what is in flight of the partitions, and what later waves would do with them; `all` is
+ * Cancels the moves in flight of the named partitions, and their moves in later waves. `all` means
  * the rest of the change. Throws USAGE, MOVE_UNKNOWN, and what commitVersion throws.
  */
 export async function cancelAnswer(
@@ -49,7 +49,7 @@ export async function cancelAnswer(
   const { version, id } = await advanceHead(context, head, {
     next,
     message: `${counted(moves.length + dropped, 'move')} cancelled`,
-    // What was to be split or merged is wanted no more.
+    // A canceled split or merge is no longer wanted in the state either.
     state: { ...stateOf(head), partitioner: next.partitioner },
     figures: { movesLeft: left },
     details: { cancelled },
@@ -84,7 +84,7 @@ export async function cancelAnswer(
   };
 }
 
-/** Devices that were named, and whose servers do not answer. */
+/** Returns the named devices whose servers do not answer. */
 async function silentOf(
   { ring, state }: StoredVersion,
   args: readonly string[],
@@ -97,7 +97,7 @@ async function silentOf(
   return [...named].filter((id) => said.get(id) instanceof Error);
 }
 
-/** Null when none is silent. `ring`: without the moves that are cancelled. */
+/** Returns null if no device is silent. `ring`: without the canceled moves. */
 async function silentAdvice(
   { rings }: Context,
   { keyspace, moves }: Ring,
@@ -126,7 +126,7 @@ function nothing(context: Context, { ring: { keyspace, version } }: StoredVersio
   };
 }
 
-/** New slots come and go together, so cancelling one of them cancels all. */
+/** New slots are added together, so canceling one of them cancels all. */
 function chosen({ ring, extraSections }: StoredVersion, args: readonly string[]): Cancelled {
   const later = laterWavesOf(extraSections).flat();
   const named = new Set(namedMoves<SlotMove>(ring, [...ring.moves, ...later], args));

@@ -1,4 +1,4 @@
-// Tells servers what an operator wants of moves: joiners, and holders that lost their files.
+// Sends an operator's commands on moves to the joiners, and to holders that lost their files.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -13,16 +13,16 @@ import { withServer } from '../servers/server-connection.ts';
 export interface ControlOutcome {
   readonly address: string;
   readonly moves: number;
-  /** Moves that the server knows; fewer than were named when it has another version. */
+  /** Moves that the server knows: fewer than were named if it has another version. */
   readonly known: number;
-  /** Why it did not hear of it; empty when it did. */
+  /** Why the server did not receive the command; empty if it did. */
   readonly reason: string;
 }
 
-/** A server takes a durable note of so many moves in this time at most. */
+/** The longest time a server needs to store so many moves durably. */
 const controlTimeoutMs = 10_000;
 
-/** Every joiner is asked once; who cannot be reached is in the outcome, with the reason. */
+/** Asks every joiner once. The outcome names the unreachable ones with the reason. */
 export async function controlMoves(
   ring: Ring,
   {
@@ -32,7 +32,7 @@ export async function controlMoves(
   }: {
     readonly action: MoveAction;
     readonly moves: readonly Move[];
-    /** Of force only. */
+    /** Only for `force`. */
     readonly reason: string | null;
   },
 ): Promise<ControlOutcome[]> {
@@ -43,9 +43,9 @@ export async function controlMoves(
 }
 
 /**
- * Lets holders that lost their files refill with what there is, where too few others are left.
- * Every device that the table gives one of the partitions is asked. Those that refill none of them
- * are left out.
+ * Lets holders that lost their files refill with the records that are left, when too few other
+ * holders have complete files. Asks every device that the table gives one of the partitions, and
+ * omits those that refill none of them.
  */
 export async function forceRefills(
   ring: Ring,
@@ -71,7 +71,7 @@ async function control(
     : { known: heard.known, reason: '' };
 }
 
-/** Assignment ids by the address of the server that joins. */
+/** Returns assignment ids by the address of the joining server. */
 export function byJoiner(
   ring: Pick<Ring, 'devices'>,
   moves: readonly Move[],
@@ -89,7 +89,7 @@ function byHolder(ring: Ring, partitions: readonly number[]): Map<string, number
   return byAddress(ring, slots);
 }
 
-/** Numbers of devices, by the address of the server of each. */
+/** Groups the second numbers of the pairs by the address of the device's server. */
 function byAddress(
   { devices }: Pick<Ring, 'devices'>,
   pairs: readonly (readonly [device: number, what: number])[],

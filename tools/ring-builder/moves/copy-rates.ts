@@ -1,4 +1,4 @@
-// How fast servers may give and take copies: asked, told, and printed.
+// Asks for, sets and prints the rate at which servers send and receive copies.
 
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -15,15 +15,15 @@ import { hasNoRing, type Said } from './move-rows.ts';
 const rateTimeoutMs = 5_000;
 
 interface CopyRate {
-  /** Bytes a second in each direction; null: as many as the disk and the line bear. */
+  /** Bytes per second in each direction; null: as fast as disk and network allow. */
   readonly rate: number | null;
-  /** Milliseconds until what a rollout lends ends by itself; null: it is no loan. */
+  /** Milliseconds until a rate lent by a rollout lapses; null: no loan. */
   readonly lentMs: number | null;
 }
 
 export type Servers = readonly Pick<Target, 'address'>[];
 
-/** By address, of those that answer. */
+/** Returns rates by address, for servers that answer. */
 export async function askCopyRates(servers: Servers): Promise<ReadonlyMap<string, CopyRate>> {
   const said = await fanOut(servers, async ({ address }) => {
     const status = await statusOrWhyNot(address);
@@ -34,15 +34,15 @@ export async function askCopyRates(servers: Servers): Promise<ReadonlyMap<string
   return new Map(said.flat());
 }
 
-/** A server that did not hear of a rate. */
+/** A server that did not receive a new rate. */
 export interface Deaf {
   readonly address: string;
   readonly reason: string;
 }
 
 /**
- * With a loan for copyLoanMs at most, else for this life of their processes. Those that did not
- * hear of it.
+ * Sets the rate of servers: with a loan for at most copyLoanMs, otherwise until they restart.
+ * Returns the servers that did not receive it.
  */
 export async function setCopyRates(
   servers: Servers,
@@ -58,7 +58,7 @@ export async function setCopyRates(
   return outcomes.flat();
 }
 
-/** Throws USAGE. `none`: what the server was started with. */
+/** Throws USAGE. `none` restores the rate with which the server was started. */
 export function parseRate(written: string, name: string): number | null {
   if (written === 'none') return null;
   const rate = parseBytes(written, name);
@@ -66,14 +66,16 @@ export function parseRate(written: string, name: string): number | null {
   throw usage(`${name} ${written}: wanted ${copyRateMin / 1024}KiB/s or more`);
 }
 
-/** `50.0 MB/s, lent for 28 s`. */
+/** Returns `50.0 MB/s, lent for 28 s`. */
 export function rateText({ rate, lentMs }: CopyRate): string {
   if (rate === null) return '-';
   const lent = lentMs === null ? '' : `, lent for ${Math.ceil(lentMs / 1_000)} s`;
   return `${printBytes(rate)}/s${lent}`;
 }
 
-/** `50.0 MB/s on 3 of 4 servers`, and so on, of all `servers`; empty when nothing is held back. */
+/**
+ * Returns `50.0 MB/s on 3 of 4 servers` and the like, out of all `servers`; empty without limits.
+ */
 export function ratesText(rates: ReadonlyMap<string, CopyRate>, servers: number): string {
   const held = [...rates.values()].filter(({ rate }) => rate !== null);
   const groups = Map.groupBy(held, ({ rate, lentMs }) => `${rate} ${lentMs !== null}`);
@@ -86,12 +88,12 @@ export function ratesText(rates: ReadonlyMap<string, CopyRate>, servers: number)
   return texts.length === 0 ? '' : `${texts.join('; ')} of ${counted(servers, 'server')}`;
 }
 
-/** `held` as a clause, empty when it is. */
+/** Returns `held` as a clause; empty if `held` is. */
 export function rateClause(held: string, arePaused: boolean): string {
   return held === '' ? '' : `${arePaused ? 'when resumed, ' : ''}copies go at ${held}`;
 }
 
-/** For --json: the rates, and which of them are loans. */
+/** Returns the rates for --json, and which of them are loans. */
 export function ratesJson(rates: ReadonlyMap<string, CopyRate>) {
   const all = [...rates];
   const lent = all.filter(([, { lentMs }]) => lentMs !== null);
@@ -101,7 +103,7 @@ export function ratesJson(rates: ReadonlyMap<string, CopyRate>) {
   };
 }
 
-/** By address, as `rate` has it. Of servers whose devices were all removed no answer is missed. */
+/** Returns rates by address. A removed server that does not answer is not listed as unanswered. */
 export function ratesBy(targets: readonly Target[], said: Said) {
   const rates = new Map<string, CopyRate>();
   const unanswered: string[] = [];

@@ -1,10 +1,10 @@
-// Whether somebody else has moved the head meanwhile: cheap enough to be asked ten times a second.
+// Detects that another command has moved the head. Cheap enough to call ten times a second.
 import { stat } from 'node:fs/promises';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 
-/** The log is replaced, never appended to: another inode is another log. */
+/** The log is replaced, never appended to, so a change shows in its inode. */
 export function headWatch(rings: string, { ring, id }: StoredVersion): () => Promise<boolean> {
   const { log } = ringFolder(rings, ring.keyspace);
   let seen: string | null = null;

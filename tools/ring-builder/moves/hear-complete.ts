@@ -1,4 +1,5 @@
-// Hears from servers when the moves of a version have come to rest, so that who waits looks then.
+// Waits for servers to report that all moves of a version are complete, so that a rollout can look
+// at once.
 import { setTimeout } from 'node:timers/promises';
 import { orCoded } from '@ringwright/base/coded-error';
 import { completeWaitMsMax } from '@ringwright/base/limits-copies';
@@ -8,21 +9,21 @@ import { fanOut } from '../servers/fan-out.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { connectTimeoutMs, withServer } from '../servers/server-connection.ts';
 
-/** Between two looks, where the servers tell of the end: for who watches. */
+/** Least pause between two looks where servers report the end, for the display. */
 const toldMsMin = 200;
 
-/** Until all servers of the version say so, or so many ms, or a moment longer. */
+/** Waits until all servers of the version report completion, or for about `ms`. */
 type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<void>;
 
 /**
- * Where a server cannot tell, as an older program or one that is away, only the time counts; after
- * a look that came too early as well.
+ * Returns a pause. If a server cannot report, because it is unreachable or an older release, the
+ * pause lasts `ms`. So does the pause after a look that came too early.
  */
 export function hearComplete(
   ask: (head: StoredVersion) => Promise<boolean> = areComplete,
 ): PauseUntilComplete {
   let asked: { readonly id: string; readonly complete: Promise<boolean> } | null = null;
-  /** The version that was said to be complete last; the next one has its own end. */
+  /** The version last reported as complete. The next version is waited for anew. */
   let told: string | null = null;
   return async (head, ms) => {
     if (told === head.id) {
@@ -33,7 +34,7 @@ export function hearComplete(
     if (asked?.id !== head.id) asked = { id: head.id, complete: ask(head) };
     const over = new AbortController();
     const time = setTimeout(Math.max(ms, toldMsMin), null, { signal: over.signal });
-    time.catch(() => undefined); // it is not waited for any more
+    time.catch(() => undefined); // the abort is expected
     const complete = await Promise.race([time, asked.complete]);
     over.abort();
     if (complete === null) return;
@@ -49,7 +50,7 @@ async function areComplete(head: StoredVersion): Promise<boolean> {
   return told.every((one) => one);
 }
 
-/** False: it cannot tell, or another version is active there. */
+/** Returns false if the server cannot report, or if another version is active there. */
 async function isComplete(address: string, { ring }: StoredVersion) {
   const { keyspace, version: ringVersion } = ring;
   const request = { keyspace, ringVersion, waitMs: completeWaitMsMax };

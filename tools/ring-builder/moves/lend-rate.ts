@@ -1,4 +1,4 @@
-// A rate of copies that is lent to servers for the time of a rollout.
+// Lends servers a copy rate for the duration of a rollout.
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { copyLoanMs, copyLoanRenewMs } from '@ringwright/base/limits-copies';
@@ -8,9 +8,9 @@ import { askCopyRates, type Deaf, ratesText, type Servers, setCopyRates } from '
 type Told = Pick<Context, 'tell' | 'atInterrupt'>;
 
 /**
- * Copies go at `rate` until the function returned is called, or the program is interrupted: then
- * each server has its own rate back. It has it soon by itself when this program dies, or nobody can
- * tell it.
+ * Limits copies to `rate` until the returned function is called or the program is interrupted. Then
+ * each server gets its own rate back. If this program dies or cannot reach a server, the loan soon
+ * lapses by itself.
  */
 export async function lendRate(
   context: Told,
@@ -21,7 +21,7 @@ export async function lendRate(
   const say = (lent: number | null) => setCopyRates(servers, { rate: lent, loan });
   const over = new AbortController();
   let saying: Promise<unknown> = Promise.resolve();
-  // Those that never heard of it have their own rate.
+  // Servers that never received the loan still have their own rate.
   const borrowers = new Set<string>();
   const lend = async (): Promise<readonly Deaf[]> => {
     const deaf = await say(rate);
@@ -31,7 +31,7 @@ export async function lendRate(
   };
   const giveBack = async (): Promise<void> => {
     over.abort();
-    // What is said now must not arrive after the last word.
+    // A renewal in progress must not arrive after the return.
     await saying;
     for (const { address } of await say(null)) {
       if (!borrowers.has(address)) continue;
@@ -39,7 +39,7 @@ export async function lendRate(
       context.tell(`${address} does not answer; it has its own rate back within ${seconds} s`);
     }
   };
-  // Before the first server hears of it.
+  // Registered before the first server receives the rate.
   const forget = context.atInterrupt(giveBack);
   const first = lend();
   saying = first;
@@ -65,8 +65,8 @@ export async function lendRate(
 }
 
 /**
- * Lends a rate to the servers until the function returned is called. With null nothing changes, and
- * what an earlier word holds back is told.
+ * Lends a rate to the servers until the returned function is called. With null it changes nothing,
+ * and reports a rate that was set earlier.
  */
 export async function rateOfRollout(
   context: Told,

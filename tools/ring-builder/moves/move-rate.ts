@@ -1,26 +1,33 @@
-// How fast moves go: bytes a second over the last while, what is left, and which stand still. Pure.
+// Computes how fast moves progress: bytes per second of late, the time left, and stalled moves.
+// Pure.
 import type { MoveRow } from './move-rows.ts';
 
-/** The rate is that of the last ten seconds: short enough to show a throttle, long enough to read. */
+/**
+ * The rate covers the last ten seconds: short enough to show a throttle, long enough to be steady.
+ */
 const WINDOW_MS = 10_000;
-/** Without a byte, a row or another stage for so long, a move that runs is shown as stalled. */
+/**
+ * A running move is shown as stalled after this time without a byte, a row or a change of stage.
+ */
 const STALL_MS = 15_000;
 
 interface Mark {
-  /** Changes whenever the move gets on. */
+  /** Changes with any progress of the move. */
   readonly text: string;
   readonly sinceMs: number;
 }
 
 export interface MoveRate {
-  /** Bytes copied in all, at different times, oldest first. */
+  /** Total bytes copied at different times, oldest first. */
   readonly samples: readonly { readonly ms: number; readonly bytes: number }[];
   readonly marks: ReadonlyMap<number, Mark>;
-  /** Assignment ids of moves that should get on and do not. */
+  /** Assignment ids of running moves without progress. */
   readonly stalled: ReadonlySet<number>;
-  /** Null until two samples lie apart, and while all that is to be copied is paused. */
+  /**
+   * Null until two samples at different times exist, and while everything left to copy is paused.
+   */
   readonly bytesPerSecond: number | null;
-  /** Seconds until all that nobody has paused is copied at that rate; null: nobody can tell. */
+  /** Seconds until everything that is not paused is copied at this rate; null: unknown. */
   readonly secondsLeft: number | null;
 }
 
@@ -34,7 +41,7 @@ export const noMoveRate: MoveRate = {
 
 const runningStages: ReadonlySet<string> = new Set(['reserving', 'copying', 'catching-up']);
 
-/** The rate after one more look at the moves. */
+/** Returns the rate after another look at the moves. */
 export function observe(before: MoveRate, rows: readonly MoveRow[], nowMs: number): MoveRate {
   const marks = new Map<number, Mark>();
   const stalled = new Set<number>();
@@ -47,7 +54,7 @@ export function observe(before: MoveRate, rows: readonly MoveRow[], nowMs: numbe
     if (runningStages.has(stage) && nowMs - mark.sinceMs >= STALL_MS) stalled.add(assignment);
   }
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
-  // Moves that end take their bytes with them: then the count begins anew.
+  // Completed moves leave the rows with their bytes. A lower sum starts the samples anew.
   const kept = (before.samples.at(-1)?.bytes ?? 0) > bytes ? [] : before.samples;
   const samples = [...kept.filter(({ ms }) => nowMs - ms <= WINDOW_MS), { ms: nowMs, bytes }];
   const bytesPerSecond = isHeld(rows) ? null : rateOf(samples);
@@ -57,7 +64,7 @@ export function observe(before: MoveRate, rows: readonly MoveRow[], nowMs: numbe
   return { samples, marks, stalled, bytesPerSecond, secondsLeft };
 }
 
-/** Whether nothing is left to copy but what is paused. */
+/** Whether everything left to copy is paused. */
 function isHeld(rows: readonly MoveRow[]): boolean {
   const open = rows.filter(({ assignment, stage }) => assignment !== null && stage !== 'available');
   return open.length > 0 && open.every(({ stage }) => stage === 'paused');
@@ -69,12 +76,12 @@ function rateOf(samples: MoveRate['samples']): number | null {
   return ((last.bytes - first.bytes) * 1_000) / (last.ms - first.ms);
 }
 
-/** Moves that have not begun count as one of the mean size; null while no size is known. */
+/** A move that has not begun counts with the mean size; null while no size is known. */
 export function bytesLeft(rows: readonly MoveRow[]): number | null {
   const moving = rows.filter(({ assignment }) => assignment !== null);
   const sized = moving.filter(({ bytesTotal }) => bytesTotal > 0);
   const total = sized.reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
-  // What was written meanwhile is in what is there, and not in the total.
+  // Rows written during the copy are in `bytes` but not in `bytesTotal`.
   const begun = sized.reduce((sum, one) => sum + Math.max(0, one.bytesTotal - one.bytes), 0);
   const unknown = moving.filter(
     ({ bytesTotal, stage }) => bytesTotal === 0 && stage !== 'available',

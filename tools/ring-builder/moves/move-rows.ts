@@ -1,10 +1,10 @@
-// Where every move of a ring stands, from the ring and what its servers say. Pure.
+// Combines the moves of a ring with the reports of its servers. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { RingStatus, Room } from '../servers/server-status.ts';
 
-/** In the order in which they are shown: what needs eyes first. */
+/** In display order: stages that need attention come first. */
 export const moveStages = [
   'failed',
   'verifying',
@@ -18,10 +18,10 @@ export const moveStages = [
 ] as const;
 export type MoveStage = (typeof moveStages)[number];
 
-/** One slot on its way, or one file that its old holder has yet to drop. */
+/** A moving slot, or a file that its old holder must still drop. */
 export interface MoveRow {
   readonly partition: number;
-  /** Null for a file to drop, as are the two that follow: the ring has forgotten that move. */
+  /** Null for a file to drop, like the next two: the ring no longer has that move. */
   readonly replica: number | null;
   readonly assignment: number | null;
   readonly to: number | null;
@@ -29,21 +29,21 @@ export interface MoveRow {
   readonly from: number | null;
   readonly stage: MoveStage;
   readonly bytes: number;
-  /** 0 while nobody knows. */
+  /** 0 while unknown. */
   readonly bytesTotal: number;
   readonly rows: number;
-  /** An operator put it first. */
+  /** An operator has prioritized it. */
   readonly first: boolean;
   /** Why it failed, or what it waits for; may be empty. */
   readonly reason: string;
-  /** What it lacked, on the disk of the joiner or of whom it copies from. */
+  /** Disk space that it lacked, at the joiner or at its source. */
   readonly room?: Room;
 }
 
-/** What the server of each device says of the ring, or why it says nothing. */
+/** By device, what its server reports about the ring, or why it did not answer. */
 export type Said = ReadonlyMap<number, RingStatus | Error>;
 
-/** Rows in the order of moveStages, then by partition. */
+/** Returns rows in the order of moveStages, then by partition. */
 export function moveRows(ring: Pick<Ring, 'moves'>, said: Said): MoveRow[] {
   const rows = [...ring.moves.map((move) => rowOf(move, said.get(move.to))), ...drops(said)];
   const order = (row: MoveRow): number => moveStages.indexOf(row.stage);
@@ -76,18 +76,20 @@ function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
   return { ...shown, stage: held ? 'paused' : stage };
 }
 
-/** It answers, and was never given the ring: a new device before its first rollout. */
+/**
+ * Whether the server answers but was never sent the ring: a new device before its first rollout.
+ */
 export function hasNoRing(said: RingStatus | Error | undefined): boolean {
   return said instanceof CodedError && said.code === 'RING_UNKNOWN';
 }
 
-/** Nobody waits without a reason that the operator can see. */
+/** Gives a reason for every move that has not begun. */
 function whyNotBegun(
   { state, assignment, to }: Move,
   said: RingStatus,
 ): Pick<MoveRow, 'reason' | 'room'> {
   if (said.paused.includes(assignment)) return { reason: waitText(true) };
-  // Of no single partition: a disk that is too full even for the first, empty file.
+  // A failure that concerns no single partition: the disk is too full for the first, empty file.
   const [failing] = said.failing;
   if (failing !== undefined) {
     const { step, reason, room } = failing;

@@ -1,5 +1,5 @@
-// Which moves an operator names: partitions, devices they come from or go to, selectors of devices,
-// or all. Pure.
+// Finds the moves that an operator names by partitions, by their source or joining devices, by
+// device selectors, or as `all`. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { SlotMove } from '@ringwright/ring/advance-ring';
@@ -10,8 +10,8 @@ import { selectorOf } from '../versions/device-selector.ts';
 import { stateOf } from '../versions/state-of-version.ts';
 
 /**
- * Of `moves` those that the words name. Throws USAGE, and MOVE_UNKNOWN with the partitions and
- * devices that have none.
+ * Returns the moves that the words name. Throws USAGE, and MOVE_UNKNOWN for partitions or devices
+ * without a move.
  */
 export function namedMoves<Move extends SlotMove>(
   { keyspace, version }: Pick<Ring, 'keyspace' | 'version'>,
@@ -40,14 +40,14 @@ export function namedMoves<Move extends SlotMove>(
   return moves.filter(isNamed(args));
 }
 
-/** One slot on its way, or a file that its old holder has yet to drop. */
+/** A moving slot, or a file that its old holder must still drop. */
 interface Ends {
   readonly partition: number;
   readonly from: number | null;
   readonly to: number | null;
 }
 
-/** Whether the words name it, as for `namedMoves`; no words name all. Throws USAGE. */
+/** Whether the words name the move, as in `namedMoves`; no words name all. Throws USAGE. */
 export function isNamed(args: readonly string[]): (move: Ends) => boolean {
   if (args.length === 0 || args.includes('all')) return () => true;
   const { partitions, devices } = namedBy(args);
@@ -63,14 +63,14 @@ function namedBy(args: readonly string[]) {
   };
 }
 
-/** `d5`, as devices are written everywhere. */
+/** Whether the word is a device id such as `d5`. */
 export function isDeviceWord(word: string): boolean {
   return /^d\d+$/.test(word);
 }
 
 /**
- * The words with `d3 d4` in the place of a selector: those of its devices that have moves. Throws
- * MOVE_UNKNOWN when none has, DEVICE_INVALID, and DEVICE_UNKNOWN for an id that the ring has not.
+ * Replaces each selector by the ids of its devices that have moves, such as `d3 d4`. Throws
+ * MOVE_UNKNOWN if none has, DEVICE_INVALID, and DEVICE_UNKNOWN for an unknown id.
  */
 export function withSelected(head: StoredVersion, words: readonly string[]): string[] {
   const { moves, keyspace, version } = head.ring;

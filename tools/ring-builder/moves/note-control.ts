@@ -1,12 +1,12 @@
-// What was told to servers about moves, noted in the log: else nobody knew who paused them, and why
-// copies are slow.
+// Records an operator's commands on moves in the log, so that others can see who paused them and
+// why copies are slow.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { noteVersion } from '@ringwright/repository/append-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { authorOf } from '../versions/stage-verb.ts';
 
-/** It has happened by then: what keeps it out of the log is told, and fails nothing. */
+/** The command has taken effect already, so a failure to log it is only a warning. */
 export async function noteControl(
   context: Context,
   { ring: { keyspace: ring, version }, id }: Pick<StoredVersion, 'ring' | 'id'>,

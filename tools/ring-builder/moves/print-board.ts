@@ -1,4 +1,4 @@
-// The board of a rollout: one line of totals, a bar, and a row for each move. Pure.
+// The progress display of a rollout: a line of totals, a bar, and a row for each move. Pure.
 
 import { printTable } from '@ringwright/base/print-table';
 import { printable } from '@ringwright/base/printable';
@@ -11,16 +11,16 @@ import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
 export interface Board {
   readonly ring: string;
   readonly version: number;
-  /** What the rollout does now: `version 9 goes to the servers`. */
+  /** The rollout's present step: `version 9 goes to the servers`. */
   readonly doing: string;
   readonly rows: readonly MoveRow[];
   readonly rate: MoveRate;
-  /** Moves that this rollout has brought to their end. */
+  /** Moves that this rollout has finished. */
   readonly finished: number;
 }
 
 const BAR_CELLS = 24;
-/** Moves in one JSON line, those that need eyes first: a second of 65,536 would be 15 MB. */
+/** Moves in one JSON line, most urgent first: all of 65,536 would be 15 MB a second. */
 const JSON_MOVES_MAX = 1_000;
 
 const colors: Partial<Record<MoveStage, Style>> = {
@@ -40,7 +40,7 @@ export function drawBoard(board: Board): Drawing {
   };
 }
 
-/** For a terminal, to be drawn over the last one. */
+/** Returns the lines for a terminal, drawn over the previous ones. */
 export function printBoard(board: Board, { columns, lines }: Screen): Line[] {
   const { rows } = board;
   const room = Math.max(1, lines - 4);
@@ -60,12 +60,12 @@ export function printBoard(board: Board, { columns, lines }: Screen): Line[] {
   });
 }
 
-/** A line that wrapped would be two when the board is taken away. */
+/** A wrapped line would count as two when the display is erased. */
 function clipped(line: string, columns: number): string {
   return line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
 }
 
-/** One line, for logs and pipes: it changes only when something has happened. */
+/** Returns one line for logs and pipes. It changes only if something has happened. */
 export function printBoardLine(board: Board): string {
   const { rows, rate, doing, finished } = board;
   const waiting = rows.find(
@@ -84,7 +84,7 @@ export function printBoardLine(board: Board): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
-/** The rows as `moves list` prints them too. */
+/** Returns the rows as a table, which `moves list` prints too. */
 export function movesTable(rows: readonly MoveRow[], rate: MoveRate): string[] {
   return printTable(rows, [
     { head: 'PARTITION', cell: ({ partition }) => partition },
@@ -121,13 +121,13 @@ function barLine({ rows, rate, finished }: Board): string {
     .join('  ');
 }
 
-/** How much of a move is behind it, as a share of 1: a copy is nine tenths of the work. */
+/** Returns the completed share of a move, 0 to 1. The copy counts nine tenths. */
 function partDone({ stage, bytes, bytesTotal }: MoveRow): number {
   if (stage === 'available') return 1;
   return bytesTotal === 0 ? 0 : (0.9 * bytes) / bytesTotal;
 }
 
-/** `3 copying, 2 paused`. */
+/** Returns `3 copying, 2 paused`. */
 export function countStages(rows: readonly MoveRow[]): string {
   return moveStages
     .map((stage) => ({ stage, count: rows.filter((row) => row.stage === stage).length }))

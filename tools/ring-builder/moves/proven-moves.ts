@@ -1,5 +1,4 @@
-// Which of the loaded moves have a receipt from their joiner that proves them, so that they may be
-// finalized.
+// Finds the loaded moves with a valid receipt from their joiner. Only these may be finalized.
 import { must } from '@ringwright/base/assert';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -15,8 +14,8 @@ import { withServer } from '../servers/server-connection.ts';
 import { byJoiner } from './control-moves.ts';
 
 /**
- * Receipts by assignment id. None when the joiners died after they had loaded: then they load
- * again. Throws RECEIPTS_MISSING when all that they give is wrong.
+ * Returns receipts by assignment id; none if the joiners died after loading, since they load again.
+ * Throws RECEIPTS_MISSING if all receipts are invalid.
  */
 export async function provenMoves(
   context: Context,
@@ -40,14 +39,14 @@ export async function provenMoves(
   );
 }
 
-/** New slots enter the table together. */
+/** Omits new slots unless all of them are included, because they enter the table together. */
 export function withAllNew({ moves }: Ring, some: readonly Move[]): readonly Move[] {
   const isNew = ({ from }: Move): boolean => from === null;
   const all = some.filter(isNew).length === moves.filter(isNew).length;
   return all ? some : some.filter((move) => !isNew(move));
 }
 
-/** Throw it to end the rollout. */
+/** Returns the error that ends the rollout. */
 export function unproved(
   ring: Ring,
   moves: readonly Move[],
@@ -68,15 +67,15 @@ export function unproved(
 interface CollectedReceipts {
   /** By assignment id. */
   readonly receipts: ReadonlyMap<number, OpenedReceipt>;
-  /** What is wrong with others that were given. */
+  /** What is wrong with the invalid receipts. */
   readonly faults: readonly string[];
-  /** Joiners that did not answer, each with the reason. */
+  /** Joiners that did not answer, with the reason. */
   readonly away: readonly string[];
 }
 
 const receiptsTimeoutMs = 10_000;
 
-/** A joiner that has just restarted has none: it loads again. */
+/** Collects receipts from joiners. A joiner that has just restarted has none and loads again. */
 async function collectReceipts(ring: Ring, moves: readonly Move[]): Promise<CollectedReceipts> {
   const byAssignment = new Map(moves.map((move) => [move.assignment, move]));
   const receipts = new Map<number, OpenedReceipt>();

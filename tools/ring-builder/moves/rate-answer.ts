@@ -1,4 +1,4 @@
-// moves RING rate: how fast copies go, for all servers of a ring until somebody says otherwise.
+// moves RING rate: sets the copy rate of all servers of a ring until it is set again.
 import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { usage } from '../cli/arguments.ts';
@@ -7,7 +7,7 @@ import { ringTargets } from '../servers/ring-targets.ts';
 import { askCopyRates, parseRate, ratesJson, ratesText, setCopyRates } from './copy-rates.ts';
 import { noteControl } from './note-control.ts';
 
-/** Without a rate it only tells. Throws USAGE. */
+/** Without a rate it only shows the present ones. Throws USAGE. */
 export async function rateAnswer(
   context: Context,
   head: StoredVersion,

@@ -1,4 +1,4 @@
-// Moves that no rollout ends: of those that have the records, too few answer. Pure.
+// Finds moves that no rollout can finish, because too few holders of their records answer. Pure.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { quorumOf } from '@ringwright/ring/quorum';
 import { holderIn, type Ring } from '@ringwright/ring/ring';
@@ -8,10 +8,13 @@ import type { MoveRow, Said } from './move-rows.ts';
 type Moved = Pick<MoveRow, 'partition' | 'from'>;
 type MovedRing = Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'table'>;
 
-/** More names than these say less. */
+/** Further partitions are not named. */
 const PARTITIONS_NAMED_MAX = 8;
 
-/** Whether the device that it replaces has the records, or so many others that every quorum met one. */
+/**
+ * Whether the replaced device answers, or enough others that at least one took part in every
+ * quorum.
+ */
 export function hasSources(
   { table }: Pick<Ring, 'table'>,
   { partition, from }: Moved,
@@ -27,7 +30,7 @@ function holdersIn(table: Ring['table'], partition: number): number[] {
   return table.flatMap((row) => holderIn(row, partition) ?? []);
 }
 
-/** Assignments of moves that copy, or would, and have too few sources now. */
+/** Returns assignments of copying moves that have too few sources now. */
 export function stuckMoves(
   { devices, moves, table }: Omit<MovedRing, 'keyspace'>,
   said: Said,
@@ -40,7 +43,9 @@ export function stuckMoves(
   );
 }
 
-/** A removed server is not waited for: it says nothing, and is not among `said`. */
+/**
+ * Returns devices that do not answer. Removed servers are not in `said`, so they count as silent.
+ */
 function silentIn(devices: Ring['devices'], said: Said): ReadonlySet<number> {
   const silent = devices.filter(
     (one) => one !== null && !(said.has(one.id) && !(said.get(one.id) instanceof Error)),
@@ -49,16 +54,16 @@ function silentIn(devices: Ring['devices'], said: Said): ReadonlySet<number> {
 }
 
 export interface StuckAdvice {
-  /** The force, without `ring-builder`. */
+  /** The force command, without `ring-builder`. */
   readonly command: string;
-  /** What to type first: the force only where nobody is going to start what is down. */
+  /** The next command: `force` only if the servers that are down will not be started again. */
   readonly next: string;
   readonly text: string;
-  /** Those that do not answer were all removed: nobody is going to start them. */
+  /** All devices that do not answer were removed, so they will not be started again. */
   readonly isForGood: boolean;
 }
 
-/** Of a head, by its state. */
+/** Returns stuckAdvice for a head, with its removed devices. */
 export function stuckOf(
   { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
   rows: readonly MoveRow[],
@@ -68,7 +73,10 @@ export function stuckOf(
   return stuckAdvice({ ring, removed: removed.flatMap((device) => device?.id ?? []) }, rows, said);
 }
 
-/** Null where every move may still end by itself. `said`: removed servers were asked too. */
+/**
+ * Returns null if every move may still finish by itself. `said`: includes removed servers that were
+ * asked.
+ */
 export function stuckAdvice(
   { ring, removed }: { readonly ring: MovedRing; readonly removed: readonly number[] },
   rows: readonly MoveRow[],

@@ -1,4 +1,4 @@
-// What a rollout has seen of its moves so far, shown as a board after every look.
+// Tracks the moves of a rollout and shows them after every look.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { giveTrust } from '../servers/give-trust.ts';
@@ -10,13 +10,13 @@ import { noMoveRate, observe } from './move-rate.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
 import { drawBoard } from './print-board.ts';
 
-/** A small move should not wait for the look that sees its end. */
+/** Short, so that a small move need not wait for the look that sees its end. */
 const watchMsMin = 25;
 const watchMsMax = 3_000;
 
 /**
- * All servers are asked, of each partition, and they have other work: looking takes a thirtieth of
- * the time. That all is done they tell by themselves.
+ * A look asks every server about every partition, so looks take at most a thirtieth of the time.
+ * Completion is reported by the servers themselves (hear-complete.ts).
  */
 function watchPauseMs(tookMs: number): number {
   return Math.min(Math.max(29 * tookMs, watchMsMin), watchMsMax);
@@ -28,21 +28,21 @@ export interface Look {
 }
 
 export interface MoveWatch {
-  /** Asks all servers of the version, and shows what they say; beacons live on meanwhile. */
+  /** Asks all servers of the version and shows their answers. Also renews beacons. */
   readonly look: (head: StoredVersion, doing: string) => Promise<Look>;
-  /** Until it is time for the next look, of which the last one took so long. */
+  /** Pauses until the next look. `tookMs`: duration of the last one. */
   readonly pause: (head: StoredVersion, tookMs: number) => Promise<void>;
-  /** Shows what is done without asking. */
+  /** Shows the present step without asking servers. */
   readonly show: (head: StoredVersion, doing: string) => void;
 }
 
-/** `finished`: moves that this rollout has brought to their end. */
+/** `finished`: moves that this rollout has finished. */
 export function watchMoves(context: Context, finished: () => number): MoveWatch {
   const renewBeacon = keepBeacon(context);
   let rate = noMoveRate;
   let seen: { readonly version: number; readonly rows: readonly MoveRow[] } | null = null;
   const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) => {
-    // Moves of the version before may be finished by now, and count as that.
+    // Rows of an earlier version may be finished by now, and are counted as such.
     const rows = seen?.version === version ? seen.rows : [];
     context.show(drawBoard({ ring, version, doing, rows, rate, finished: finished() }));
   };
@@ -62,13 +62,13 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
   };
 }
 
-/** Twice more before it runs out, should a server not be reached. */
+/** A third of a beacon's life: if a server is not reached, two more attempts follow. */
 const renewMs = (beaconMinutes * 60_000) / 3;
 
 /**
- * A rollout may take longer than a beacon lives. The function returned gives servers a fresh one of
- * the head, at most every third of a beacon's life; nothing where no beacon key is here. The push
- * of the head gave the first.
+ * A rollout may outlast a beacon. Returns a function that sends servers a fresh beacon of the head,
+ * at most every third of a beacon's life, or nothing if there is no beacon key here. The push of
+ * the head sent the first one.
  */
 function keepBeacon(context: Context): (head: StoredVersion) => Promise<void> {
   let givenMs = context.nowMs();

@@ -1,4 +1,4 @@
-// Servers of devices that are about to be added, asked whether they are what was typed.
+// Asks the servers of devices to be added whether they match what was typed.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { isPeerCode } from '@ringwright/base/errors';
@@ -15,9 +15,9 @@ import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { middleClock, requireFit } from './require-fit-newcomers.ts';
 
-/** Nobody waits long for servers that may not run yet: the plan asks again. */
+/** Short, because these servers may not run yet, and the plan asks them again. */
 const TIMEOUT_MS = 1_500;
-/** Servers of the ring that are asked for the time. */
+/** Number of present servers asked for their clocks. */
 const CLOCKS_ASKED = 5;
 const NAMED_MAX = 4;
 
@@ -25,7 +25,7 @@ type Asked = Pick<Device, 'ip' | 'port' | 'device' | 'key'>;
 type Told = ServerStatus | CodedError;
 
 /**
- * What they said, in lines; none before the ring was pushed: then no server need run. Throws
+ * Returns lines on the answers; none before the first push, since servers need not run yet. Throws
  * NEWCOMER_UNFIT, WIRE_VERSION_UNKNOWN, and what readVersion throws.
  */
 export async function askNewcomers(
@@ -51,9 +51,9 @@ export async function askNewcomers(
 }
 
 /**
- * A server with a certificate of its own is told by the key that it showed a moment ago, where
- * nothing else proves it: what it says of itself is compared with what was typed, no more. No token
- * is shown to it: one that waits for its first ring needs none.
+ * Returns the server's status. If nothing else proves a server with its own certificate, the key
+ * that it showed a moment ago counts: its answer is only compared with what was typed. No token is
+ * shown to it, because a server that waits for its first ring needs none.
  */
 async function statusOf(device: Asked): Promise<Told> {
   const address = formatAddress(device);

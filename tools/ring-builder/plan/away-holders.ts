@@ -1,4 +1,4 @@
-// What it means for the partitions of a ring that some devices do not answer, in numbers. Pure.
+// Counts what unreachable devices mean for the partitions of a ring. Pure.
 import { availabilityOf } from '@ringwright/builder/ask/availability';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
@@ -6,11 +6,11 @@ import type { SlottedRing } from '@ringwright/ring/slots-of';
 import type { Target } from '../servers/ring-targets.ts';
 
 export interface AwayHolders {
-  /** With one slot or more on a device that is away. */
+  /** Partitions with at least one slot on an unreachable device. */
   readonly partitions: number;
-  /** Of these: so few are left that a quorum write is refused. */
+  /** Of these: too few slots are left for a quorum write. */
   readonly underQuorum: number;
-  /** Of these: one device is left, which has the only copy. */
+  /** Of these: a single device is left, with the only copy. */
   readonly single: number;
   /** Of these: no device is left. */
   readonly none: number;
@@ -28,7 +28,7 @@ export function awayHolders(
 
 type AwayServer = Pick<Target, 'address' | 'devices'>;
 
-/** `d1 (10.0.0.2:6200), d4 (10.0.0.5:6200)`. */
+/** Returns `d1 (10.0.0.2:6200), d4 (10.0.0.5:6200)`. */
 export function awayNames(servers: readonly AwayServer[]): string {
   const names = servers.map(
     ({ address, devices }) => `${devices.map((id) => `d${id}`).join(' ')} (${address})`,
@@ -45,7 +45,7 @@ export function awayText(ring: Ring, { partitions, ...left }: AwayHolders): stri
   );
 }
 
-/** What a rollout says of servers that it goes on without. */
+/** Returns a rollout's line about servers that it goes on without. */
 export function awayLine(ring: Ring, servers: readonly AwayServer[]): string {
   const holders = awayHolders(ring, new Set(servers.flatMap(({ devices }) => devices)));
   return `${ring.keyspace}: goes on without ${awayNames(servers)}: ${awayText(ring, holders)}`;

@@ -1,4 +1,4 @@
-// --if of commit and plan: what a plan may cost at most, for programs that commit. Pure.
+// --if of commit and plan: limits on the cost of a plan, for programs that commit. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { usage } from '../cli/arguments.ts';
@@ -37,8 +37,7 @@ function parseLimit(term: string): Limit {
 }
 
 /**
- * Throws PLAN_OVER_LIMIT with every figure that does not keep to its limit. Bytes that no server
- * told keep to none.
+ * Throws PLAN_OVER_LIMIT with every figure that exceeds its limit. Unknown bytes exceed any limit.
  */
 export function requireLimits(
   { plan, head, direct }: Pick<PlanToCommit, 'plan' | 'head' | 'direct'>,

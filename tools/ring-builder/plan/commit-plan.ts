@@ -1,4 +1,5 @@
-// A plan becomes a version: judged, committed, signed and told. What commit and revert end in.
+// Turns a plan into a version: judges, commits and signs it. The last step of commit, revert and
+// compose.
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { replicaLoss } from '@ringwright/builder/ask/replica-loss';
@@ -24,15 +25,15 @@ import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
 import { stateOf } from '../versions/state-of-version.ts';
 
-/** A plan with all that its version is made of. */
+/** A plan with all inputs of its version. */
 export interface PlanToCommit {
   readonly opened: OpenedRing;
   readonly plan: Plan;
-  /** Staged changes applied; removed devices without slots gone, if no server has the ring. */
+  /** Staged changes applied; without emptied removed devices if no server has the ring. */
   readonly state: BuilderState;
-  /** Straight to the final table: asked for, or no server can have loaded the ring. */
+  /** Straight to the final table: requested, or no server can have loaded the ring. */
   readonly direct: boolean;
-  /** The version it was planned from; null before the first. */
+  /** The version that was planned from; null before the first. */
   readonly head: { readonly ring: Ring; readonly id: string } | null;
   /** Of a revert: the version to go back to. */
   readonly old?: StoredVersion;
@@ -41,13 +42,13 @@ export interface PlanToCommit {
 export interface CommitArgs {
   readonly message: string;
   readonly override: string | null;
-  /** Partitions that were forced and may move on, and why. */
+  /** Partitions that were forced and may move again, and why. */
   readonly unproved?: { readonly partitions: readonly number[]; readonly reason: string };
-  /** Devices whose disks are too small for their moves, and why that will do. */
+  /** Devices whose disks are too small for their moves, and why that is accepted. */
   readonly overfill?: { readonly devices: readonly number[]; readonly reason: string };
-  /** The version a revert goes back to. */
+  /** The version that a revert goes back to. */
   readonly revert?: number;
-  /** It was made by the command typed, and not by what is staged: revert, compose. */
+  /** The typed command made the version, not the staged ones: revert, compose. */
   readonly isTyped?: boolean;
 }
 
@@ -61,7 +62,7 @@ interface CommittedPlan {
 
 const unsound = 'nothing was committed; this is a bug of the builder, please report it';
 
-/** What holds the plan up when it is committed, or null. Throws TRUST_INVALID. */
+/** Returns what the change guard will object to at the commit, or null. Throws TRUST_INVALID. */
 export async function plannedGuard(
   context: Context,
   wanted: PlanToCommit,
@@ -70,7 +71,7 @@ export async function plannedGuard(
 }
 
 /**
- * For a revert that cancels moves first: what would be refused is refused before. Throws
+ * Checks the version of a revert before the moves in flight are canceled for it. Throws
  * RING_AUDIT_FAILED, BRAKE, VALUE_OUT_OF_RANGE.
  */
 export async function requireCommittable(
@@ -152,20 +153,20 @@ export async function commitPlan(
   };
 }
 
-/** `follow`: what brings the version to a composite ring, which takes none with moves in flight. */
+/** `follow`: the command that brings the version to a composite ring; not with moves in flight. */
 function nextOf(wanted: PlanToCommit, inFlight: number, follow: string | null): string {
   const { entries, ring } = wanted.opened;
   if (isForSwift(entries)) return exportCommand(ring);
   return isRolledOut(wanted, inFlight) ? `rollout ${ring}` : (follow ?? `push ${ring}`);
 }
 
-/** Moves, and devices that leave a ring which servers have, take a rollout. */
+/** Whether a rollout is needed: for moves, and for devices that leave a ring that servers have. */
 function isRolledOut({ opened, state }: PlanToCommit, inFlight: number): boolean {
   const leaves = state.devices.some((device) => device?.state === 'removed');
   return inFlight > 0 || (leaves && lastPush(opened.entries) !== null);
 }
 
-/** Of a revert: whether its moves lead to the old placement, and not only near it. */
+/** Whether the moves of a revert reach the old placement exactly. */
 export function isReached({ warnings }: Pick<Plan, 'warnings'>): boolean {
   return !warnings.some(({ code }) => code === 'DEVICES_GONE' || code === 'REPLICAS_STAY');
 }
@@ -188,13 +189,13 @@ function endedSlots({ head }: PlanToCommit, { replicas }: Ring): number {
   return head === null ? 0 : (replicaLoss(head.ring, replicas)?.slots ?? 0);
 }
 
-/** Ramps that end with this version, though they have not arrived. */
+/** Returns ramps that this version ends before they have reached their target. */
 export function endedRamps({ opened, state, old }: PlanToCommit): Finding[] {
   const around = { before: opened.state, after: state };
   return rampEndFindings(around, old === undefined ? null : stateOf(old));
 }
 
-/** The version as a ring; nothing has happened yet. */
+/** Returns the version as a ring. Nothing is written. */
 export function ringOf({ plan, state, direct, head }: PlanToCommit): Ring {
   return nextRing(plan, { head: head?.ring ?? null, headId: head?.id ?? null, state, direct });
 }

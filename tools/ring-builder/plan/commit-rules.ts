@@ -1,4 +1,4 @@
-// What has to hold before a version is committed: the plan that was reviewed. Pure.
+// Rules that a version must satisfy before it is committed, such as the reviewed plan. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
@@ -11,13 +11,13 @@ import { usage } from '../cli/arguments.ts';
 import { textOption } from '../cli/option-forms.ts';
 import type { LackingRoom } from './lacking-room.ts';
 
-/** Enough of a digest to type; `--plan` takes any start of this length or more. */
+/** The digits of a digest that are shown. `--plan` accepts any prefix of at least this length. */
 const digestCharactersMin = 12;
 
-/** Partitions named in a refusal; its details count them all. */
+/** Partitions named in a refusal, or in its details. */
 const PARTITIONS_SHOWN_MAX = 10;
 
-/** Throws PLAN_STALE with both digests, USAGE for what is no digest. */
+/** Throws PLAN_STALE with both digests, USAGE for text that is no digest. */
 export function requireDigest(plan: Plan, typed: string | undefined, head: Head | null): void {
   if (typed === undefined) return;
   if (!/^[0-9a-f]+$/.test(typed) || typed.length < digestCharactersMin) {
@@ -34,7 +34,7 @@ export function requireDigest(plan: Plan, typed: string | undefined, head: Head 
   );
 }
 
-/** What a commit of the reviewed plan has to be given. */
+/** Returns the options that a commit of the reviewed plan needs. */
 export function commitOptions(
   { digest }: Plan,
   guard: ChangeGuard | null,
@@ -45,7 +45,7 @@ export function commitOptions(
   return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${room}`;
 }
 
-/** Of commit and revert: which plan is meant, and why it is right all the same. */
+/** Options of commit and revert: which plan is meant, and reasons to pass its checks. */
 export const reviewedPlanOptions = {
   plan: textOption('digest of the plan that was reviewed'),
   override: textOption(
@@ -60,7 +60,7 @@ export const replicasAtOnceOption = textOption(
   'refuse when more replicas of one partition move than this; only removals move two',
 );
 
-/** Throws TOO_MANY_AT_ONCE with the partitions of which more slots move than `most`. */
+/** Throws TOO_MANY_AT_ONCE with the partitions of which more than `most` slots move. */
 export function requireReplicasAtOnce(plan: Plan, most: number | undefined): void {
   if (most === undefined) return;
   const counts = new Map<number, number>();
@@ -79,8 +79,8 @@ export function requireReplicasAtOnce(plan: Plan, most: number | undefined): voi
 }
 
 /**
- * Partitions of the plan that an operator forced before, which a commit with a reason takes on.
- * Throws RECEIPTS_MISSING without one: what they may have lost should be looked for first.
+ * Returns planned partitions that an operator forced before, for a commit with a reason. Without
+ * one, throws RECEIPTS_MISSING: look first for what they may have lost.
  */
 export function requireProved(
   plan: Plan,

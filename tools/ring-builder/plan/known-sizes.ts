@@ -1,4 +1,4 @@
-// Bytes per partition and free space per device, asked of the servers of a ring.
+// Asks the servers of a ring for bytes per partition and free space per device.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import {
@@ -13,15 +13,15 @@ import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import { lastPush } from '../versions/last-push.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 
-/** A plan should not wait long for figures it can do without. */
+/** Short: a plan can do without these figures. */
 const SIZES_TIMEOUT_MS = 1_500;
 
 export interface AskedSizes extends KnownSizes {
-  /** Of the values alone, the most that any holder has: what grows and shrinks with the records. */
+  /** Largest bytes of values on any holder. They grow and shrink with the records. */
   readonly valueBytes: (partition: number) => number | null;
-  /** Requests a second at all holders together; null when nobody told any. */
+  /** Requests per second on all holders together; null if none reported them. */
   readonly requestRate: (partition: number) => number | null;
-  /** Mean bytes of a partition file, null when nobody answered. */
+  /** Mean bytes of a partition file; null if no server answered. */
   readonly meanBytes: number | null;
   readonly asked: number;
   readonly answered: number;
@@ -38,7 +38,8 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
   const held = new Map<number, ReadonlyMap<number, number>>();
   const options = { sizesOf: ring, timeoutMs: SIZES_TIMEOUT_MS };
   const statuses = await fanOut(targets, ({ address }) => orCoded(serverStatus(address, options)));
-  // One that refuses a token runs: a new server has no access document before its first ring.
+  // A server that refuses a token is running: a new one has no access document before its first
+  // ring.
   const away = targets.filter((_, index) => isAway(statuses[index]));
   statuses.forEach((status, index) => {
     if (status instanceof CodedError) return;
@@ -48,11 +49,11 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
       rates.set(partition, rate + (rates.get(partition) ?? 0));
     }
     raise(values, sizes);
-    // What came of late is not in the file yet.
+    // Recent records are not in the file yet.
     raise(partitions, sizes);
     raise(partitions, files);
     const said = status.rings.find((one) => one.ring === ring);
-    // A server is one device: the others of its address are not its own.
+    // A server serves one device; it does not answer for others at its address.
     if (said !== undefined && said.device !== null) held.set(said.device, files);
     if (status.disk === undefined) return;
     const { freeBytes: free, totalBytes: total = null } = status.disk;
@@ -98,12 +99,12 @@ function sumOf(all: Iterable<number>): number {
   return sum;
 }
 
-/** Null when nothing is copied: then no server need be asked. */
+/** Returns null if nothing is copied, so that no server needs to be asked. */
 export async function sizesFor(toCommit: PlanToCommit): Promise<AskedSizes | null> {
   const { plan, opened, head, direct, state } = toCommit;
   const pushed = lastPush(opened.entries) !== null;
   if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
-  // With the devices that are to join: their disks have to take the most.
+  // Includes the joining devices, whose disks take the most.
   const targets = ringTargets({ ...head.ring, devices: state.devices }, state);
   return withChildren(await askSizes(plan.ring, targets), head.ring, state);
 }

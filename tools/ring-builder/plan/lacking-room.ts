@@ -1,4 +1,4 @@
-// A device that gets more than its disk has room for: what is wrong, and what helps. Pure.
+// Finds devices that get more than their disks have space for, and what helps. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
@@ -18,19 +18,21 @@ import type { AskedSizes } from './known-sizes.ts';
 export interface LackingRoom {
   readonly device: DeviceTraffic;
   readonly message: string;
-  /** What helps, for people, and the first command of it. */
+  /** What helps, for people, and its first command. */
   readonly remedy: string;
   readonly command: string;
-  /** Whether the disk may come to have the room when files are deleted: then a reason may do. */
+  /** Whether deleting files can make enough space. Then a reason is accepted. */
   readonly mayDo: boolean;
 }
 
-/** Of those whose disks are known to be too small. `ring`: the head, with its moves in flight. */
+/**
+ * Returns devices whose disks are known to be too small. `ring`: the head with its moves in flight.
+ */
 export function lackingRoom(ring: ChangedRing, devices: readonly DeviceTraffic[]): LackingRoom[] {
   return devices.filter(({ fits }) => fits === false).map((device) => lackOf(ring, device));
 }
 
-/** The command for a disk that no reason makes large enough; null when there is none such. */
+/** Returns the command for a disk that can never be large enough; null if there is none. */
 export function roomFirst(lacking: readonly LackingRoom[]): string | null {
   return lacking.find(({ mayDo }) => !mayDo)?.command ?? null;
 }
@@ -63,9 +65,8 @@ function lackOf(ring: ChangedRing, device: DeviceTraffic): LackingRoom {
 }
 
 /**
- * The devices that lack room, which a commit or a revert with a reason takes on. Throws
- * DISK_TOO_SMALL without one. Servers that do not answer in time have room, as far as anybody
- * knows.
+ * Returns devices that lack space, for a commit or revert with a reason. Throws DISK_TOO_SMALL
+ * without one. Servers that do not answer in time are assumed to have space.
  */
 export function requireRoom(
   { plan, head, state }: Pick<PlanToCommit, 'plan' | 'head' | 'state'>,

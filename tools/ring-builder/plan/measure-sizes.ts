@@ -1,4 +1,5 @@
-// The sizes of a ring's partitions, asked of its servers now, as a state keeps them.
+// Asks the servers for the sizes of a ring's partitions now, in the form that a builder state
+// keeps.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
@@ -13,7 +14,7 @@ import { serverStatus } from '../servers/server-status.ts';
 import { stateOf } from '../versions/state-of-version.ts';
 import { type AskedSizes, askSizes } from './known-sizes.ts';
 
-/** Throws RING_UNKNOWN, and PEER_UNREACHABLE when nobody answers. */
+/** Throws RING_UNKNOWN, and PEER_UNREACHABLE if no server answers. */
 export async function measureSizes(
   { rings, nowMs }: Context,
   ring: string,
@@ -29,13 +30,13 @@ export async function measureSizes(
   });
 }
 
-/** Throws PEER_UNREACHABLE when nobody answers, or what the first server says. */
+/** Throws PEER_UNREACHABLE if no server answers, or the error of the first server. */
 export async function requireSizes(ring: Ring, state: BuilderState): Promise<AskedSizes> {
   const targets = ringTargets(ring, state);
   const known = await askSizes(ring.keyspace, targets);
   if (known.answered > 0) return known;
   const hint = `ring-builder servers ${ring.keyspace} says why`;
-  // What the first one says tells more: a token may be missing.
+  // The first server's own error says more, such as a missing token.
   for (const { address } of targets.slice(0, 1)) {
     await serverStatus(address).catch((error: unknown) => {
       throw withHint(error, hint);

@@ -1,4 +1,4 @@
-// What a plan says of servers that do not answer now: what its moves cost without them. Pure.
+// Describes what a plan's moves cost while some servers do not answer. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import type { Ring } from '@ringwright/ring/ring';
@@ -10,18 +10,21 @@ import { type AwayHolders, awayHolders, awayNames, awayText } from './away-holde
 export interface PlanAway {
   readonly servers: readonly Target[];
   readonly holders: AwayHolders;
-  /** Slots that move from them, with one copy fewer until other holders have filled the new one. */
+  /**
+   * Slots that move away from them, with one copy fewer until other holders have filled the new
+   * one.
+   */
   readonly slotsFrom: number;
   /** Slots that move to them. */
   readonly slotsTo: number;
-  /** Partitions whose moves need N - W + 1 other holders, of which fewer answer; the first ten. */
+  /** Partitions whose moves need N - W + 1 other holders, where fewer answer; the first ten. */
   readonly stuck: number;
   readonly stuckFirst: readonly number[];
 }
 
 const PARTITIONS_SHOWN_MAX = 10;
 
-/** Null when every server answers. */
+/** Returns null if every server answers. */
 export function planAway(
   head: Ring,
   moves: readonly PlannedMove[],

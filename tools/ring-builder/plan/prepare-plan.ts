@@ -1,4 +1,4 @@
-// What a commit would do now: the plan with all it was made from. Used by plan, commit and status.
+// Prepares what a commit would do now: the plan with all its inputs. Used by plan, commit and why.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -26,12 +26,14 @@ import { rampFindings, rampRows } from '../versions/ramps.ts';
 import { notNotedFindings } from '../versions/waves-left.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 
-/** From here on planning takes a second or more, so it is announced (780,000 took 0.2 s). */
+/**
+ * From this many slots on planning takes a second or more and is announced (780,000 took 0.2 s).
+ */
 const SLOTS_ANNOUNCED_MIN = 3_000_000;
 
 export interface PreparedPlan extends PlanToCommit {
   readonly head: StoredVersion | null;
-  /** False when a commit would have nothing to do. */
+  /** False if a commit would have nothing to do. */
   readonly changed: boolean;
 }
 
@@ -40,18 +42,18 @@ interface Asked {
   readonly stepRamps?: boolean;
 }
 
-/** What the next version is wanted for, before it is planned. */
+/** The inputs of the next version, before it is planned. */
 export interface Wanted {
   readonly opened: OpenedRing;
   readonly head: StoredVersion | null;
-  /** Staged changes applied, and the same with the ramps that take a step. */
+  /** Staged changes applied, and the same with the next step of ramps. */
   readonly staged: BuilderState;
   readonly applied: BuilderState;
-  /** The head, when nothing new is wanted and its moves are in flight: they come first. */
+  /** The head, if nothing new is wanted and its moves in flight come first. */
   readonly running: StoredVersion | null;
 }
 
-/** Ramps take a step only where that is asked for. Throws RING_UNKNOWN, PART_POWER_INCREASING. */
+/** Ramps take a step only if requested. Throws RING_UNKNOWN, PART_POWER_INCREASING. */
 export async function readWanted(
   context: Context,
   ring: string,
@@ -67,12 +69,12 @@ export async function readWanted(
   return { opened, head, staged, applied, running: isRunning ? head : null };
 }
 
-/** Throws what readWanted and planWanted throw, and MOVES_IN_FLIGHT where those come first. */
+/** Throws what readWanted and planWanted throw, and MOVES_IN_FLIGHT if moves come first. */
 export async function preparePlan(
   context: Context,
   ring: string,
   options: Asked & {
-    /** A commit that changes nothing is wanted, though moves are in flight: it signs the ring. */
+    /** Accepts a commit without changes despite moves in flight, because it signs the ring. */
     readonly signs?: boolean;
   },
 ): Promise<PreparedPlan> {
@@ -89,7 +91,8 @@ export function planWanted(
 ): PreparedPlan {
   const unknown = lastPush(opened.entries) === null;
   const direct = options.direct || unknown;
-  // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
+  // If servers have the ring, they must drain first. A rollout then makes the holes
+  // (drop-gone-devices.ts).
   const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
   const slots = (head?.ring.partitions ?? 0) * state.replicas;
   if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${opened.ring} …`);
@@ -103,7 +106,7 @@ export function planWanted(
   });
   const more = [
     ...rampFindings(rampRows(staged, context.nowMs()), applied, options),
-    // Nothing but a commit goes on with a change of Swift's.
+    // For a ring of Swift a change is continued by commits anyway.
     ...(isForSwift(opened.entries) ? [] : laterFindings(head)),
     ...(head !== null && wantedIntervals(head.ring, state) !== null ? reshapedFirst(opened) : []),
     ...notNotedFindings(planned),
@@ -114,7 +117,9 @@ export function planWanted(
   return { opened, head, state, plan, direct, changed };
 }
 
-/** What a rollout would have gone on with, and does not once this plan is committed. */
+/**
+ * Warns of moves in later waves, which a rollout will no longer make once this plan is committed.
+ */
 function laterFindings(head: StoredVersion | null): Finding[] {
   const left = head === null ? 0 : moveCount(laterWavesOf(head.extraSections));
   if (head === null || left === 0) return [];
@@ -125,7 +130,7 @@ function laterFindings(head: StoredVersion | null): Finding[] {
 
 const reshapes: ReadonlySet<Change['kind']> = new Set(['split', 'merge', 'retire']);
 
-/** A split or merge moves nothing else: what was staged beside it is for a later commit. */
+/** Warns that a split or merge moves nothing else: other staged changes are for a later commit. */
 function reshapedFirst({ ring, staged }: OpenedRing): Finding[] {
   const others = stagedChanges(staged).filter(
     (change) =>

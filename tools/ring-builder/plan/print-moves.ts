@@ -1,4 +1,4 @@
-// What a plan moves, slot by slot, for people. Pure.
+// Prints what a plan moves, slot by slot. Pure.
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -6,10 +6,10 @@ import type { Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { nameDevice } from '../versions/device-reference.ts';
 
-/** In text and in --json; larger lists nobody reads, and the digest of the plan stands for them. */
+/** Limit for text and --json. The digest of the plan covers longer lists. */
 export const movesListedMax = 10_000;
 
-/** Wave by wave, sorted by partition, as the planner gives them. */
+/** Prints wave by wave, sorted by partition, as planned. */
 export function printMoves(
   { moves: first, later }: Pick<Plan, 'moves' | 'later'>,
   state: BuilderState,

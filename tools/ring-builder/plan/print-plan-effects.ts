@@ -1,4 +1,4 @@
-// What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
+// Shows what a plan means for tiers, safety and disks, as tables and in the JSON document. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
@@ -26,17 +26,17 @@ import {
 const TIERS_SHOWN_MAX = 40;
 
 export interface PlanEffects {
-  /** A split or merge: devices fill the new files from their own, and no byte crosses the network. */
+  /** A split or merge: devices fill new files from their own, and no byte crosses the network. */
   readonly inPlace: boolean;
   readonly tiers: readonly TierPlan[];
   readonly risk: readonly TierRisk[];
-  /** Replicas that end; null when none does. */
+  /** Replicas that end; null if none does. */
   readonly ends: ReplicaLoss | null;
-  /** Null when nothing moves, or no server said how large its files are. */
+  /** Null if nothing moves, or no server reported its file sizes. */
   readonly traffic: ToldTraffic | null;
-  /** What devices hold before and after; null when no size is known. */
+  /** Bytes held by devices before and after; null if no size is known. */
   readonly bytes: PlanBytes | null;
-  /** Partitions that are retired, and what their files have: of each the largest; null: not told. */
+  /** Retired partitions, and the sum of their largest files; null: unknown. */
   readonly givenUp: {
     readonly partitions: readonly number[];
     readonly bytes: number | null;
@@ -44,7 +44,7 @@ export interface PlanEffects {
   /** Servers asked for sizes, and those that answered. */
   readonly asked: number;
   readonly answered: number;
-  /** What it means that some did not; null when all did. */
+  /** What missing answers mean; null if all answered. */
   readonly away: PlanAway | null;
   readonly lacking: readonly LackingRoom[];
 }
@@ -60,7 +60,7 @@ export function planEffects(
     rate,
   }: {
     readonly sizes: AskedSizes | null;
-    /** Bytes a second that a device sends or receives. */
+    /** Bytes per second that a device sends or receives. */
     readonly rate: number | null;
   },
 ): PlanEffects {
@@ -74,7 +74,7 @@ export function planEffects(
     inPlace,
     tiers: tierPlans(state, plan.devices, plan.moves),
     ends: head === null ? null : replicaLoss(head, state.replicas),
-    // Where no server has the ring nothing is copied, and nothing is at risk. Nor is it where no
+    // If no server has the ring, nothing is copied and nothing is at risk. The same holds if no
     // slot changes its device.
     risk: head === null || direct || inPlace ? [] : movesAtRisk(head, plan.moves, state),
     traffic: traffic === null ? null : { ...traffic, seconds },
@@ -100,7 +100,7 @@ function givenUpOf(
   return { partitions, bytes: told.length < known.length ? null : bytes };
 }
 
-/** Those that the plan was made by come before what servers say now. */
+/** Returns sizes from which the plan was made, otherwise those that servers report now. */
 function sizeOf({ sizes }: BuilderState, askedSizes: AskedSizes | null) {
   return (partition: number): number | null => {
     if (sizes === undefined) return askedSizes?.valueBytes(partition) ?? null;
@@ -109,7 +109,7 @@ function sizeOf({ sizes }: BuilderState, askedSizes: AskedSizes | null) {
   };
 }
 
-/** `head`: what the effects were planned from. */
+/** `head`: the ring from which the effects were planned. */
 export function printEffects(
   effects: PlanEffects,
   { head, state }: { readonly head: Ring | null; readonly state: BuilderState },
@@ -127,7 +127,7 @@ export function printEffects(
   ];
 }
 
-/** Those that the plan tells as at risk: while it runs, or because replicas or all records end. */
+/** Counts partitions at risk: while the plan runs, or because replicas or all records end. */
 export function partitionsAtRisk({
   risk,
   ends,
@@ -179,7 +179,7 @@ function printTiers(tiers: readonly TierPlan[]): string[] {
   ];
 }
 
-/** Where all lies in one region, zone or server, its failure is no news of this plan. */
+/** Omits a tier with a single domain, whose failure is not a risk of this plan. */
 function isTold(risk: TierRisk): boolean {
   return risk.while > 0 && risk.domains > 1;
 }
@@ -196,7 +196,7 @@ function riskLine({ tier, before, while: during, after }: TierRisk): string {
   );
 }
 
-/** Warnings that only live servers could tell of. */
+/** Returns warnings that only running servers could reveal. */
 export function effectWarnings({ lacking }: PlanEffects): Finding[] {
   return lacking.map(({ device, message, remedy }): Finding => {
     const { id, bytesIn, freeBytes, diskBytes } = device;
@@ -205,7 +205,7 @@ export function effectWarnings({ lacking }: PlanEffects): Finding[] {
   });
 }
 
-/** The command that helps with a warning, or nothing. */
+/** Returns the command that helps with a warning, or null. */
 export function remedyOf(
   { code, details }: Finding,
   { ring, forSwift }: { readonly ring: string; readonly forSwift: boolean },

@@ -1,4 +1,4 @@
-// What a plan writes and sends, device by device, for people. Pure.
+// Prints what a plan writes and sends, device by device. Pure.
 import { counted } from '@ringwright/base/counted';
 import { type Column, printTable } from '@ringwright/base/print-table';
 import type { PlanBytes } from '@ringwright/builder/ask/plan-bytes';
@@ -11,7 +11,7 @@ const DEVICES_SHOWN_MAX = 20;
 
 export type ToldTraffic = Traffic & { readonly seconds: number | null };
 
-/** Of moves: what goes from device to device. */
+/** For moves: the bytes copied between devices. */
 export function printTraffic(traffic: ToldTraffic): string[] {
   const { bytes, busiest, seconds } = traffic;
   const time = seconds === null ? '--rate 50MB/s tells how long' : `about ${printSeconds(seconds)}`;
@@ -30,7 +30,7 @@ export function printTraffic(traffic: ToldTraffic): string[] {
   ];
 }
 
-/** Of a split or merge: what devices write beside what they have. */
+/** For a split or merge: the bytes that devices write beside their files. */
 export function printFilled(traffic: ToldTraffic): string[] {
   const { bytes, busiest } = traffic;
   return [
@@ -60,7 +60,7 @@ function fullestOf({ devices }: ToldTraffic): DeviceTraffic[] {
   return [...devices].sort((a, b) => b.bytesIn - a.bytesIn).slice(0, DEVICES_SHOWN_MAX);
 }
 
-/** Nothing where no device holds anything. */
+/** Prints nothing if no device holds anything. */
 export function printPlanBytes(bytes: PlanBytes, state: BuilderState): string[] {
   const { devices, fullest, guessed } = bytes;
   const { sizes, ring } = state;

@@ -1,4 +1,4 @@
-// A plan for people, and its part of the JSON documents. Pure.
+// Prints a plan, and makes its part of the JSON documents. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
@@ -26,7 +26,7 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
     devices: plan.devices,
     ...(moves.length <= movesListedMax ? { moves } : {}),
     ...(movesLeft <= movesListedMax ? { later } : {}),
-    // Too many to list: moves RING list --json does, once they are committed.
+    // Too many to list here. After the commit, `moves RING list --json` lists them.
     movesOmitted:
       (moves.length <= movesListedMax ? 0 : moves.length) +
       (movesLeft <= movesListedMax ? 0 : movesLeft),
@@ -34,7 +34,7 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The plan with further warnings than the planner's own. */
+/** Returns the plan with further warnings. */
 export function withWarnings(plan: Plan, more: readonly Finding[]): Plan {
   return { ...plan, warnings: [...plan.warnings, ...more] };
 }
@@ -47,9 +47,9 @@ export function printPlan(
     forSwift,
     effects,
   }: {
-    /** A split or merge. */
+    /** The plan is a split or merge. */
     readonly inPlace: boolean;
-    /** Its servers are Swift's. */
+    /** The ring's servers are Swift's. */
     readonly forSwift: boolean;
     /** Further lines, between the devices and the warnings. */
     readonly effects: readonly string[];

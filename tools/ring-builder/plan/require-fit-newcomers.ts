@@ -1,4 +1,4 @@
-// Whether the servers of devices that are to join are those that the ring takes them for. Pure.
+// Checks that the servers of joining devices are the ones that the ring expects. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clockAheadMsMax } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -10,8 +10,8 @@ import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
 
 /**
- * Throws NEWCOMER_UNFIT and WIRE_VERSION_UNKNOWN. Servers that did not answer are not judged: the
- * plan names them. Whether their disks have room: requireRoom.
+ * Throws NEWCOMER_UNFIT and WIRE_VERSION_UNKNOWN. Servers that did not answer are not judged; the
+ * plan names them. Disk space is checked by requireRoom.
  */
 export function requireFitNewcomers(
   { plan, head, state }: Pick<PlanToCommit, 'plan' | 'head' | 'state'>,
@@ -33,7 +33,7 @@ export function requireFitNewcomers(
   }
 }
 
-/** The middle one of the clocks of servers; undefined: none of them told. */
+/** Returns the median of the servers' clocks; undefined if none reported its time. */
 export function middleClock(statuses: readonly (ServerStatus | null)[]): number | undefined {
   const times = statuses.flatMap((status) => status?.nowMs ?? []).sort((a, b) => a - b);
   return times[times.length >> 1];
@@ -42,9 +42,9 @@ export function middleClock(statuses: readonly (ServerStatus | null)[]): number 
 interface Place {
   readonly ring: string;
   readonly cluster: string;
-  /** The middle one of the clocks of servers that are in the ring. */
+  /** The median clock of servers in the ring. */
   readonly nowMs: number | undefined;
-  /** What helps where the server has another name. */
+  /** What helps if the server has another name. */
   readonly rename: string;
 }
 
@@ -61,7 +61,7 @@ export function requireFit(
       details: { ring, device: device.device, address },
     });
   if (status.wireVersion !== undefined) {
-    // A newer one speaks what is spoken here: servers are upgraded first, ring-builder last.
+    // A newer server speaks this version too: servers are upgraded first, ring-builder last.
     commonWireVersion(Math.min(status.wireVersion, wireVersion), address);
   }
   const name = status.device ?? null;

@@ -1,4 +1,4 @@
-// Whether the servers of a ring read the file of the version that is to come. Pure.
+// Checks that the servers of a ring can read the file of the next version. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -11,9 +11,9 @@ import type { AskedSizes } from './known-sizes.ts';
 import type { PreparedPlan } from './prepare-plan.ts';
 
 /**
- * Throws SERVERS_OLDER where a version is the first one that some server cannot read, or one joins
- * that cannot: the others would go on to it alone, and answer nothing together with it any more
- * until it is upgraded. Servers that did not answer are not judged.
+ * Throws SERVERS_OLDER if the version is the first that some server cannot read, or if a joining
+ * server cannot read it. The other servers would advance without it, and could not answer requests
+ * together with it until it is upgraded. Servers that did not answer are not judged.
  */
 export function requireReaders(prepared: PreparedPlan, sizes: AskedSizes | null): void {
   const { head, changed, plan } = prepared;
@@ -29,7 +29,7 @@ export function requireReaders(prepared: PreparedPlan, sizes: AskedSizes | null)
   const shutOut = older.filter(
     ({ address, version }) =>
       !readsRingFormat(version, format) &&
-      // One that cannot read the head either may have to leave by this very version.
+      // A server that cannot read the head either may have to leave by this very version.
       (readsRingFormat(version, before) || !present.has(address)),
   );
   if (shutOut.length === 0) return;

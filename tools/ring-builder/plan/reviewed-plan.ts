@@ -1,4 +1,4 @@
-// A plan as plan and revert show it before anything is done: its document, lines, what to type.
+// Presents a plan for review, for plan and revert: document, lines, and the command to type.
 import type { Finding } from '@ringwright/base/finding';
 import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import type { Context } from '../cli/verb.ts';
@@ -22,20 +22,23 @@ export async function reviewedPlan(context: Context, wanted: PlanToCommit, effec
   const printed = printEffects(effects, { head: head?.ring ?? null, state });
   return {
     json: { ...planDocument(plan), ...told, brake: guard },
-    /** With further lines after the effects. */
+    /** Adds further lines after the effects. */
     lines: (more: readonly string[]): string[] =>
       printPlan(plan, state, {
         inPlace: effects.inPlace,
         forSwift: isForSwift(opened.entries),
         effects: [...printed, ...more],
       }),
-    /** What makes room first; else the command that carries it out, with what it has to be given. */
+    /**
+     * Returns the command that makes disk space first, or else the command with the options it
+     * needs.
+     */
     next: (command: string, more = ''): string =>
       roomFirst(lacking) ?? `${command} ${commitOptions(plan, guard, lacking)}${more}`,
   };
 }
 
-/** Of the operator's guard: a commit needs two signatures, or a reason. */
+/** The change guard's warning: a commit needs two signatures or a reason. */
 function guardWarnings(guard: ChangeGuard | null): Finding[] {
   if (guard === null) return [];
   const { large, size, override, secondSignature } = guard;

@@ -1,4 +1,4 @@
-// A version that carries a change on, and leaves what is staged as it is.
+// Commits a version that carries on a change, without touching staged changes.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { commitVersion, type VersionToCommit } from '@ringwright/repository/commit-version';
 import type { Head } from '@ringwright/repository/folder/read-log';
@@ -14,11 +14,11 @@ interface Advance
     Pick<VersionToCommit, 'commands' | 'later' | 'receipts' | 'override'> {
   readonly next: Ring;
   readonly message: string;
-  /** Default: that of the head. */
+  /** Default: the state of the head. */
   readonly state?: BuilderState;
 }
 
-/** Throws RING_FILE_INVALID for a head without the builder, and what commitVersion throws. */
+/** Throws RING_FILE_INVALID for a head without builder state, and what commitVersion throws. */
 export async function advanceHead(
   context: Context,
   head: StoredVersion,

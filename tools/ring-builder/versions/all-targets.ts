@@ -1,4 +1,4 @@
-// The servers of every ring of a folder, each once.
+// Returns the servers of every ring of a folder, each once.
 
 import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';

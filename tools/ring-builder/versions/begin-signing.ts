@@ -1,4 +1,4 @@
-// Signing is turned on in a rings folder: three keys, and root 1, which says that they count.
+// Turns signing on in a rings folder: makes three keys, and root 1, which trusts them.
 import { isAbsolute, relative } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { guardMovedShareMax } from '@ringwright/base/limits';
@@ -18,16 +18,16 @@ export interface BegunSigning {
   readonly cluster: string;
   /** Id of root 1. */
   readonly root: string;
-  /** Its file. */
+  /** Path of the trust document. */
   readonly trust: string;
   readonly keys: RoleKeys;
   readonly expires: string;
-  /** Whether keys were made now that no passphrase protects. */
+  /** Whether new keys have no passphrase. */
   readonly isOpen: boolean;
 }
 
 /**
- * `passphrase` is asked for when keys are made; null leaves them unencrypted. Throws USAGE,
+ * `passphrase`: called when keys are made; null leaves them unencrypted. Throws USAGE,
  * TRUST_EXISTS, SIGNING_KEY_LOCKED.
  */
 export async function beginSigning(
@@ -44,7 +44,7 @@ export async function beginSigning(
   const { folder } = context.keys;
   const names = { root: `${name}-root`, ring: name, beacon: `${name}-beacon` };
   const there = await listKeys(folder);
-  // What is there already, such as from a run that was stopped, is used.
+  // Existing keys are used, such as those of a run that was interrupted.
   const isNew = Object.values(names).some((one) => !there.some((known) => known.name === one));
   const passphrase = isNew ? await wanted.passphrase() : null;
   const key = async (one: string): Promise<KnownKey> =>
@@ -74,7 +74,7 @@ export function namesOfKeys({ root, ring, beacon }: RoleKeys): string[] {
   return [root, ring, beacon].map(({ name }) => name);
 }
 
-/** `Alice@db1` has the key `alice`. */
+/** Derives a key name from a user: `Alice@db1` has the key `alice`. */
 export function keyNameOf(user: string): string {
   const [person = ''] = user.split('@', 1);
   return person.toLowerCase().replaceAll(/[^a-z0-9-]/g, '') || 'ring';
@@ -117,7 +117,7 @@ async function clusterOfRings(rings: string): Promise<string> {
   });
 }
 
-/** A rings folder is made to be committed to git and copied about; private keys are not. */
+/** Private keys must not lie in the rings folder, which is committed to git and copied. */
 export function requireElsewhere({ keys, rings }: Context): void {
   const way = relative(rings, keys.folder);
   if (way.startsWith('..') || isAbsolute(way)) return;

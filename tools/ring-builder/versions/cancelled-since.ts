@@ -1,4 +1,4 @@
-// Partitions whose moves were cancelled and that no commit has taken up since. Pure.
+// Finds partitions with canceled moves that no commit has planned again. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
@@ -6,14 +6,14 @@ import { z } from 'zod';
 
 const PARTITIONS_SHOWN_MAX = 10;
 
-/** Since the last commit; ascending. */
+/** Returns those since the last commit, ascending. */
 export function cancelledSince(entries: readonly LogEntry[]): number[] {
   const since = entries.slice(entries.findLastIndex(({ kind }) => kind === 'commit') + 1);
   const lists = since.map(({ details }) => z.array(z.int()).safeParse(details['cancelled']));
   return [...new Set(lists.flatMap(({ data }) => data ?? []))].sort((a, b) => a - b);
 }
 
-/** A plan that moves again what somebody has cancelled says so. */
+/** Warns that a plan moves partitions again whose moves were canceled. */
 export function cancelledFindings(plan: Plan, entries: readonly LogEntry[]): Finding[] {
   const cancelled = new Set(cancelledSince(entries));
   const moves = [plan.moves, ...plan.later].flat();

@@ -1,4 +1,4 @@
-// The composite rings of the folder that a ring is a component of.
+// Finds the composite rings of the folder that contain a ring as a component.
 import type {
   BuilderDevice,
   BuilderState,
@@ -14,11 +14,11 @@ import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 
 export interface Composite {
   readonly state: BuilderState;
-  /** The ring, as it is a part of it. */
+  /** The ring as a component of the composite ring. */
   readonly component: Component;
 }
 
-/** Those that cannot be read are passed over: they say so themselves. */
+/** Skips unreadable rings, which report their own errors. */
 export async function compositesOf(rings: string, ring: string): Promise<readonly Composite[]> {
   const names = (await listRings(rings)).filter((name) => name !== ring);
   const states = await Promise.all(names.map((name) => compositeState(rings, name)));
@@ -28,7 +28,7 @@ export async function compositesOf(rings: string, ring: string): Promise<readonl
   });
 }
 
-/** Most rings are none, which shows without parsing them. */
+/** Parses only files that mention components, because most rings are not composite. */
 async function compositeState(rings: string, name: string): Promise<BuilderState | null> {
   const text = await readRegularText(ringFolder(rings, name).builder).catch(() => '');
   if (!text.includes('"components"')) return null;
@@ -36,13 +36,18 @@ async function compositeState(rings: string, name: string): Promise<BuilderState
   return typeof file === 'string' ? null : file.state;
 }
 
-/** For Context.next: what brings a version of the ring to those it is part of; null: they have it. */
+/**
+ * Returns the command that brings the version to a composite ring, for Context.next; null if all
+ * have it.
+ */
 export function composedAnew(composites: readonly Composite[], version: number): string | null {
   const behind = composites.find(({ component }) => component.version < version);
   return behind === undefined ? null : changeCommand(behind.state);
 }
 
-/** Of devices that are to join the ring: which other component has them, and what comes before. */
+/**
+ * For devices that are to join the ring: says which other component has them, and what to do first.
+ */
 export async function sharedLines(
   rings: string,
   ring: string,

@@ -1,5 +1,5 @@
-// Which device somebody means: `d3`, `3`, `10.0.0.1:6200/sdb` or `r1z2-10.0.0.1:6200/sdb`; where
-// only one device is meant, also `sdb`, `10.0.0.1:6200` or `10.0.0.1`. Pure.
+// Resolves device references: `d3`, `3`, `10.0.0.1:6200/sdb` or `r1z2-10.0.0.1:6200/sdb`; if it is
+// unambiguous also `sdb`, `10.0.0.1:6200` or `10.0.0.1`. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -11,13 +11,13 @@ import { selectorOf } from './device-selector.ts';
 
 const IDS_SHOWN_MAX = 10;
 
-/** Of words that name devices, for help. */
+/** Forms of words that name devices, for the help. */
 export const devicesHelp =
   'd3, 10.0.0.1:6200/sdb, r1z2-10.0.0.1:6200/sdb; or many: r1z2, @10.0.0.1, name=sdb, weight<5';
 
 /**
- * The id of the one device that is meant; whether it may change, applyChanges says. Throws
- * DEVICE_UNKNOWN when none is, or several are; DEVICE_INVALID.
+ * Returns the id of the one device that is meant. applyChanges checks whether it may change. Throws
+ * DEVICE_UNKNOWN if no device or several match; DEVICE_INVALID.
  */
 export function deviceIdOf(state: BuilderState, reference: string): number {
   const found = devicesMeant(state, reference);
@@ -47,8 +47,8 @@ export function deviceIdOf(state: BuilderState, reference: string): number {
 }
 
 /**
- * The ids of the devices that words mean, each once: those that a selector selects, or the one that
- * a word names. A bare name that several devices have is refused: `name=sdb` means them all. Throws
+ * Returns the ids of all devices that the words mean, each once. A word is a selector or names one
+ * device. A bare name of several devices is refused; `name=sdb` selects all of them. Throws
  * DEVICE_UNKNOWN, DEVICE_INVALID.
  */
 export function deviceIdsOf(state: BuilderState, words: readonly string[]): number[] {
@@ -74,19 +74,24 @@ export function selectedDevices(
   return devices.flatMap((device) => (device !== null && selects(device) ? [device] : []));
 }
 
-/** Devices of a word of `search`: of a selector, or all that a bare part names. */
+/**
+ * Returns the devices for a word of `search`: those of a selector, or all that a bare part matches.
+ */
 export function searched(state: BuilderState, word: string): BuilderDevice[] {
   const selects = isName(state, word) ? null : selectorOf(word);
   return selects === null ? devicesMeant(state, word) : selectedDevices(state, selects);
 }
 
-/** An id, a device written in full, or the very name of one, whatever else it could mean. */
+/**
+ * Whether the word is an id, a device in full, or exactly a device's name, even if it could also be
+ * a selector.
+ */
 function isName({ devices }: BuilderState, word: string): boolean {
   if (/^d\d+$/.test(word) || /^r\d+z\d+-/.test(word)) return true;
   return devices.some((device) => device?.device === word);
 }
 
-/** By id, in Swift's form, by `IP:PORT/NAME`, or by any part of that which stands alone. */
+/** Matches by id, by Swift's form, by `IP:PORT/NAME`, or by a part of it. */
 function devicesMeant({ devices }: BuilderState, reference: string): BuilderDevice[] {
   const there = devices.filter((device) => device !== null);
   const id = /^d?(\d{1,9})$/.exec(reference)?.[1];
@@ -107,7 +112,7 @@ function devicesMeant({ devices }: BuilderState, reference: string): BuilderDevi
   });
 }
 
-/** `d3 r1z2-10.0.0.1:6200/sdb`. */
+/** Returns `d3 r1z2-10.0.0.1:6200/sdb`. */
 export function nameDevice(device: Parameters<typeof formatDevice>[0] & { id: number }): string {
   return `d${device.id} ${formatDevice(device)}`;
 }

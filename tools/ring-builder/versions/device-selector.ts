@@ -1,4 +1,4 @@
-// Selectors: which of the devices of a ring are meant, by terms that all must hold. Pure.
+// Selectors: choose devices of a ring by terms that must all hold. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
 
@@ -33,9 +33,9 @@ const comparisons: Readonly<Record<string, (one: number, other: number) => boole
   '!=': (one, other) => one !== other,
 };
 
-/** Null when the word is no selector, but perhaps the name of one device. Throws DEVICE_INVALID. */
+/** Returns null if the word is no selector and may be a device name. Throws DEVICE_INVALID. */
 export function selectorOf(word: string): Test | null {
-  // What follows meta= is all of it: people write commas there.
+  // Everything after meta= is one term, because the text may contain commas.
   const [, before = '', meta] = /^(.*?)(?:(?:^|,)meta=(.*))?$/s.exec(word) ?? [];
   const terms = before === '' ? [] : before.split(',');
   const tests = terms.map((term) => termOf(term, word));

@@ -1,23 +1,23 @@
-// The devices of a ring as status shows them: what is in force of each, and what is staged. Pure.
+// The devices of a ring as status shows them: what is in force, and what is staged. Pure.
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
 
-/** What is in force of a device; null: it is staged to join. */
+/** What is in force; null: the device is staged to join. */
 type Committed = Pick<BuilderDevice, 'weight' | 'state' | 'hold'> | null;
 
 export interface DeviceStanding extends BuilderDevice {
   readonly committed: Committed;
-  /** It is to hold nothing, holds nothing, and no move brings it anything: it may be removed. */
+  /** The device is meant to be empty, is empty, and no move goes to it: it may be removed. */
   readonly drained: boolean;
 }
 
-/** `staged`: the state with what is staged. */
+/** `staged`: the state with staged changes applied. */
 export function deviceStandings(
   { devices }: BuilderState,
   committed: BuilderState,
   head: Pick<Ring, 'table' | 'moves'> | null,
 ): DeviceStanding[] {
-  // From a composite ring nobody removes devices: its components do.
+  // Devices of a composite ring are removed in its components.
   const holders = head === null || committed.components ? null : holdersOf(head);
   return devices
     .filter((device) => device !== null)
@@ -41,7 +41,7 @@ function committedOf(device: BuilderDevice | null): Committed {
   return { weight, state, ...(hold !== undefined && { hold }) };
 }
 
-/** `1`, or `1 -> 2 (staged)`. */
+/** Returns `1`, or `1 -> 2 (staged)`. */
 export function standingText(device: DeviceStanding, field: 'weight' | 'state'): string {
   const { committed, drained } = device;
   const staged = standing(device, field);
@@ -51,13 +51,13 @@ export function standingText(device: DeviceStanding, field: 'weight' | 'state'):
   return drained && field === 'state' ? `${staged}, drained` : staged;
 }
 
-/** An active device that is held is told as held. */
+/** For an active device with a hold, returns the hold as its state. */
 function standing(device: NonNullable<Committed>, field: 'weight' | 'state'): string {
   if (field === 'weight') return `${device.weight}`;
   return device.state === 'active' ? (device.hold ?? 'active') : device.state;
 }
 
-/** `remove`: the command that stages devices of these names to leave. */
+/** `remove`: returns the command that stages the removal of these devices. */
 export function drainedLines(
   devices: readonly DeviceStanding[],
   remove: (names: string) => string,

@@ -1,5 +1,5 @@
-// What the log knows of servers that were given a ring: how many took it, and when. Pure.
-// Whether they still have it, `health` asks them.
+// What the log knows of pushes: how many servers took the ring, and when. `health` asks servers
+// whether they still have it. Pure.
 import { counted } from '@ringwright/base/counted';
 import { type LogEntry, reachesServers } from '@ringwright/repository/folder/log-entry';
 
@@ -7,14 +7,14 @@ interface LastPush {
   readonly version: number;
   /** ISO 8601, UTC. */
   readonly time: string;
-  /** `store`: servers fetch it from there. `restore`: it came from servers, or a file they know. */
+  /** `store`: servers fetch it there. `restore`: it came from servers, or from a file they know. */
   readonly by: 'push' | 'store' | 'restore';
-  /** Servers that accepted it then, of those asked; null where that was not noted. */
+  /** Servers that accepted it then, of those asked; null if not recorded. */
   readonly accepted: number | null;
   readonly servers: number | null;
 }
 
-/** The highest version that servers were told of, by the newest word on it; null: none ever was. */
+/** Returns the newest entry on the highest version that reached servers; null: none ever did. */
 export function lastPush(entries: readonly LogEntry[]): LastPush | null {
   const told = entries.filter(reachesServers);
   const version = told.reduce((highest, one) => Math.max(highest, one.version), 0);
@@ -27,13 +27,16 @@ export function lastPush(entries: readonly LogEntry[]): LastPush | null {
   return { version, time, by, accepted, servers };
 }
 
-/** Imported, and never given to servers here: those of Swift take neither push nor rollout. */
+/**
+ * Whether the ring was imported from Swift and never pushed here. Swift's servers take neither push
+ * nor rollout.
+ */
 export function isForSwift(entries: readonly LogEntry[]): boolean {
   const source = entries[0]?.details['source'];
   return typeof source === 'string' && source.startsWith('swift ') && lastPush(entries) === null;
 }
 
-/** What gives such a ring to its servers. */
+/** Returns the command that exports such a ring for its servers. */
 export function exportCommand(ring: string): string {
   return `export-swift ${ring} ${ring}.ring.gz`;
 }

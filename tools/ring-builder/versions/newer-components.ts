@@ -1,4 +1,4 @@
-// The components of a composite ring that have newer versions than those it is composed of.
+// Finds components of a composite ring with newer versions than it is composed of.
 import { counted } from '@ringwright/base/counted';
 import { codedOrDisk } from '@ringwright/base/disk-error';
 import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
@@ -9,11 +9,11 @@ import type { Context } from '../cli/verb.ts';
 
 export interface NewerComponent {
   readonly ring: string;
-  /** The version that the composite ring is composed of. */
+  /** The version in the composite ring. */
   readonly composed: number;
-  /** Null where its folder cannot be read, or is not here. */
+  /** Null if its folder cannot be read or is not here. */
   readonly newest: number | null;
-  /** Of its head: compose takes none that has moves in flight. */
+  /** Moves in flight of its head. compose accepts only a component without any. */
   readonly inFlight: number;
   /** Why it cannot be read. */
   readonly why?: string;
@@ -21,11 +21,14 @@ export interface NewerComponent {
 
 export interface Newer {
   readonly newer: readonly NewerComponent[];
-  /** By what the ring follows them, for Context.next; null: there is nothing to follow. */
+  /** The command by which the ring follows them, for Context.next; null: nothing to follow. */
   readonly follow: string | null;
 }
 
-/** None for a ring that is its own. Reads the log of each component, and the head of a newer one. */
+/**
+ * Reads the log of each component, and the head of a newer one. Empty for a ring without
+ * components.
+ */
 export async function newerComponents(
   rings: string,
   state: Pick<BuilderState, 'ring' | 'components'>,
@@ -61,7 +64,7 @@ function followCommand(
   return moving === undefined ? changeCommand(state) : `rollout ${moving.ring}`;
 }
 
-/** For people. */
+/** Returns lines for people. */
 export function newerLines(context: Pick<Context, 'next'>, { newer, follow }: Newer): string[] {
   const lines = newer.map(
     (one) => `${newerText(one)}; this ring has version ${one.composed} of it`,
@@ -69,7 +72,7 @@ export function newerLines(context: Pick<Context, 'next'>, { newer, follow }: Ne
   return follow === null ? lines : [...lines, `what follows it: ${context.next(follow)}`];
 }
 
-/** `photos-east has version 3`, and what holds it up. */
+/** Returns `component photos-east has version 3`, and moves in flight. */
 export function newerText({ ring, newest, inFlight, why }: NewerComponent): string {
   if (newest === null) return `component ${ring} cannot be read (${why})`;
   const moving = inFlight === 0 ? '' : ` with ${counted(inFlight, 'move')} in flight`;

@@ -1,4 +1,4 @@
-// Whether a version that a server has belongs to another history of the ring than the one here.
+// Decides whether a server's version belongs to another history of the ring than the one here.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -6,29 +6,29 @@ import { idAt } from '@ringwright/ring/audit/fork-point';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { ringStatus } from '../servers/server-status.ts';
 
-/** Of versions that the log does not name nobody can tell; a fork that was settled here is none. */
+/** Returns false for versions that the log does not name, and for a fork that was settled here. */
 export function isOtherLine(entries: readonly LogEntry[], said: VersionId): boolean {
   const made = entries.find((entry) => makesVersion(entry) && entry.version === said.version);
   if (made === undefined || made.id === said.id) return false;
   return !entries.some((entry) => isSettlement(entry) && entry.version >= said.version);
 }
 
-/** As settle notes it. */
+/** Whether the entry was written by settle. */
 function isSettlement({ kind, details }: LogEntry): boolean {
   return kind === 'push' && 'settled' in details;
 }
 
 /**
- * A history under a higher epoch goes over what others made under a lower one. A first signed ring
- * has no lower epoch to go over.
+ * Whether our history overrides theirs by a higher epoch. Unsigned rings have no epoch, so a first
+ * signed ring overrides nothing.
  */
 export function isHigherEpoch(ours: number | null, theirs: number | null): boolean {
   return ours !== null && theirs !== null && ours > theirs;
 }
 
 /**
- * For a push. Versions that the ring names itself are left to the server, which compares them and
- * raises the alarm. Throws RING_FORK.
+ * Called before a push. Ancestors that the ring itself names are left to the server, which compares
+ * them and raises the fork alarm. Throws RING_FORK.
  */
 export async function requireOwnLine(
   { ring, id, signing }: Pick<StoredVersion, 'ring' | 'id' | 'signing'>,

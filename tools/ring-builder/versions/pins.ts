@@ -1,8 +1,8 @@
-// The pins that are in force. Pure.
+// Prints the pins in force. Pure.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { printPartitions } from './cancelled-since.ts';
 
-/** One line, or none; `unpin` is a command that frees one of them. */
+/** Returns one line or none. `unpin`: returns the command that removes a pin. */
 export function pinLines(
   { pins = [] }: Pick<BuilderState, 'pins'>,
   unpin: (partition: number) => string,

@@ -1,4 +1,4 @@
-// What becomes of weights on their way where a command is about something else. Pure.
+// Says what happens to ramps when a command changes something else. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import { isRampHeld } from '@ringwright/builder/state/step-ramps';
@@ -8,7 +8,7 @@ interface Around {
   readonly after: BuilderState;
 }
 
-/** One line for each ramp that a staged change ends, hands on or keeps waiting. */
+/** Returns a line for each ramp that a staged change ends, hands on or holds. */
 export function rampNotes({ before, after }: Around): string[] {
   return after.devices.flatMap((is) => {
     const was = is === null ? null : (before.devices[is.id] ?? null);
@@ -26,7 +26,10 @@ function noteOf(was: BuilderDevice | null, is: BuilderDevice): string | null {
   return is.state === 'active' && is.ramp === undefined ? `${ramp} ends` : null;
 }
 
-/** Of a plan: ramps that end before their target. `old`: what a revert goes back to. */
+/**
+ * Returns findings for ramps that a plan ends before their target. `old`: the state that a revert
+ * goes back to.
+ */
 export function rampEndFindings({ before, after }: Around, old: BuilderState | null): Finding[] {
   return after.devices.flatMap((is) => {
     if (is?.state !== 'active' || is.ramp !== undefined) return [];

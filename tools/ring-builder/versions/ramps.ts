@@ -1,4 +1,4 @@
-// Weights on their way: what is due, and what a commit does with it. Times are UTC. Pure.
+// Describes ramps: which steps are due, and what a commit does with them. Times are UTC. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import type {
   BuilderDevice,
@@ -13,14 +13,14 @@ export interface RampRow {
   readonly id: number;
   readonly weight: number;
   readonly target: number;
-  /** Most weight that one version adds or takes. */
+  /** The most weight that one version adds or takes away. */
   readonly step: number;
   /** ISO 8601, UTC. */
   readonly from: string;
   readonly until: string;
   /**
-   * `held`: the window is open, and maintenance keeps slots where they are. `over`: it closed
-   * before the target was reached; the weight stays.
+   * `held`: the window is open, but maintenance keeps the slots where they are. `over`: the window
+   * closed before the target was reached; the weight stays.
    */
   readonly phase: 'before' | 'due' | 'held' | 'over';
 }
@@ -47,7 +47,7 @@ function phaseOf(device: BuilderDevice, nowHours: number): RampRow['phase'] {
   return nowHours < (device.ramp?.untilHour ?? 0) ? 'held' : 'over';
 }
 
-/** `step`: the command that takes the next one. */
+/** `step`: the command that takes the next step. */
 export function rampLines(rows: readonly RampRow[], step: string): string[] {
   const phases = {
     before: 'not open yet',
@@ -62,7 +62,7 @@ export function rampLines(rows: readonly RampRow[], step: string): string[] {
   );
 }
 
-/** Of a --step-ramps for which nothing was due. */
+/** Says why --step-ramps took no step. */
 export function whyNoStep(ring: string, rows: readonly RampRow[]): string[] {
   if (rows.length === 0) {
     return [`no device is on its way: ring-builder ramp ${ring} DEVICE WEIGHT begins a ramp`];
@@ -73,8 +73,8 @@ export function whyNoStep(ring: string, rows: readonly RampRow[]): string[] {
 }
 
 /**
- * What a plan says of them; `after` is the state that would be committed. Windows that are shut
- * are told where steps were wanted, and none is taken.
+ * Returns the findings of a plan about ramps. `after`: the state that would be committed. Closed
+ * windows are mentioned only if steps were requested and none is taken.
  */
 export function rampFindings(
   rows: readonly RampRow[],
@@ -101,7 +101,7 @@ export function rampFindings(
     });
 }
 
-/** Steps of 0.12 add up to 0.6400000000000001: nobody wants to read that. */
+/** Rounds the sum of steps: 0.12 a step adds up to 0.6400000000000001. */
 function shown(weight: number): number {
   return Number(weight.toPrecision(12));
 }
@@ -110,7 +110,7 @@ function isoOf(hour: number): string {
   return new Date(hour * MS_PER_HOUR).toISOString();
 }
 
-/** `2026-11-21 22:00 to 2026-11-22 06:00 UTC`. */
+/** Returns `2026-11-21 22:00 to 2026-11-22 06:00 UTC`. */
 export function windowText({ fromHour, untilHour }: WeightRamp): string {
   return printWindow(isoOf(fromHour), isoOf(untilHour));
 }

@@ -1,4 +1,5 @@
-// Beacons from the tool: the word of a beacon key that a version is the newest, for a while.
+// Makes beacons: statements signed by a beacon key that a version is the newest, for a limited
+// time.
 
 import { accessToGive } from '@ringwright/repository/folder/access-file';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
@@ -12,10 +13,10 @@ import type { Context } from '../cli/verb.ts';
 import type { TrustDocuments } from '../servers/give-trust.ts';
 import { keyOfRole } from './signing.ts';
 
-/** A pusher that runs every few minutes keeps it alive; a frozen server is noticed as soon. */
+/** A push every few minutes keeps the beacon valid, and a frozen server is noticed as soon. */
 export const beaconMinutes = 10;
 
-/** Null when the private half of no beacon key is here. */
+/** Returns null if no private beacon key is here. */
 export async function makeBeacon(
   context: Context,
   trust: Trust,
@@ -33,8 +34,8 @@ export async function makeBeacon(
 }
 
 /**
- * trust.json, access.json when enough have signed it, and a beacon when the version is the head and
- * a beacon key is here.
+ * Returns trust.json, access.json if enough keys have signed it, and a beacon if the version is the
+ * head and a beacon key is here.
  */
 export async function trustToGive(
   context: Context,

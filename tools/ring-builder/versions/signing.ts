@@ -1,4 +1,4 @@
-// Signing in the tool: which key signs, whether a version may go out, and what to say of it.
+// Signing in the tool: which key signs, whether a version may be pushed, and what is reported.
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type Approval, approvalOf, requireApproved } from '@ringwright/repository/approval';
@@ -10,9 +10,9 @@ import type { Trust, TrustRole } from '@ringwright/ring/trust/trust-root';
 import type { Context } from '../cli/verb.ts';
 
 /**
- * The key that signs ring versions here, or undefined: in an unsigned folder, and where no private
- * half of a trusted key is, which commitVersion then refuses. One command signs with one key: two
- * keys on one machine must not pass for two people.
+ * Returns the key that signs ring versions here. Returns undefined in an unsigned folder, and
+ * without a private half of a trusted key, which commitVersion then refuses. A command signs with
+ * one key: two keys on one machine must not pass for two people.
  */
 export async function ringKey(context: Context): Promise<KeyObject | undefined> {
   const trust = await trustOf(context);
@@ -41,7 +41,7 @@ export async function keyOfRole(
   );
 }
 
-/** Keys of a role whose private half lies in the keys folder, by name. */
+/** Returns keys of a role whose private half lies in the keys folder, by name. */
 async function localKeys(
   context: Context,
   trust: Trust,
@@ -51,15 +51,15 @@ async function localKeys(
   return known.filter(({ id }) => trust.keys[role].has(id));
 }
 
-/** The newest root of the folder, or null where rings are unsigned. Throws TRUST_INVALID. */
+/** Returns the newest root of the folder, or null if rings are unsigned. Throws TRUST_INVALID. */
 export async function trustOf(context: Context): Promise<Trust | null> {
   return (await readTrust(context.rings))?.trust ?? null;
 }
 
-/** How the folder's access document stands. Null: nobody has granted anything here. */
+/** State of the folder's access document. Null: no access has been granted here. */
 export interface AccessStanding {
   readonly version: number;
-  /** Signatures without which no server takes it. */
+  /** Missing signatures, without which no server accepts it. */
   readonly missing: number;
 }
 
@@ -76,18 +76,18 @@ export function missingOf({ signers, needed }: RingsAccess): number {
   return Math.max(0, needed - signers.length);
 }
 
-/** What may be pushed: throws SIGNATURES_MISSING while a version waits for signatures. */
+/** Throws SIGNATURES_MISSING while a version waits for signatures. */
 export async function requirePushable(context: Context, version: StoredVersion): Promise<void> {
   requireApproved(version, await trustOf(context));
 }
 
 interface SignedAnswer extends Approval {
   readonly lines: readonly string[];
-  /** The command to type next, when somebody must sign first. */
+  /** The command to type next if somebody must sign first. */
   readonly next: string | null;
 }
 
-/** What a commit says of the signatures of the version it made. Loud when there are none. */
+/** Reports the signatures of a committed version. Warns if there are none. */
 export async function tellSigned(
   context: Context,
   ring: string,

@@ -1,4 +1,4 @@
-// Stages a merge, or what has to come first: the moves that bring the partitions together.
+// Stages a merge, or first the moves that bring its partitions together.
 import { isDeepStrictEqual } from 'node:util';
 import { gatherPins } from '@ringwright/builder/plan/gather-pins';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
@@ -9,7 +9,7 @@ import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import type { Answer, Context } from '../cli/verb.ts';
 import { stageAndAnswer } from './stage-verb.ts';
 
-/** `again`: the command that stages it when they lie together. */
+/** `again`: the command that stages the merge once the partitions are together. */
 export async function stageReshape(
   context: Context,
   ring: string,

@@ -1,4 +1,5 @@
-// What all staging verbs share: stage under the lock, then say what is staged and what is next.
+// The common part of all staging verbs: stages under the lock, then reports what is staged and what
+// comes next.
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
@@ -48,7 +49,7 @@ export function authorOf(context: Context): { readonly user: string; readonly ti
   return { user: context.user, time: new Date(context.nowMs()).toISOString() };
 }
 
-/** One line about a change; `state` is one in which its device is known. */
+/** Describes a change in one line. `state`: one that contains the change's device. */
 export function describeChange(change: Change, state: BuilderState): string {
   if (change.kind === 'set') {
     const { sizes, ...settings } = change.settings;
@@ -96,7 +97,7 @@ function balanceOf(sizes: PartitionSizes | null): string {
   return `by bytes (sizes of ${known} of ${counted(levels.length, 'partition')})${swaps}`;
 }
 
-/** As the options are typed. */
+/** Formats settings as the options are typed. */
 function settingsText({ restedThrough, ...settings }: Readonly<Record<string, unknown>>): string {
   const typed = Object.entries(settings).map(([name, value]) => {
     const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -106,7 +107,7 @@ function settingsText({ restedThrough, ...settings }: Readonly<Record<string, un
   return [...typed, ...(restedThrough === undefined ? [] : [rested])].join(', ');
 }
 
-/** As typed: `none` takes a key or an address away. */
+/** Formats fields as typed; `none` means that a key or an address is removed. */
 function fieldsOf({ replication, key, ...fields }: DeviceFields): string {
   const copies = replication && formatAddress(replication);
   return [

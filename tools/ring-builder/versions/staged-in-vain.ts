@@ -1,4 +1,5 @@
-// What to type when a commit has nothing to do: what is staged in vain would wait for ever. Pure.
+// Suggests a command if a commit has nothing to do, so that ineffective staged changes do not wait
+// forever. Pure.
 import { counted } from '@ringwright/base/counted';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
@@ -9,7 +10,7 @@ interface Idle {
   readonly next: string;
 }
 
-/** Changes that undo each other are in vain: a weight that was set, and set back. */
+/** Detects staged changes that cancel each other out, such as a weight set and set back. */
 export function whenIdle({ ring, staged }: Pick<OpenedRing, 'ring' | 'staged'>): Idle {
   const changes = stagedChanges(staged).length;
   if (changes === 0) return { lines: [], next: `status ${ring}` };

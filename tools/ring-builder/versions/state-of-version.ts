@@ -1,9 +1,9 @@
-// The builder state that a version carries. Pure.
+// Returns the builder state that a version carries. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 
-/** Throws RING_FILE_INVALID for a version whose file does not carry the builder. */
+/** Throws RING_FILE_INVALID if the version's file carries no builder state. */
 export function stateOf({ ring, state }: StoredVersion): BuilderState {
   if (state !== null) return state;
   const { keyspace, version } = ring;

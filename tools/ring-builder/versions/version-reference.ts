@@ -1,4 +1,4 @@
-// Which version somebody means: `7`, `v7`, `head`, `@`, `@~2`, or the start of a ring id. Pure.
+// Resolves version references: `7`, `v7`, `head`, `@`, `@~2`, or the start of a ring id. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog, requireHead } from '@ringwright/repository/folder/read-log';
@@ -9,7 +9,7 @@ import type { Context } from '../cli/verb.ts';
 
 const ID_CHARACTERS_MIN = 6;
 
-/** The number of a version that the log has. Throws RING_EMPTY, RING_VERSION_UNKNOWN. */
+/** Returns the number of a version in the log. Throws RING_EMPTY, RING_VERSION_UNKNOWN. */
 export function versionOf(ring: string, entries: readonly LogEntry[], reference = 'head'): number {
   const head = requireHead(ring, entries);
   const made = entries.filter(makesVersion);
@@ -31,7 +31,7 @@ export const versionPositional = {
   version: { describe: '7, @~1 or the start of an id; default: the head' },
 };
 
-/** With the log it was found in. Throws RING_EMPTY, and what readVersion throws. */
+/** Returns the version with its log. Throws RING_EMPTY, and what readVersion throws. */
 export async function askedVersion(
   args: Arguments,
   { rings }: Pick<Context, 'rings'>,

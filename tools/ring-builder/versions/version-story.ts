@@ -1,4 +1,4 @@
-// What the log and the file of a version tell of how it was made. Pure.
+// Tells from the log and the file of a version how it was made. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
@@ -7,7 +7,7 @@ import { describeChange } from './stage-verb.ts';
 
 const STAGED_SHOWN_MAX = 20;
 
-/** By whom, when and why, by which commands, what these staged, and what the change guard said. */
+/** Returns author, time, message, commands, what these staged, and the change guard's verdict. */
 export function madeLines(
   entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'commands' | 'details'>,
   made: { readonly staged: readonly Change[] | null; readonly state: BuilderState | null },
@@ -20,7 +20,7 @@ export function madeLines(
   ];
 }
 
-/** Why it was large, and what let it pass; nothing of other versions. */
+/** Says why the version was large and what let it pass; empty for other versions. */
 export function guardLines({ details }: Pick<LogEntry, 'details'>): string[] {
   const { large, override } = details;
   if (typeof large !== 'string') return [];
@@ -29,7 +29,7 @@ export function guardLines({ details }: Pick<LogEntry, 'details'>): string[] {
   return [`large change, ${large}; ${passed}`];
 }
 
-/** The commands alone do not say: --from FILE and the like. */
+/** Lists staged changes, which commands such as --from FILE do not show. */
 function stagedLines(staged: readonly Change[] | null, state: BuilderState | null): string[] {
   if (staged === null || state === null) return [];
   const hidden = staged.length - STAGED_SHOWN_MAX;

@@ -1,4 +1,4 @@
-// What a change has left to do when its last version has landed: later waves, when the next of them
+// Finds what a change has left to do after its last version: later waves, the time when the next
 // may begin, and moves that no version has noted. Pure.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
@@ -15,23 +15,26 @@ import { isForSwift } from './last-push.ts';
 const MINUTES_PER_HOUR = 60;
 
 export interface WavesLeft {
-  /** What a rollout goes on with. */
+  /** The waves that a rollout continues with. */
   readonly waves: LaterWaves;
-  /** Moves of these waves, and those that are not noted. */
+  /** Moves of these waves, and moves that were not noted. */
   readonly movesLeft: number;
-  /** Beyond what a version can note, or left by a program that noted none: a commit plans them. */
+  /**
+   * Moves beyond what a version can note, or left by a program that noted none. A commit plans
+   * them.
+   */
   readonly movesNotNoted: number;
-  /** What may move now, and what is left then. */
+  /** What may move now, and what is left after that. */
   readonly next: NextWave;
-  /** ISO 8601, UTC, to the minute; null unless all that is noted rests until then. */
+  /** ISO 8601, UTC, to the minute; null unless all noted moves rest until then. */
   readonly restsUntil: string | null;
-  /** What shows, or makes, the version that goes on with those that are not noted. */
+  /** The command that shows, or makes, a version that continues with moves not noted. */
   readonly change: string;
-  /** It is for Swift, which knows no rollout: the next commit plans all that is left. */
+  /** The ring is for Swift, which has no rollout: the next commit plans everything left. */
   readonly forSwift: boolean;
 }
 
-/** Of the head and its log. */
+/** Computes this from the head and its log. */
 export function wavesLeft(
   head: StoredVersion,
   entries: readonly LogEntry[],
@@ -52,7 +55,7 @@ export function wavesLeft(
   return { ...left, next, restsUntil: rests ? until : null };
 }
 
-/** A revert goes back at once: min_part_hours holds up none of its waves. */
+/** min_part_hours does not delay the waves of a revert. */
 function waveAt(
   { ring, state }: StoredVersion,
   entries: readonly LogEntry[],
@@ -68,7 +71,10 @@ function waveAt(
   };
 }
 
-/** The fewest after which a move may go: what has rested once stays so. */
+/**
+ * Returns the fewest minutes after which a move may start. Bisection works, because rested
+ * partitions stay rested.
+ */
 function minutesOfRest({ state }: StoredVersion, readyIn: (hours: number) => NextWave): number {
   let [rests, goes] = [0, Math.ceil((state?.minPartHours ?? 0) * MINUTES_PER_HOUR)];
   while (goes - rests > 1) {
@@ -80,15 +86,15 @@ function minutesOfRest({ state }: StoredVersion, readyIn: (hours: number) => Nex
 }
 
 /**
- * Who changes what is left logs how much it is in all, as `movesLeft`: what is not in the version's
- * file of these moves was not noted.
+ * A version that changes the remaining moves logs their total as `movesLeft`. Those not in the
+ * version's file were not noted.
  */
 export function notNoted(entries: readonly LogEntry[], noted: number): number {
   const counted = entries.findLast(({ figures }) => figures['movesLeft'] !== undefined);
   return Math.max(0, (counted?.figures['movesLeft'] ?? 0) - noted);
 }
 
-/** Of a plan that is too large for the version to note all of it. */
+/** Warns that a plan is too large for the version to note all of it. */
 export function notNotedFindings({ ring, later, movesLeft }: Plan): Finding[] {
   const left = movesLeft - moveCount(later);
   if (left === 0) return [];
@@ -98,7 +104,7 @@ export function notNotedFindings({ ring, later, movesLeft }: Plan): Finding[] {
   return [{ code: 'MOVES_NOT_NOTED', message, details: { movesLeft, movesNotNoted: left } }];
 }
 
-/** For people; nothing when nothing is left. */
+/** Returns lines for people; none if nothing is left. */
 export function wavesLeftLines(
   ring: string,
   { movesLeft, movesNotNoted, restsUntil, change, forSwift }: WavesLeft,

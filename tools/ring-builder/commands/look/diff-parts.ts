@@ -1,11 +1,11 @@
-// Parts of a diff that rings alone do not have: builder settings, traffic per tier. Pure.
+// The parts of a diff that need more than the rings: builder settings and traffic per tier. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { MovedSlot, SettingChange } from '@ringwright/ring/diff-rings';
 import type { Ring } from '@ringwright/ring/ring';
 
-/** Settings and states of devices that only the builder knows. */
+/** Compares settings and device states that only the builder state has. */
 export function stateSettings(
   { state: before }: StoredVersion,
   { state: after }: StoredVersion,
@@ -26,7 +26,7 @@ export function stateSettings(
     .map(([name, old, now]) => ({ name, before: old, after: now }));
 }
 
-/** State members are plain JSON; a missing one is null. */
+/** Members of the state are plain JSON; a missing one is null. */
 function json(value: unknown): Json {
   return (value ?? null) as Json;
 }
@@ -39,8 +39,8 @@ export interface TierTraffic {
 }
 
 /**
- * Slots that crossed the borders of regions, zones and servers, those without any left out. A
- * device is where the later ring has it; one that was removed, where it was.
+ * Counts slots that moved between regions, zones and servers; names without any are omitted. A
+ * device counts where the later ring has it; a removed one, where it was.
  */
 export function tierTraffic(
   { before, after }: { readonly before: Ring; readonly after: Ring },

@@ -1,4 +1,4 @@
-// ring-builder diff: what differs between two versions.
+// ring-builder diff: shows what differs between two versions.
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -46,7 +46,7 @@ export const verb: Verb = {
     const sizes = flag(args, 'bytes')
       ? await askSizes(ring, ringTargets(after.ring, after.state))
       : null;
-    // What has moved is there already.
+    // The moved slots are already at their new devices.
     const asPlanned = { heldBytes: () => 0, isAway: () => false };
     const traffic = sizes === null ? null : planTraffic(moved, { ...sizes, ...asPlanned });
     const differs =

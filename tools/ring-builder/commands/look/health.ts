@@ -12,7 +12,7 @@ import { byWeight, exitOf, hintsOf, type Trouble } from '../../health/trouble.ts
 import { type OlderServer, olderLines } from '../../servers/older-servers.ts';
 import { newerLines } from '../../versions/newer-components.ts';
 
-/** All are in --json. */
+/** --json lists all troubles. */
 const TROUBLES_SHOWN_MAX = 50;
 const ADDRESSES_SHOWN_MAX = 3;
 
@@ -29,8 +29,8 @@ export const verb: Verb = {
     const rings = await checkRings(context, await chosen(context, optionalText(args, 'ring')));
     const troubles = byWeight(rings.flatMap((one) => one.troubles));
     const shown = grouped(troubles);
-    const waiting = await waitingRoot(context.rings).catch(() => null); // key trust says why
-    // Who watches no ring at all watches the wrong folder, or one whose rings are lost.
+    const waiting = await waitingRoot(context.rings).catch(() => null); // key trust reports why
+    // A folder without rings is not well: it is the wrong one, or its rings are lost.
     const isWell = rings.length > 0 && troubles.length === 0;
     return {
       json: {
@@ -73,7 +73,7 @@ function counts(judged: RingHealth['judged']): typeof nobody {
   return { servers, reached, current, inFlight, paused };
 }
 
-/** As many troubles as the table has rows: --json has one for each server. */
+/** Counts troubles by rows of the table; --json has one for each server. */
 function headline(rings: readonly RingHealth[], groups: readonly Group[]): string {
   if (rings.length === 0) return 'there are no rings here';
   const all = counted(rings.length, 'ring');
@@ -91,20 +91,20 @@ function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]):
   if (worst !== undefined) return worst.command;
   const behind = rings.find(({ follow }) => follow !== null);
   if (behind?.follow) return behind.follow;
-  // What it is composed into goes to the servers.
+  // Components need no push: the ring composed of them goes to the servers.
   const parts = new Set(rings.flatMap(({ components }) => components));
   const unpushed = rings.find(({ ring, judged }) => judged?.given === false && !parts.has(ring));
   if (unpushed !== undefined) return unpushed.judged?.first ?? `push ${unpushed.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
 }
 
-/** Each server once, whatever number of rings it has. */
+/** Returns each server once, regardless of the number of its rings. */
 function olderOf(rings: readonly RingHealth[]): OlderServer[] {
   const all = rings.flatMap(({ judged }) => judged?.older ?? []);
   return [...new Map(all.map((one) => [one.address, one])).values()];
 }
 
-/** A composite ring that is behind is served as well as before: a line, and no trouble. */
+/** A composite ring that lags its components is served as before: a line, but no trouble. */
 function behindLines(context: Context, health: RingHealth): string[] {
   return newerLines(context, health).map((line) => `${health.ring}: ${line}`);
 }
@@ -130,7 +130,7 @@ function stateOf({ judged, troubles, newer }: RingHealth): string {
   return newer.length > 0 ? `${paused}, to be composed anew` : paused;
 }
 
-/** People sign when they meet: a line, and no trouble. */
+/** Signatures may take days to collect: a line, but no trouble. */
 function waitingLine(context: Context, { root, unsigned }: Rotation): string {
   const who = `it lacks signatures of ${unsigned.map(({ name }) => name).join(', ')}`;
   return `root of trust ${root.version} waits: ${who}; ${context.next('key trust')} shows it`;
@@ -140,7 +140,7 @@ interface Group extends Trouble {
   readonly addresses: readonly string[];
 }
 
-/** Servers with the same trouble are one line; its address may be in the cause once more. */
+/** Puts servers with the same trouble into one row. The reason may repeat the address. */
 function grouped(troubles: readonly Trouble[]): Group[] {
   const groups = new Map<string, Group>();
   for (const one of troubles) {

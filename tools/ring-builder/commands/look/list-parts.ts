@@ -1,4 +1,4 @@
-// ring-builder list-parts: which partitions devices hold, and how many of the replicas.
+// ring-builder list-parts: lists the partitions that devices hold, with the number of replicas.
 import { counted } from '@ringwright/base/counted';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
@@ -10,7 +10,7 @@ import { stateOf } from '../../versions/state-of-version.ts';
 
 interface HeldPartition {
   readonly partition: number;
-  /** By replica index, the devices asked for that hold it. */
+  /** The requested devices that hold the partition, by replica index. */
   readonly slots: readonly { readonly replica: number; readonly device: number }[];
 }
 

@@ -1,4 +1,4 @@
-// ring-builder list: the rings of the folder, each with its head and what waits there.
+// ring-builder list: lists the rings of the folder, each with its head and what waits.
 
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -24,24 +24,27 @@ interface ListedRing {
   readonly ring: string;
   readonly version: number | null;
   readonly id: string | null;
-  /** ISO 8601, UTC, of the head. */
+  /** Time of the head, ISO 8601 in UTC. */
   readonly time: string | null;
   readonly partitions: number | null;
   readonly replicas: number | null;
-  /** Of the head, or of what is staged where there is none. */
+  /** Servers of the head; without a head, of the staged devices. */
   readonly servers: number;
   readonly devices: number;
   readonly staged: number;
   readonly inFlight: number;
-  /** For later waves, those that no version has noted among them. */
+  /** Moves left for later waves, including those that no version has noted. */
   readonly movesLeft: number;
   readonly restsUntil: string | null;
   readonly pushed: number | null;
-  /** Of its head, before it can be pushed; null: the folder's trust.json tells nothing. */
+  /** Signatures that the head lacks before it can be pushed; null if trust.json is unreadable. */
   readonly signaturesMissing: number | null;
-  /** By what a composite ring follows newer components, for Context.next; null: nothing to follow. */
+  /**
+   * The command by which a composite ring follows newer components, for Context.next; null: none
+   * are newer.
+   */
   readonly follow: string | null;
-  /** What waits, or why it cannot be read. */
+  /** What waits, or why the ring cannot be read. */
   readonly state: string;
 }
 
@@ -53,7 +56,7 @@ export const verb: Verb = {
   run: async (_args, context) => {
     const rings: ListedRing[] = [];
     const names = await requireRings(context.rings);
-    // One that cannot be read is told by health.
+    // `health` reports an unreadable trust.json.
     const trust = await orCoded(trustOf(context));
     for (const name of names) rings.push(await listed(context, name, trust));
     const count = `${counted(rings.length, 'ring')} in ${context.rings}`;
@@ -73,7 +76,9 @@ export const verb: Verb = {
   },
 };
 
-/** What servers have is asked last: a composite ring that is behind is known without them. */
+/**
+ * `health` asks servers, so it comes last: a composite ring that is behind is known without them.
+ */
 function followed(rings: readonly ListedRing[]): string {
   return rings.find(({ follow }) => follow !== null)?.follow ?? 'health';
 }
@@ -114,7 +119,7 @@ async function listed(
     };
   } catch (error) {
     const { code, message } = codedOrDisk(error);
-    // An error of the file system is another for each file.
+    // DISK_FAILED alone would not say which file failed or why.
     const state = code === 'DISK_FAILED' ? `${code}: ${message}` : code;
     return { ...unread, ring: name, state };
   }

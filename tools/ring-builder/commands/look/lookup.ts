@@ -1,4 +1,4 @@
-// ring-builder lookup: where keys are.
+// ring-builder lookup: shows where keys are.
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, lookupKeyBytesMax } from '@ringwright/base/limits';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
@@ -82,7 +82,7 @@ export const verb: Verb = {
   },
 };
 
-/** Which partition a key, or a place on the circle, is in. */
+/** Returns functions that find the partition of a key or of a place on the circle. */
 function partitionsOf({ keyspace, partitioner }: Ring) {
   return {
     partitionOf: partitionerOf(partitioner),
@@ -123,7 +123,7 @@ function keyBytes(key: string): Uint8Array {
   );
 }
 
-/** Throws RING_EMPTY, RING_VERSION_UNKNOWN; also when the ring had no version at that time. */
+/** Throws RING_EMPTY; RING_VERSION_UNKNOWN, also if the ring had no version at that time. */
 function versionAt(
   ring: string,
   entries: readonly LogEntry[],

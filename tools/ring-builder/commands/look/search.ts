@@ -1,4 +1,4 @@
-// ring-builder search: the devices that a selector means, staged changes included.
+// ring-builder search: lists the devices that a selector matches, staged changes included.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { quoteCommand } from '@ringwright/base/quote-command';
@@ -50,7 +50,7 @@ export const verb: Verb = {
   },
 };
 
-/** By id, each once. */
+/** Returns each device once, by id. */
 function devicesOf(state: BuilderState, words: readonly string[]): BuilderDevice[] {
   const ids = new Set(words.flatMap((word) => searched(state, word).map(({ id }) => id)));
   return selectedDevices(state, ({ id }) => ids.has(id));

@@ -1,5 +1,5 @@
-// ring-builder servers: which server has which version in memory and on disk, since when, and why
-// not the head.
+// ring-builder servers: shows which version each server has in memory and on disk, since when, and
+// why it is not the head.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -70,7 +70,7 @@ export const verb: Verb = {
   },
 };
 
-/** Null for what this very command is the answer to. */
+/** Skips advice to run this very command. Returns null if nothing else is left. */
 function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
   return troubles.find(({ command }) => command !== `servers ${ring}`)?.command ?? null;
 }
@@ -81,7 +81,7 @@ const beside: readonly TroubleKind[] = [
   ...(['trust behind', 'trust ends', 'certificate ends'] as const),
 ];
 
-/** What the column STATE has no place for; of a server's own unsigned ring it tells. */
+/** Returns troubles that the STATE column does not show. It shows an unsigned ring of a server. */
 function besideTable({ kind, address, why }: Trouble): string[] {
   if (!beside.includes(kind) && !(kind === 'unsigned' && address === null)) return [];
   return [`${kind}${address === null ? '' : ` at ${address}`}: ${why}`];
@@ -91,13 +91,13 @@ function sinceOf({ sinceMs }: ServerLine): string {
   return sinceMs === null ? '-' : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** What a restart would take; its id where that is not the one in memory. */
+/** The version that a restart would load, with its id if it is not the one in memory. */
 function onDisk({ id, disk }: ServerLine): string {
   if (disk === null) return '-';
   return disk.id === id ? `${disk.version}` : `${disk.version} ${disk.id.slice(0, 12)}`;
 }
 
-/** Requests still in flight on versions below the one that is active. */
+/** Counts requests in flight on versions below the active one. */
 function onOlder({ version, requests }: ServerLine): number | string {
   if (version === null) return '-';
   const older = requests.filter((one) => one.version < version);

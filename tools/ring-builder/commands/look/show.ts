@@ -1,4 +1,4 @@
-// ring-builder show: one version: settings, devices, figures.
+// ring-builder show: shows one version: settings, devices, figures.
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';

@@ -1,4 +1,4 @@
-// ring-builder status: the head, what is staged, and the next command to type.
+// ring-builder status: shows the head, the staged changes, and the next command to type.
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -137,7 +137,10 @@ function devicesTable(devices: readonly DeviceStanding[]): string[] {
   ];
 }
 
-/** Of a component the servers need no version of its own: what it is part of goes to them. */
+/**
+ * The servers do not need a component's own version: they get the ring composed of it. Returns the
+ * command for that ring.
+ */
 async function partOf(
   { rings }: Context,
   { ring, head, entries }: OpenedRing,
@@ -154,7 +157,7 @@ function frozenLines(state: BuilderState): string[] {
   return reason === null ? [] : [`frozen: ${reason}; ${increaseHint}`];
 }
 
-/** A composite ring is composed anew, and nothing shows that before. */
+/** For a composite ring no command shows a plan before it is composed anew. */
 function changeText(context: Context, state: BuilderState): string {
   const command = context.next(changeCommand(state));
   return state.components === undefined
@@ -205,22 +208,25 @@ function signingLines(signing: Approval | null): string[] {
 function nextCommand(
   { ring, head, state }: OpenedRing,
   found: {
-    /** With what is left for later waves. */
+    /** Including the moves left for later waves. */
     readonly inFlight: number;
-    /** No server has the ring: what is left is moved by commits. */
+    /** No server has the ring, so commits make the remaining moves. */
     readonly isOnPaper: boolean;
     readonly forSwift: boolean;
     readonly movesNotNoted: number;
     readonly pushed: number | null;
     readonly changes: number;
     readonly advice: HeadAdvice | null;
-    /** Removed devices that have slots which no move takes away. */
+    /** Removed devices with slots that no move takes away. */
     readonly removed: readonly number[];
-    /** What its servers ask for while moves are in flight; null: to go on. */
+    /** The command that the servers' state suggests while moves are in flight; null: continue. */
     readonly instead: string | null;
-    /** Partitions with moves that were cancelled since the last commit. */
+    /** Number of partitions with moves canceled since the last commit. */
     readonly cancelled: number;
-    /** By what a composite ring follows its components, this ring or others; null: it has them. */
+    /**
+     * The command by which a composite ring, this one or another, follows its components; null:
+     * none.
+     */
     readonly follow: string | null;
   },
 ): string {
@@ -233,7 +239,7 @@ function nextCommand(
     return changeCommand(state);
   }
   if (found.follow !== null) return found.follow;
-  // Its table is not that of its components then.
+  // After canceled moves its table is no longer that of its components.
   if (state.components !== undefined && found.cancelled > 0) return changeCommand(state);
   if (found.forSwift && head !== null) return exportCommand(ring);
   if (found.inFlight > 0) return `commit ${ring} -m "the moves that were left"`;
@@ -248,11 +254,14 @@ function nextCommand(
 }
 
 interface HeadAdvice extends Advice {
-  /** It comes before all else: the head cannot be pushed. */
+  /** The advice comes before all else, because the head cannot be pushed. */
   readonly isFirst: boolean;
 }
 
-/** By what a server would say to the head; null: it has it, as far as the log knows. */
+/**
+ * Returns advice by what a server would answer to the head; null if the servers have it according
+ * to the log.
+ */
 function adviceOnHead(head: {
   readonly opened: OpenedRing;
   readonly stored: StoredVersion;

@@ -1,4 +1,4 @@
-// ring-builder table: the whole table of a version.
+// ring-builder table: prints the whole table of a version.
 import { intervalJson, intervalsOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import { isRetired } from '@ringwright/ring/reshape-ring';
@@ -16,7 +16,7 @@ export const verb: Verb = {
     const { version, partitioner, partitions, replicas, devices, moves } = ring;
     const intervals = isIntervals(partitioner) ? intervalsOf(partitioner) : null;
     const texts = new Map(intervals?.map((one) => [one.id, ` ${intervalText(one)}`]));
-    // Null in a column whose partition takes no keys.
+    // Null in the column of a partition that takes no keys.
     const table = ring.table.map((row) => Array.from(row, (_, at) => holderIn(row, at) ?? null));
     const isGone = isRetired(ring);
     const columns = Array.from({ length: partitions }, (_, partition) =>

@@ -1,5 +1,5 @@
-// ring-builder access revoke, push and sign; and what is said of every access document that was
-// changed: whether it waits for signatures, and which servers have it.
+// ring-builder access revoke, push and sign. Also the answer to every change of the access
+// document: whether it waits for signatures, and which servers have it.
 import { withoutTokens } from '@ringwright/access/change-access';
 import { counted } from '@ringwright/base/counted';
 import { quoteCommand } from '@ringwright/base/quote-command';
@@ -34,7 +34,7 @@ export async function signAnswer(context: Context): Promise<Answer> {
   return changedAnswer(context, access, { json: {}, lines: ['the access document is signed'] });
 }
 
-/** Sent at once where enough have signed it. */
+/** Sends the document at once if enough keys have signed it. */
 export async function changedAnswer(
   context: Context,
   access: RingsAccess,
@@ -72,7 +72,7 @@ export async function changedAnswer(
   };
 }
 
-/** A server without --trust takes no document: to send it again changes nothing. */
+/** A server without --trust accepts no document, so sending it again would not help. */
 function startLine({ rings, next }: Context): string {
   const start = quoteCommand(['ring-server', '--trust', trustPath(rings)]);
   return `TRUST_UNKNOWN: start those servers with ${start} …, then ${next('access push')}`;

@@ -1,4 +1,4 @@
-// ring-builder access grant: a new token; its secret is shown once, and only its hash is kept.
+// ring-builder access grant: makes a token. Its secret is shown once, and only its hash is kept.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { GrantedToken } from '@ringwright/access/access-document';
@@ -51,7 +51,7 @@ export async function grantAnswer(
   const granted: GrantedToken = { id, hash: tokenHash(token), expiresMs, grants };
   const key = await ringKey(context);
   const out = optionalText(args, 'out');
-  // Before it counts: a token that nobody has seen would have to be revoked.
+  // Written before the grant takes effect: a token lost on the way would have to be revoked.
   if (out !== undefined) await writeToken(out, tokenText(token));
   const said = grants.map(grantText).join(', ');
   const access = await changeAccess(context.rings, authorOf(context), {
@@ -83,7 +83,10 @@ function grantsOf(args: Arguments): Grant[] {
   throw usage('a token for nothing: --read, --write, --operator, --metrics or --peer');
 }
 
-/** They may be of another folder, or still to come; a misspelt one opens nothing. */
+/**
+ * Warns of unknown rings. They may be in another folder or not exist yet; a misspelled name grants
+ * nothing.
+ */
 async function unknownRings(rings: string, grants: readonly Grant[]): Promise<string[]> {
   const known = new Set([everyKeyspace, ...(await listRings(rings))]);
   const named = grants.flatMap((grant) => ('keyspace' in grant ? [grant.keyspace] : []));

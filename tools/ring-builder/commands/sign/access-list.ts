@@ -1,4 +1,4 @@
-// ring-builder access list: who may do what, until when, and when it was last used.
+// ring-builder access list: shows who may do what, until when, and when each token was last used.
 import { grantText } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -10,12 +10,12 @@ import { fanOut } from '../../servers/fan-out.ts';
 import { statusOrWhyNot } from '../../servers/server-status.ts';
 import { allTargets } from '../../versions/all-targets.ts';
 
-/** What servers remember since they started. */
+/** The last use of tokens, as servers remember it since they started. */
 interface LastUse {
-  /** Ms since 1970, by token. */
+  /** Unix ms, by token. */
   readonly used: ReadonlyMap<string, number>;
   readonly asked: number;
-  /** Servers that did not say, with the reason. */
+  /** Servers that did not answer, with the reason. */
   readonly silent: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
   };
 }
 
-/** The newest of all servers; `rings` null: nobody is asked. */
+/** Returns the latest use on any server. `rings` null: asks no server. */
 async function lastUse(rings: string | null): Promise<LastUse> {
   const targets = rings === null ? [] : await allTargets(rings);
   const used = new Map<string, number>();

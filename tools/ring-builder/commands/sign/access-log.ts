@@ -1,4 +1,4 @@
-// ring-builder access log: what the audit logs of all servers say, in the order of time.
+// ring-builder access log: prints the audit logs of all servers in order of time.
 import { type AuditLine, checkChain, parseLine } from '@ringwright/access/audit-line';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -19,9 +19,9 @@ import { allTargets } from '../../versions/all-targets.ts';
 interface Asked {
   readonly server: string;
   readonly lines: readonly AuditLine[];
-  /** Why there are none. */
+  /** Why there are no lines. */
   readonly silent?: SilentServer;
-  /** The same, or what is wrong with their chain; empty: all is well. */
+  /** Why there are no lines, or what is wrong with the hash chain; empty: nothing. */
   readonly trouble: string;
 }
 

@@ -1,4 +1,4 @@
-// ring-builder access: tokens, what each may do, and the signed document that tells all servers.
+// ring-builder access: manages tokens and the signed document that tells servers what each may do.
 import { text, texts, usage } from '../../cli/arguments.ts';
 import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';

@@ -1,4 +1,5 @@
-// ring-builder beacon: tells every server, signed, which version is the newest, for a while.
+// ring-builder beacon: tells every server, signed and for a limited time, which version is the
+// newest.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { accessToGive } from '@ringwright/repository/folder/access-file';

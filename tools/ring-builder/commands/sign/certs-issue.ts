@@ -1,4 +1,4 @@
-// ring-builder certs init and issue: an authority, and bundles for the addresses of servers.
+// ring-builder certs init and issue: make an authority, and bundles for the addresses of servers.
 import { isIP } from 'node:net';
 import { grantOfWord, grantUri } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -15,7 +15,9 @@ import {
 import { type Arguments, optionalNumber, optionalText, texts, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 
-/** An authority, unless a run that was stopped made it, and a bundle for each address. */
+/**
+ * Makes an authority and a bundle for each address. Whatever an interrupted run has made is kept.
+ */
 export async function initAnswer(
   args: Arguments,
   context: Context,
@@ -74,7 +76,7 @@ export async function issueAnswer(
   };
 }
 
-/** Of `read:notes/user:` or `operator`. */
+/** Returns the name for a role such as `read:notes/user:` or `operator`. */
 function roleName(word: string): Names[number] {
   const grant = grantOfWord(word);
   if (grant !== null) return { type: 'url', value: grantUri(grant) };
@@ -95,7 +97,7 @@ function namesFor(addresses: readonly string[]): Names {
   });
 }
 
-/** A file name: the colons of IPv6 would not be one everywhere. */
+/** Returns a file name. Some file systems do not accept the colons of IPv6 addresses. */
 function bundleName(typed: string): string {
   const name = typed.replaceAll(':', '-').toLowerCase();
   if (/^[a-z0-9][a-z0-9.-]{0,127}$/.test(name) && !name.startsWith('authority')) return name;

@@ -1,5 +1,6 @@
-// ring-builder certs rotate: bundles with new keys, and another authority in three steps, between
-// which nobody is refused: A, then A and B are believed, then B issues, then B alone is believed.
+// ring-builder certs rotate: replaces bundles with new keys, and the authority in three steps:
+// clients trust A; then A and B; then B issues; then they trust B alone. No connection is refused
+// if the steps are kept apart.
 import { issueCertificate, namesOf } from '../../certs/certificate.ts';
 import {
   authorityNameOf,
@@ -15,7 +16,7 @@ import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { lifeDays } from './certs-issue.ts';
 
-/** The same names, a new key. */
+/** Issues the same names with a new key. */
 export async function rotateAnswer(
   args: Arguments,
   context: Context,
@@ -47,12 +48,12 @@ const afterStep: Readonly<Record<Step, string>> = {
   3: 'step 3 of 3: give it to every client; what the old authority issued counts no more',
 };
 
-/** Each step may be typed again: what was done stays done. */
+/** Each step may be repeated. A completed step is not done again. */
 export async function rotateAuthorityAnswer(args: Arguments, context: Context): Promise<Answer> {
   const certs = await openCerts(args, context);
   if (certs.authorities.length === 0) await openAuthority(certs, context); // throws, with a hint
   const done = stepsDone(certs.authorities);
-  const step = optionalText(args, 'step') as Step | undefined; // yargs knows the choices
+  const step = optionalText(args, 'step') as Step | undefined; // yargs accepts only the choices
   const isBegun = done > 0;
   if (step === undefined)
     throw usage(`${stepText(done)}: certs rotate authority --step ${done + 1}`);
@@ -84,14 +85,14 @@ async function carryOut(
   } else if (step === '2') {
     const turned = { ...certs, authorities: [second, first] };
     await reissue(args, context, { certs: turned, names: [...bundles.keys()] });
-    // Last: a run that was stopped before it does the whole step again.
+    // Written last: if the run is stopped before, the whole step is repeated.
     await writeAuthorities(folder, turned.authorities);
   } else {
     await writeAuthorities(folder, [first]);
   }
 }
 
-/** The one that issues is first in the file, so its order tells how far a rotation has come. */
+/** The issuing authority comes first in the file, so the order shows how far a rotation is. */
 function stepsDone([first = '', second]: readonly string[]): 0 | 1 | 2 {
   if (second === undefined) return 0;
   return numberOf(first) < numberOf(second) ? 1 : 2;

@@ -1,4 +1,4 @@
-// ring-builder certs: an authority, and one bundle (key and certificate) for each server.
+// ring-builder certs: manages an authority, and one bundle (key and certificate) for each server.
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { counted } from '@ringwright/base/counted';

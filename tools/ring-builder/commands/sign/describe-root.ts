@@ -1,4 +1,4 @@
-// A root of trust in a few lines, and what another one would change. Pure.
+// Describes a root of trust, and what another root would change. Pure.
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { TrustRole, TrustRoot } from '@ringwright/ring/trust/trust-root';
 
@@ -17,7 +17,10 @@ export function describe(root: TrustRoot): string[] {
   ];
 }
 
-/** What somebody has to read before signing. Keys by id too: a name may stand for another key. */
+/**
+ * Lists the changes for a person to read before signing. Keys are listed by id as well, because a
+ * name may be reused for another key.
+ */
 export function changeLines(before: TrustRoot, after: TrustRoot): string[] {
   const known = new Set(describe(before));
   return [

@@ -1,4 +1,5 @@
-// ring-builder key generate: a key pair; the first time in a rings folder, signing is turned on.
+// ring-builder key generate: makes a key pair. The first time in a rings folder, it turns signing
+// on.
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { generateKey, requireKeyName, requirePassphrase } from '@ringwright/repository/signing-key';
 import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
@@ -19,7 +20,7 @@ export async function generateAnswer(
   requireElsewhere(context);
   if (names.length > 1) throw usage(`one key at a time, not ${names.join(' ')}`);
   const name = names[0] ?? keyNameOf(context.user);
-  requireKeyName(name); // before anybody is asked for a passphrase
+  requireKeyName(name); // checked before a passphrase is asked for
   const role = optionalText(args, 'role');
   const trust = await readTrust(context.rings);
   if (trust === null && role === undefined) return turnOn(args, context, name);

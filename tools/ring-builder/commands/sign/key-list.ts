@@ -1,4 +1,4 @@
-// ring-builder key list: the keys that count, and those whose private half is here.
+// ring-builder key list: lists the trusted keys, and the keys whose private half is here.
 
 import { printTable } from '@ringwright/base/print-table';
 import { exists } from '@ringwright/node/missing-file';
@@ -12,10 +12,10 @@ import type { Answer, Context } from '../../cli/verb.ts';
 interface ListedKey {
   readonly name: string;
   readonly id: string;
-  /** Null: its private half is here, but no root names it. */
+  /** Null: the private half is here, but no root names the key. */
   readonly role: TrustRole | null;
   readonly here: boolean;
-  /** Of certs: it signs certificates of servers, and no ring; no root has to name it. */
+  /** A key of `certs`: it signs certificates of servers, no rings, and no root names it. */
   readonly authority: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function listAnswer(context: Context): Promise<Answer> {
       return { name, id, role: null, here: true, authority: isAuthorityKey(name) };
     });
   const keys = [...trusted, ...others];
-  // A second root is not what these keys are for.
+  // The keys belong to rings elsewhere, so a second root is not suggested.
   const isElsewhere = here.length > 0 && !(await exists(context.rings));
   const [line, next] =
     trust !== null

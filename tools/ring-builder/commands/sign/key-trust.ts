@@ -1,4 +1,4 @@
-// ring-builder key trust and key revoke: the root in force, and the one that follows it.
+// ring-builder key trust and key revoke: show the root in force, and make the next one.
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { approvalOf } from '@ringwright/repository/approval';
@@ -93,7 +93,7 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
   };
 }
 
-/** Of the access document: a server that begins anew would take it from nobody. */
+/** Whether the access document lacks signatures. A server that starts empty would not accept it. */
 async function lacksSignatures({ rings }: Context): Promise<boolean> {
   const access = await orCoded(requireAccess(rings));
   return !(access instanceof CodedError) && access.signers.length < access.needed;
@@ -103,11 +103,11 @@ interface SignedHead {
   readonly ring: string;
   readonly version: number;
   readonly epoch: number;
-  /** Signatures that it needs before it can be pushed. */
+  /** Signatures that it lacks before it can be pushed. */
   readonly missing: number;
 }
 
-/** Signed heads under the root in force. What cannot be read is left to `health`. */
+/** Returns signed heads, judged by the root in force. `health` reports unreadable rings. */
 async function headsUnder(context: Context): Promise<SignedHead[]> {
   const trust = await trustOf(context);
   const heads: SignedHead[] = [];

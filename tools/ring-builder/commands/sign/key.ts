@@ -1,4 +1,4 @@
-// ring-builder key: signing keys, and the root of trust that says whose count.
+// ring-builder key: manages signing keys, and the root of trust that says which keys count.
 import { listKeys, protectKey } from '@ringwright/repository/signing-key';
 import { text, texts, usage } from '../../cli/arguments.ts';
 import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
@@ -52,7 +52,7 @@ export const verb: Verb = {
   },
 };
 
-/** A passphrase for private keys that have none; all keys here, when no name is given. */
+/** Encrypts private keys that have no passphrase; without names, all keys here. */
 async function protectAnswer(context: Context, names: readonly string[]): Promise<Answer> {
   const { folder, passphrase } = context.keys;
   const wanted = names.length > 0 ? names : (await listKeys(folder)).map(({ name }) => name);

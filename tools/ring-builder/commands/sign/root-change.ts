@@ -1,4 +1,4 @@
-// What the options of `key trust` and `key revoke` make of a root. Pure but for the clock.
+// Turns the options of `key trust` and `key revoke` into a new root. Pure but for the clock.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
@@ -21,7 +21,7 @@ export function isChange(args: Arguments): boolean {
   return flag(args, 'raise-epoch') || options.some((name) => texts(args, name).length > 0);
 }
 
-/** Throws USAGE. Every new root begins its life anew: --days from now. */
+/** Returns the change. Every new root is valid for --days from now. Throws USAGE. */
 export function changeOfRoot(
   args: Arguments,
   context: Pick<Context, 'nowMs'>,
@@ -49,7 +49,7 @@ export function changeOfRoot(
   };
 }
 
-/** Throws SIGNING_KEY_UNKNOWN for a name or id the root does not have. */
+/** Throws SIGNING_KEY_UNKNOWN for a name or id that the root does not have. */
 export function withoutKeys(root: TrustRoot, names: readonly string[]): TrustRoot {
   const gone = names.map((name) => {
     const found = root.keys.filter(
@@ -130,7 +130,7 @@ function parseThreshold(word: string): { readonly role: TrustRole; readonly thre
   throw usage(`--threshold ${word} is not ROLE=N`, '--threshold root=2');
 }
 
-/** When a root made now runs out. */
+/** Returns the expiry of a root made now. */
 export function expiryAfter(args: Arguments, context: Pick<Context, 'nowMs'>): string {
   const days = optionalNumber(args, 'days') ?? trustLifeDaysMax;
   return new Date(context.nowMs() + days * 86_400_000).toISOString();

@@ -1,4 +1,4 @@
-// ring-builder sign: a further signature on a version that waits for it, or after a rotation.
+// ring-builder sign: adds a signature to a version that waits for it, or after a rotation of keys.
 import { requireRingKey } from '@ringwright/repository/encode-version';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
@@ -43,7 +43,7 @@ export const verb: Verb = {
   },
 };
 
-/** What the signature stands for. */
+/** Describes what the signature approves. */
 async function storyOf(
   { rings }: Context,
   ring: string,

@@ -1,4 +1,4 @@
-// The root that waits in trust-next.json: whose signatures it lacks, and giving it up.
+// The root that waits in trust-next.json: shows the signatures it lacks, and discards it.
 import { counted } from '@ringwright/base/counted';
 import { discardWaiting, type Rotation } from '@ringwright/repository/rotate-trust';
 import { type Arguments, flag, usage } from '../../cli/arguments.ts';
@@ -7,7 +7,7 @@ import { authorOf } from '../../versions/stage-verb.ts';
 import { describe } from './describe-root.ts';
 import { isChange } from './root-change.ts';
 
-/** `isNews`: something was signed, or changed. */
+/** `isNews`: something was signed or changed. */
 export function waitingAnswer(
   context: Context,
   rotation: Rotation,
@@ -37,7 +37,7 @@ export function waitingLines(context: Context, rotation: Rotation): string[] {
   ];
 }
 
-/** Throws USAGE, TRUST_UNKNOWN when none waits. */
+/** Throws USAGE; TRUST_UNKNOWN if no root waits. */
 export async function discardAnswer(args: Arguments, context: Context): Promise<Answer> {
   if (isChange(args) || flag(args, 'sign')) {
     throw usage('--discard gives up the root that waits, and goes with no other option');
