@@ -1,4 +1,4 @@
-// A ring that was not there: from settings alone, or from elsewhere with its first version.
+// Adds a new ring: from settings alone, or from elsewhere with its first version.
 import type { KeyObject } from 'node:crypto';
 import { dirname } from 'node:path';
 import { assert } from '@ringwright/base/assert';
@@ -15,8 +15,8 @@ import { type RingFolder, ringFolder } from './folder/ring-folder.ts';
 import { openRing } from './open-ring.ts';
 
 /**
- * Adds a ring without versions to the rings folder, which is made when missing. `command` becomes
- * the first line of what version 1 is made of. Throws NAME_INVALID, RING_EXISTS.
+ * Adds a ring without versions to the rings folder, which is created if missing. `command` becomes
+ * the first command of version 1. Throws NAME_INVALID, RING_EXISTS.
  */
 export async function createRing(
   rings: string,
@@ -30,16 +30,17 @@ interface RingToAdd {
   /** Version 1; null for a ring that has devices and no version yet. */
   readonly ring: Ring | null;
   readonly state: BuilderState;
-  /** As typed, for the log. */
+  /** The command as typed, for the log. */
   readonly command: string;
   readonly entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'figures' | 'details'>;
-  /** Null: it stays unsigned. */
+  /** Null: the ring stays unsigned. */
   readonly signing: { readonly trust: Trust; readonly key: KeyObject } | null;
 }
 
 /**
- * Adds the ring and returns its head. Whatever is killed, no ring without its version is left,
- * which a commit would place anew. Throws NAME_INVALID, RING_EXISTS.
+ * Adds the ring and returns its head. A crash at any point leaves either no ring or the ring with
+ * its version. (Without its version, a commit would place the ring anew.) Throws NAME_INVALID,
+ * RING_EXISTS.
  */
 export async function addRing(rings: string, toAdd: RingToAdd): Promise<Head | null> {
   const { ring, state, command } = toAdd;

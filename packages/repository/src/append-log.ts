@@ -1,5 +1,5 @@
-// The line that makes a change part of the history: for all first, where the head is shared, then
-// in this folder.
+// Appends the log line that makes a change part of the history: first in the head store, if the
+// head is shared, then in this folder.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably } from '@ringwright/node/durable-files';
@@ -10,14 +10,14 @@ import { type PublishStep, publishHead } from './shared/publish-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
 /**
- * Returns the log with the entry. In a shared history the entry names its transaction. Throws what
- * publishHead throws; then the log is what it was.
+ * Returns the log with the new entry. In a shared history the entry names its transaction. Throws
+ * what publishHead throws; the log is then unchanged.
  */
 export async function appendLog(
   { folder, log, shared }: WritableRing,
   entry: Omit<LogEntry, 'previous'>,
   publishing: {
-    /** Versions whose files the entry is about. */
+    /** Versions whose files the entry concerns. */
     readonly changed: readonly number[];
     readonly afterStep?: ((step: PublishStep) => void) | undefined;
   },
@@ -37,9 +37,9 @@ export async function appendLog(
 export type Note = Pick<LogEntry, 'time' | 'user' | 'message' | 'details' | 'kind' | 'commands'>;
 
 /**
- * Adds the note for a committed version: `details` of a `push` says what the servers answered, of
- * `moves` which moves, or which rate. Throws RING_UNKNOWN, LOCK_HELD, HEAD_MOVED when the log
- * has no such version. A crash leaves the entry there or not, and nothing else changed.
+ * Adds a note on a committed version: `details` of a `push` has the servers' answers, of `moves`
+ * the moves or the rate. Throws RING_UNKNOWN, LOCK_HELD, HEAD_MOVED if the log has no such version.
+ * After a crash the entry is there or not, and nothing else has changed.
  */
 export async function noteVersion(
   place: { readonly rings: string; readonly ring: string },
@@ -49,7 +49,7 @@ export async function noteVersion(
   await writeRing(place, note, (ring) => appendNote(ring, head, note));
 }
 
-/** Adds the note to the log and lets builder.json follow; the lock is held by the caller. */
+/** Adds a note to the log and updates builder.json. The caller holds the lock. */
 export async function appendNote(writable: WritableRing, head: Head, entry: Note): Promise<void> {
   assert(!makesVersion(entry), `an entry of kind ${entry.kind} is no note`);
   const { folder, file, log } = writable;
@@ -63,7 +63,7 @@ export async function appendNote(writable: WritableRing, head: Head, entry: Note
   await replaceDurably(folder.builder, printBuilderFile({ ...file, log: end }));
 }
 
-/** A push or rollout takes long: git, or a restore, may have brought another history meanwhile. */
+/** A push or rollout takes long. Meanwhile git or a restore may have brought another history. */
 function isGone(ring: string, head: Head): CodedError {
   const named = `version ${head.version} (${head.id.slice(0, 12)}) of ${ring}`;
   return new CodedError(

@@ -1,4 +1,4 @@
-// Whether a version may go to servers: is it signed, by enough, or does it wait? Pure.
+// Decides whether a version may be pushed to servers: signed by enough keys, or waiting. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
@@ -10,10 +10,10 @@ import type { StoredVersion } from './folder/read-version.ts';
 
 export interface Approval {
   readonly signed: boolean;
-  /** Names of the ring keys of the newest root that have signed it. */
+  /** Names of the newest root's ring keys that have signed the version. */
   readonly signers: readonly string[];
   readonly needed: number;
-  /** Signatures still missing; 0 of an unsigned version in an unsigned folder. */
+  /** Signatures still missing; 0 for an unsigned version in an unsigned folder. */
   readonly missing: number;
 }
 
@@ -34,7 +34,7 @@ export function approvalOf(
   return { signed: true, signers, needed, missing: Math.max(0, needed - found.size) };
 }
 
-/** Throws SIGNATURES_MISSING: servers with --trust would refuse the version. */
+/** Throws SIGNATURES_MISSING if servers with --trust would refuse the version. */
 export function requireApproved(
   version: Pick<StoredVersion, 'bytes' | 'signing' | 'ring'>,
   trust: Trust | null,
@@ -51,7 +51,7 @@ export function requireApproved(
   });
 }
 
-/** The name a key has in a root, or its id. */
+/** Returns the name that a root gives the key, or the key's id. */
 export function nameOf({ root }: Trust, id: string): string {
   return root.keys.find(({ spki }) => keyIdOf(spki) === id)?.name ?? id;
 }

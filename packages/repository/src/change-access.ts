@@ -1,4 +1,4 @@
-// The next access document of a rings folder, signed; or one more signature on the present one.
+// Makes the next signed access document of a rings folder, or adds a signature to the present one.
 import type { KeyObject } from 'node:crypto';
 import { type AccessDocument, accessPayload } from '@ringwright/access/access-document';
 import type { AccessChange } from '@ringwright/access/change-access';
@@ -15,7 +15,7 @@ import type { Author } from './write-ring.ts';
 
 interface Given {
   readonly key: KeyObject | undefined;
-  /** What is done, in a few words, for lists and logs. */
+  /** The change in a few words, for lists and logs. */
   readonly change: string;
   readonly next: (before: AccessDocument | null, change: AccessChange) => AccessDocument;
 }
@@ -36,7 +36,7 @@ export function changeAccess(rings: string, author: Author, wanted: Given): Prom
   });
 }
 
-/** A further signature, where a ring needs several. Throws as changeAccess, and ACCESS_UNKNOWN. */
+/** Adds a signature, if rings need several. Throws as changeAccess, and ACCESS_UNKNOWN. */
 export function signAccess(
   rings: string,
   author: Author,

@@ -1,12 +1,13 @@
-// Adding a version by compare-and-swap on the head. The log line is the commit; all else follows.
+// Adds a version by compare-and-swap on the head. The log line is the commit; all else follows it.
 //
-// Steps, and what is found when the process dies right after each:
-//   written   the version's file lies in versions/: old head; the next writer removes the file
-//   stored, swapped    only where the head is shared: publish-head.ts
-//   logged    the log names the version: new head; builder.json is behind, readers complete it in
-//             memory, the next writer on disk, from the builder section of the version's file
-//   recorded  builder.json follows: new head; the lock is left, its owner seen to be dead
-// A death inside a step leaves a .tmp- file besides, which the next writer removes.
+// Steps, and the state after a crash right behind each:
+//   written   the version's file is in versions/: old head; the next writer removes the file
+//   stored, swapped    only if the head is shared: publish-head.ts
+//   logged    the log names the version: new head; builder.json is behind. Readers complete it in
+//             memory and the next writer on disk, from the builder section of the version's file
+//   recorded  builder.json is up to date: new head; the lock is left, and its owner is known to be
+//             dead
+// A crash inside a step also leaves a .tmp- file, which the next writer removes.
 
 import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -42,34 +43,36 @@ export interface VersionToCommit {
   /** Becomes the builder section of the file and the state in builder.json. */
   readonly state: BuilderState;
   readonly entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'moves' | 'figures' | 'details'> & {
-    /** A commit uses up what is staged; an advance leaves it. */
+    /** A commit consumes the staged changes; an advance leaves them. */
     readonly kind: 'commit' | 'advance';
   };
-  /** What made it, when it was not what is staged: `revert`. A commit then needs nothing staged. */
+  /** The commands that made it instead of staged ones: `revert`. Then nothing may be staged. */
   readonly commands?: readonly string[];
   readonly expected: {
     readonly head: Head | null;
-    /** OpenedRing.stagedDigest the version was planned with; needed by a commit only. */
+    /** OpenedRing.stagedDigest at the time of planning; needed only by a commit. */
     readonly stagedDigest?: string;
   };
-  /** Moves of later waves. Absent: an advance leaves them as they are, a commit has none. */
+  /** Moves of later waves. Absent: an advance keeps the present ones, a commit has none. */
   readonly later?: LaterWaves;
-  /** Of the moves that it finalizes; needed by a version that finalizes any. */
+  /** Receipts of the moves that the version finalizes; required if it finalizes any. */
   readonly receipts?: readonly OpenedReceipt[];
-  /** The key that signs it, in a folder with a trust document. */
+  /** The key that signs the version, in a folder with a trust document. */
   readonly key?: KeyObject | undefined;
-  /** Absent: that of the folder. A ring that is made aside is signed as its folder to be is. */
+  /**
+   * Absent: the folder's own trust. A ring made in a temporary folder names that of its final one.
+   */
   readonly trust?: Trust;
-  /** Why a large change shall pass the change guard; logged, and in the manifest of a signed version. */
+  /** Reason to pass the change guard. It is logged, and in the manifest of a signed version. */
   readonly override?: string | null;
-  /** Called after each step; for progress, and for tests that stop there. */
+  /** Called after each step, for progress and for tests that stop there. */
   readonly afterStep?: (step: CommitStep) => void;
 }
 
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
  * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE, TRUST_UNKNOWN, RECEIPTS_MISSING,
- * VALUE_OUT_OF_RANGE and what encodeVersion throws; then the head is the one that it was.
+ * VALUE_OUT_OF_RANGE and what encodeVersion throws; the head is then unchanged.
  */
 export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<Head> {
   const { ring, state, entry, expected } = toCommit;
@@ -78,7 +81,7 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
     const { folder, file, log } = writable;
     requireHead(ring.keyspace, expected.head, file.head);
     if (entry.kind === 'commit') requireStaged(ring.keyspace, file.staged, expected.stagedDigest);
-    // An import is the first version; what was half moved before may end.
+    // Not for a first version, which may be an import, nor for an advance: moves in flight may end.
     if (file.head !== null && entry.kind === 'commit') requireSteadyPower(file.state);
     assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
@@ -132,7 +135,7 @@ async function readHead({ folder, file }: WritableRing): Promise<StoredVersion |
   return file.head === null ? null : readVersionFile(folder, file.head.version);
 }
 
-/** Receipts come first: a version whose receipts are missing must never be the head. */
+/** Writes the receipts before the version, so that a head never lacks its receipts. */
 async function writeProof(
   folder: RingFolder,
   { ring, receipts = [] }: VersionToCommit,
@@ -160,7 +163,7 @@ function commandOf({ command }: Staged): string {
   return command;
 }
 
-/** By link, which fails when the file is there: should two ever get here, only one goes on. */
+/** Links the file into place, which fails if it exists: if two writers ever get here, one stops. */
 async function writeVersionFile(
   folder: RingFolder,
   version: number,
@@ -175,7 +178,7 @@ async function writeVersionFile(
   });
 }
 
-/** Servers that were given a root take no unsigned version, and the history would show it. */
+/** Servers that trust a root accept no unsigned version, and the history would show the gap. */
 function requireUnsigned(rings: string, { ring, signing }: StoredVersion): void {
   if (signing === null) return;
   const { keyspace, version } = ring;

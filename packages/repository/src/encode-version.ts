@@ -1,4 +1,5 @@
-// A version as bytes: in a signed folder with what its manifest says of the signing, and signed.
+// Encodes a version as bytes. In a signed folder its manifest names root, epoch and log head, and
+// the file is signed.
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { serializeState } from '@ringwright/builder/state/state-json';
@@ -18,13 +19,13 @@ import type { Verdict } from './judge-version.ts';
 interface EncodedVersion {
   readonly bytes: Uint8Array;
   readonly id: string;
-  /** What the log says of it besides: the guard, the override, the signer. */
+  /** Further details for the log: change guard, override, signer. */
   readonly details: LogEntry['details'];
 }
 
 /**
- * Without trust the bytes are those of an unsigned ring. Throws SIGNING_KEY_UNKNOWN when the key is
- * missing or signs no rings, RING_FOREIGN, TRUST_EXPIRED.
+ * Without trust, returns the bytes of an unsigned ring. Throws SIGNING_KEY_UNKNOWN if the key is
+ * missing or is no ring key, RING_FOREIGN, TRUST_EXPIRED.
  */
 export function encodeVersion(
   { ring, state, key, entry }: VersionToCommit,
@@ -54,7 +55,7 @@ export function encodeVersion(
   return { bytes: withSignatures(bytes, [signature]), id, details };
 }
 
-/** What the signatures of a ring file are over. */
+/** Returns the payload that the signatures of a ring file cover. */
 export function ringPayload(bytes: Uint8Array): { type: string; bytes: Uint8Array } {
   return { type: ringPayloadType, bytes: splitRingFile(bytes).manifest };
 }

@@ -1,4 +1,5 @@
-// The operator's guard at a commit: is the next version a large change, and who lets it pass? Pure.
+// The change guard at a commit: decides whether the next version is a large change, and what lets
+// it pass. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { guardMovedShareMax, overrideCharactersMax } from '@ringwright/base/limits';
 import type { LaterWaves } from '@ringwright/builder/plan/plan';
@@ -10,9 +11,9 @@ import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { type LogEntry, reachesServers } from './folder/log-entry.ts';
 
 export interface Verdict {
-  /** Why it is a large change; null when it is none. */
+  /** Why it is a large change; null if it is none. */
   readonly large: string | null;
-  /** The reason it passes all the same, when one was needed and given. */
+  /** The reason that lets it pass, if one was needed and given. */
   readonly override: string | null;
 }
 
@@ -21,7 +22,7 @@ interface VersionToJudge {
   readonly state: BuilderState;
   /** Of a revert, with `details.revert`. */
   readonly entry: Pick<LogEntry, 'kind'> & Partial<Pick<LogEntry, 'details'>>;
-  /** Moves that a commit leaves for later versions: they are judged with it. */
+  /** Moves that a commit leaves for later versions. They are judged with it. */
   readonly later?: LaterWaves | undefined;
 }
 
@@ -32,7 +33,7 @@ export interface JudgedFrom {
   readonly head: Ring | null;
 }
 
-/** What holds a large change up, and what lets it pass. */
+/** Why the change guard stops a large change, and what lets it pass. */
 export interface ChangeGuard {
   readonly large: string;
   readonly size: ChangeSize;
@@ -43,8 +44,8 @@ export interface ChangeGuard {
 }
 
 /**
- * A large one passes with a reason; in a signed folder it may also wait for its second signature,
- * if there is a second key. Throws BRAKE, VALUE_OUT_OF_RANGE.
+ * Lets a large change pass with a reason. In a signed folder it may also wait for its second
+ * signature, if there is a second key. Throws BRAKE, VALUE_OUT_OF_RANGE.
  */
 export function judgeVersion(
   from: JudgedFrom,
@@ -62,8 +63,9 @@ export function judgeVersion(
 }
 
 /**
- * Servers see no more than the first wave. One that is large by itself says why it passes; else
- * they refuse it as a large one that hides, and no further signature helps.
+ * Judges a first wave alone, because servers see no more of the change. If it looks large by
+ * itself, its manifest must say why it passes. Otherwise servers refuse it as a large change that
+ * does not declare itself, and no further signature helps.
  */
 function waveVerdict(from: JudgedFrom, { ring }: VersionToJudge, trust: Trust | null): Verdict {
   const head = knownHead(from);
@@ -73,12 +75,12 @@ function waveVerdict(from: JudgedFrom, { ring }: VersionToJudge, trust: Trust | 
   return { large, override: large === null ? null : override };
 }
 
-/** Null: nothing can be lost by a first version, nor by any of a ring that was never pushed. */
+/** Returns null for a first version, and for a ring that was never pushed: nothing can be lost. */
 function knownHead({ entries, head }: JudgedFrom): Ring | null {
   return entries.some(reachesServers) ? head : null;
 }
 
-/** Null for a change that is not large. */
+/** Returns null if the change is not large. */
 export function changeGuardOf(
   from: JudgedFrom,
   version: VersionToJudge,
@@ -96,7 +98,7 @@ export function changeGuardOf(
   return { large, size, override: role?.override ?? true, secondSignature };
 }
 
-/** What was removed before has been judged before. */
+/** Returns devices removed by this version. Earlier removals were judged before. */
 function newlyRemoved(before: BuilderState, after: BuilderState): ReadonlySet<number> {
   const isRemoved = ({ devices }: BuilderState, id: number): boolean =>
     devices[id]?.state === 'removed';
@@ -105,8 +107,9 @@ function newlyRemoved(before: BuilderState, after: BuilderState): ReadonlySet<nu
 }
 
 /**
- * Many small waves are one change, also when the first of them is empty since everything rests. But
- * slots of a partition that move one after the other are never few at once.
+ * Sums up all waves: many small waves are one change, even if the first is empty because all
+ * partitions rest. But underQuorum is that of the first wave, because slots of a partition that
+ * move one after the other never fall below a quorum at once.
  */
 function withLaterWaves(
   now: ChangeSize,
@@ -114,7 +117,7 @@ function withLaterWaves(
   { ring, entry, later = [] }: VersionToJudge,
 ): ChangeSize {
   if (entry.kind !== 'commit' || later.length === 0) return now;
-  // Where slots end up is all that counts, so waves after each other are one list of moves.
+  // Only the final devices of slots count, so successive waves can be one list of moves.
   const moves = later.flat().map((move, index): Move => {
     return { ...move, state: 'PROPOSED', assignment: ring.nextAssignment + index };
   });
@@ -122,7 +125,10 @@ function withLaterWaves(
   return { ...whole, underQuorum: now.underQuorum };
 }
 
-/** Servers that hold data are told to serve what nobody copies to them. */
+/**
+ * Detects --direct on servers that hold data: they would serve partitions that nobody copies to
+ * them.
+ */
 function forced(size: ChangeSize, next: Ring): string | null {
   if (size.moved === 0 || next.moves.length > 0) return null;
   return `${size.moved} of ${size.slots} slots change device at once, without a copy (--direct)`;
@@ -153,7 +159,10 @@ function guarded(
   });
 }
 
-/** What a removed device holds counts as lost; one that is drained gives it away first. */
+/**
+ * Suggests to drain a removed device. Slots of a removed device count as lost; a drained one moves
+ * them first.
+ */
 function drainInstead({ keyspace }: Ring, [first, ...more]: readonly number[]): string {
   if (first === undefined) return '';
   if (more.length > 0) return 'remove one after the other, a rollout in between; else ';
@@ -163,7 +172,7 @@ function drainInstead({ keyspace }: Ring, [first, ...more]: readonly number[]): 
   return `as long as d${first} answers, drain it before it is removed: ${drain}; else `;
 }
 
-/** What shows the moves. Later waves, and a composite ring, have no plan of their own. */
+/** Names the command that shows the moves. Later waves and composite rings have no plan to show. */
 function lookFirst({
   ring: { keyspace },
   state,

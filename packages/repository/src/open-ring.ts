@@ -1,4 +1,4 @@
-// Opening a ring's folder for reading: state, staged changes, head. It never writes.
+// Opens a ring's folder for reading: state, staged changes, head. It never writes.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -25,18 +25,18 @@ import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 
 export interface OpenedRing {
   readonly ring: string;
-  /** As of the head, staged changes not applied. */
+  /** As of the head; staged changes are not applied. */
   readonly state: BuilderState;
   readonly staged: readonly Staged[];
-  /** Identity of what is staged, for commitVersion. */
+  /** Identity of the staged changes, for commitVersion. */
   readonly stagedDigest: string;
   readonly head: Head | null;
   readonly entries: readonly LogEntry[];
 }
 
 /**
- * State, staged and head. Throws RING_UNKNOWN, RING_LOG_DAMAGED, BUILDER_FILE_INVALID, and where
- * builder.json is behind RING_FILE_INVALID.
+ * Returns state, staged changes and head. Throws RING_UNKNOWN, RING_LOG_DAMAGED,
+ * BUILDER_FILE_INVALID, and RING_FILE_INVALID where builder.json is behind.
  */
 export async function openRing(rings: string, ring: string): Promise<OpenedRing> {
   const folder = await requireRing(rings, ring);
@@ -52,16 +52,19 @@ export async function openRing(rings: string, ring: string): Promise<OpenedRing>
 }
 
 interface FolderContent {
-  /** As it should be: completed where a crash left builder.json behind the log. */
+  /** Completed in memory if a crash left builder.json behind the log. */
   readonly file: BuilderFile;
   readonly log: RingLog;
-  /** True when builder.json on disk is behind. */
+  /** Whether builder.json on disk is behind the log. */
   readonly behind: boolean;
 }
 
-/** Reads log and builder.json, which may be behind the log, never ahead: it is written later. */
+/**
+ * Reads log and builder.json. builder.json is written last, so it may be behind the log but never
+ * ahead.
+ */
 export async function readFolder(folder: RingFolder): Promise<FolderContent> {
-  // A commit between the two reads makes builder.json look ahead: then the log is read again.
+  // A commit between the two reads makes builder.json look ahead. Then the log is read again.
   for (let attempt = 0; ; attempt += 1) {
     const log = await readRingLog(folder);
     const file = await readBuilderFile(folder);
@@ -88,7 +91,7 @@ export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> 
   });
 }
 
-/** What builder.json would be, had the last command not been stopped before writing it. */
+/** Returns the builder.json that the last command would have written had it not been stopped. */
 async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Promise<BuilderFile> {
   const done = log.hashes.indexOf(file.log ?? '') + 1;
   const missed = log.entries.slice(done);
@@ -108,8 +111,9 @@ async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Pr
 }
 
 /**
- * A crash leaves what was committed still staged. Other commands are another operator's: this
- * builder.json comes from a copy of the folder in which changes were staged on an older head.
+ * Throws STAGED_ON_OLD_HEAD if the staged changes are not those that were committed. After a crash
+ * the committed changes are still staged. Other changes mean that this builder.json comes from a
+ * copy of the folder in which changes were staged on an older head.
  */
 function requireSameChanges(folder: RingFolder, file: BuilderFile, committed: LogEntry): void {
   const commands = file.staged.map(({ command }) => command);

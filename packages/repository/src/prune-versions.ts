@@ -1,4 +1,4 @@
-// Taking old versions' files out of a ring's folder. The log keeps what they did, and their ids.
+// Removes the files of old versions from a ring's folder. The log keeps their entries and ids.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -19,21 +19,21 @@ import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 interface Pruned {
   readonly versions: readonly number[];
   readonly bytes: number;
-  /** Where the files are now; null when nowhere. */
+  /** Where the files are now; null: deleted. */
   readonly archive: string | null;
 }
 
 interface PruneRequest {
-  /** Newest versions to keep, the head included: 1 or more. */
+  /** Number of newest versions to keep, including the head: 1 or more. */
   readonly keep: number;
-  /** Folder that gets a copy of each file first, in a folder of the ring's name. */
+  /** Folder to copy the files to first, in a subfolder of the ring's name. */
   readonly archive: string | null;
   readonly command: string;
 }
 
 /**
  * Copies the files to the archive, notes in the log what will be missing, then removes them. A
- * crash leaves files too many, never too few. Throws RING_UNKNOWN, LOCK_HELD, ARCHIVE_DIFFERS.
+ * crash leaves too many files, never too few. Throws RING_UNKNOWN, LOCK_HELD, ARCHIVE_DIFFERS.
  */
 export async function pruneVersions(
   place: { readonly rings: string; readonly ring: string },
@@ -74,7 +74,7 @@ async function archiveAll(
     if (to === null) continue;
     const path = join(to, versionFileName(version));
     if (await addDurably(path, content)) continue;
-    // A prune that was stopped half-way has copied it before.
+    // An interrupted prune has already copied it.
     if (content.equals(await readRegularFile(path, ringFileBytesMax))) continue;
     throw new CodedError('ARCHIVE_DIFFERS', `${path} is there with other bytes`, {
       hint: 'name another folder; nothing was removed',

@@ -1,4 +1,4 @@
-// Staging again, on a head that others have committed meanwhile, what was staged on an older one.
+// Stages again, on a newer head by others, what was staged on an older one.
 import { mkdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -22,21 +22,21 @@ import type { Author } from './write-ring.ts';
 interface Rebased extends Replayed {
   readonly from: Head | null;
   readonly onto: Head | null;
-  /** Versions that were fetched from the other folder. */
+  /** Versions fetched from the other folder. */
   readonly fetched: readonly number[];
 }
 
 interface RebaseRequest {
-  /** Another rings folder whose history of the ring is longer; null: the log here is. */
+  /** Another rings folder with a longer history of the ring; null: use the log here. */
   readonly upstream: string | null;
   /** Leave out commands that no longer fit, instead of refusing. */
   readonly drop: boolean;
 }
 
 /**
- * builder.json then follows the end of the log, with the staged commands replayed. Nothing changes
- * when it throws: REBASE_CONFLICT with each command and reason, LOGS_DIVERGED, RING_UNKNOWN,
- * LOCK_HELD.
+ * Replays the staged commands on the end of the log, and makes builder.json follow it. Changes
+ * nothing when it throws: REBASE_CONFLICT with each command and reason, LOGS_DIVERGED,
+ * RING_UNKNOWN, LOCK_HELD.
  */
 export async function rebaseRing(
   place: { readonly rings: string; readonly ring: string },
@@ -53,7 +53,7 @@ export async function rebaseRing(
       other === null
         ? own
         : longerLog(own, other.log, { ring: folder.ring, upstream: request.upstream ?? '' });
-    // The files of the longer history are where that is.
+    // Reads version files from the folder with the longer history.
     const upstream = other !== null && log !== own ? other.folder : null;
     const onto = headOf(log.entries);
     const state = onto === null ? file.state : await stateAt(upstream ?? folder, onto);
@@ -68,7 +68,7 @@ export async function rebaseRing(
   });
 }
 
-/** A shared history comes from its store alone. */
+/** Throws USAGE: a shared history comes only from its store. */
 async function requireNoStore(rings: string): Promise<void> {
   const found = await readStoreFile(rings);
   if (found === null) return;
@@ -85,7 +85,7 @@ async function upstreamLog(
   return { folder: other, log: await readRingLog(other) };
 }
 
-/** The other log, when it goes on where ours ends; ours when it is the longer one. */
+/** Returns the other log if it extends ours, or ours if it is the longer one. */
 function longerLog(
   own: RingLog,
   other: RingLog,
@@ -119,7 +119,7 @@ async function stateAt(folder: RingFolder, head: Head): Promise<BuilderState> {
   );
 }
 
-/** Files first: should it stop here, the next writer removes those above the head. */
+/** Fetches files before the log. After a crash, the next writer removes those above the head. */
 async function fetchVersions(
   from: RingFolder,
   to: RingFolder,

@@ -1,27 +1,27 @@
-// Staged changes carried from the state they were staged on to another one. Pure.
+// Carries staged changes from the state that they were staged on to another one. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change, Staged } from '@ringwright/builder/state/change';
 
 export interface Replayed {
-  /** The staged commands that fit, their device ids those of the new state. */
+  /** The staged commands that fit, with the device ids of the new state. */
   readonly staged: readonly Staged[];
-  /** The others, each with the reason. */
+  /** The other commands, each with the reason. */
   readonly refused: readonly { readonly command: string; readonly reason: string }[];
 }
 
 /**
- * Devices that were added get the next free ids of the new state. A command is refused as a whole:
- * when a change of it cannot be applied, sets what has been set otherwise since, or is about a
- * device whose own command did not fit. `without`: commands, by their place, to leave out.
+ * Gives added devices the next free ids of the new state. Refuses a command as a whole if one of
+ * its changes cannot be applied, sets a value that has changed since, or concerns a device whose
+ * own command did not fit. `without`: indexes of commands to leave out.
  */
 export function replayStaged(
   staged: readonly Staged[],
   { from, onto }: { readonly from: BuilderState; readonly onto: BuilderState },
   without: ReadonlySet<number> = new Set(),
 ): Replayed {
-  // Null: the device of that id is not in the new state.
+  // Null: the device with this id is not in the new state.
   const ids = new Map<number, number | null>();
   const fitting: Staged[] = [];
   const refused: { command: string; reason: string }[] = [];
@@ -42,7 +42,7 @@ export function replayStaged(
   return { staged: fitting, refused };
 }
 
-/** The changes with the ids of the new state and what they make of it, or why they do not fit. */
+/** Returns the changes with new ids and the state after them, or why they do not fit. */
 function replayOne(
   changes: readonly Change[],
   at: {
@@ -68,14 +68,14 @@ function replayOne(
   }
 }
 
-/** As typed, and behind it what devices it names are called now: the log keeps both. */
+/** Appends the new ids of devices to the command as typed, so that the log has both. */
 function renamed({ command, changes }: Staged, ids: ReadonlyMap<number, number | null>): string {
   const named = [...new Set(changes.flatMap(devicesOf))].filter((id) => idIn(ids, id) !== id);
   if (named.length === 0) return command;
   return `${command} # ${named.map((id) => `d${id} is now d${idIn(ids, id)}`).join(', ')}`;
 }
 
-/** Devices that a change is about, but for the one it adds. */
+/** Returns the devices that a change refers to, except the one it adds. */
 function devicesOf(change: Change): readonly number[] {
   if (change.kind === 'pin') return [...change.pin.on, ...change.pin.off];
   if (change.kind === 'add') return change.replaces === undefined ? [] : [change.replaces];
@@ -100,7 +100,7 @@ function idIn(ids: ReadonlyMap<number, number | null>, id: number): number {
   return ids.get(id) ?? id;
 }
 
-/** Both sides set the same thing to different values: somebody has to choose. */
+/** Detects that both sides set the same thing to different values, so that somebody must choose. */
 function clash(change: Change, from: BuilderState, onto: BuilderState): string | null {
   if (change.kind === 'set-weight') {
     const [was, is] = [from.devices[change.id]?.weight, onto.devices[change.id]?.weight];
@@ -110,7 +110,7 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
   }
   if (change.kind !== 'set') return null;
   for (const [name, wanted] of Object.entries(change.settings)) {
-    // A measurement takes the place of an older one.
+    // A newer measurement replaces an older one.
     if (name === 'sizes') continue;
     const [was, is] = [settingOf(from, name), settingOf(onto, name)];
     const same = JSON.stringify(was) === JSON.stringify(is);

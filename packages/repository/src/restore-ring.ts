@@ -1,5 +1,5 @@
-// A ring's folder made anew from the file of one version: the builder as it was, a log that begins;
-// or from another folder, with all its history.
+// Makes a ring's folder anew from the file of one version, with the old builder state and a new
+// log; or from another folder, with its whole history.
 import { cp } from 'node:fs/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -24,25 +24,25 @@ export interface Restored {
   readonly signed: boolean;
   /** Names of the keys whose signatures were checked; empty without trust. */
   readonly signers: readonly string[];
-  /** The folder of rings that keeps what was here before; null when nothing was. */
+  /** The folder of rings that keeps the replaced ring; null if there was none. */
   readonly kept: string | null;
 }
 
 interface RingToRestore extends Placing {
   readonly bytes: Uint8Array;
-  /** Whose signatures the file must carry; becomes trust.json where none is. */
+  /** Required signers of the file. Becomes trust.json if there is none. */
   readonly trust: RingsTrust | null;
-  /** The name the ring must have; undefined: the one it has. */
+  /** The name that the ring must have; undefined: any. */
   readonly name: string | undefined;
   readonly message: string;
   readonly command: string;
 }
 
 /**
- * The folder is there as a whole or not at all. State and version file are bit for bit what they
- * were; the log begins with one entry of kind `restore`, since a ring file does not hold the lines
- * before. With trust, signatures are checked first, as a server would. Throws RING_EXISTS,
- * RING_FILE_INVALID, RING_AUDIT_FAILED, USAGE when the name is another, and what authenticateRing
+ * Makes the folder as a whole or not at all. State and version file are restored bit for bit. The
+ * log begins with one entry of kind `restore`, because a ring file does not contain the earlier
+ * lines. With trust, signatures are checked first, as a server would. Throws RING_EXISTS,
+ * RING_FILE_INVALID, RING_AUDIT_FAILED, USAGE for another ring name, and what authenticateRing
  * throws.
  */
 export async function restoreRing(rings: string, toRestore: RingToRestore): Promise<Restored> {
@@ -86,7 +86,7 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
   return { ring, id, signed: signing !== null, signers, kept };
 }
 
-/** Names of the keys whose signatures count. Throws what authenticateRing throws. */
+/** Returns the names of keys whose signatures count. Throws what authenticateRing throws. */
 function signersOf(bytes: Uint8Array, { trust }: RingsTrust, time: string): string[] {
   const { signers } = authenticateRing(bytes, [trust], Date.parse(time));
   return signers.map((id) => nameOf(trust, id));
@@ -103,12 +103,12 @@ function requireName({ keyspace }: Ring, wanted: string | undefined): void {
 interface HistoryToCopy extends Placing {
   /** The other folder of rings. */
   readonly from: string;
-  /** Whose signatures its head must carry. */
+  /** Required signers of its head. */
   readonly trust: RingsTrust | null;
 }
 
 /**
- * What is staged there is not taken. Throws RING_UNKNOWN, RING_EMPTY, RING_LOG_DAMAGED,
+ * Copies a ring without its staged changes. Throws RING_UNKNOWN, RING_EMPTY, RING_LOG_DAMAGED,
  * RING_FILE_INVALID, and what authenticateRing and putInPlace throw.
  */
 export async function copyRing(

@@ -1,5 +1,5 @@
-// The ring stores of a ring: which of them have the head, and others for its files, by the same
-// compare-and-swap as the head.
+// Shows which ring stores of a ring have the head, and replaces them by the compare-and-swap that
+// also moves the head.
 import { readdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HeadRecord } from '@ringwright/head-store/head-record';
@@ -10,8 +10,9 @@ import { requireStorePaths } from './shared/store-file.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
 /**
- * A store that joins has caught up before it is one. Returns the stores before. Throws USAGE,
- * HEAD_MOVED, RING_STORES_TOO_FEW and what writeRing throws; then they are what they were.
+ * Replaces the ring stores and returns the old ones. A joining store has caught up before it
+ * counts. Throws USAGE, HEAD_MOVED, RING_STORES_TOO_FEW and what writeRing throws; the stores are
+ * then unchanged.
  */
 export async function changeRingStores(
   place: { readonly rings: string; readonly ring: string },
@@ -35,7 +36,7 @@ interface RingStoreState {
   readonly state: 'current' | 'behind' | 'away';
 }
 
-/** Null when the ring has no head in a store. Throws what readSharedHead throws. */
+/** Returns null if the ring has no head in a store. Throws what readSharedHead throws. */
 export async function ringStoreStates(
   rings: string,
   ring: string,

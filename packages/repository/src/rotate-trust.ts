@@ -1,6 +1,7 @@
-// The next root of a rings folder: made, signed by those who must, then in force for all rings.
-// Root keys lie on several machines, offline; so a root may wait in trust-next.json, which travels
-// with git or on a stick, until enough of the old and of the new keys have signed it.
+// Makes the next root of a rings folder, collects its signatures, and puts it in force for all
+// rings. Root keys lie on several machines, offline. So a root may wait in trust-next.json, which
+// travels by git or on a removable drive, until enough of the old and of the new keys have signed
+// it.
 import type { KeyObject } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,10 +37,10 @@ export interface Rotation {
   readonly id: string;
   /** False while it waits for signatures. */
   readonly inForce: boolean;
-  /** Valid signatures and those needed, of the keys of the root before and of its own. */
+  /** Valid signatures and the number needed: by keys of the previous root, and by its own keys. */
   readonly byPrevious: readonly [found: number, needed: number];
   readonly byItself: readonly [found: number, needed: number];
-  /** Root keys that have not signed it, of the root whose signatures are lacking. */
+  /** Root keys that have not signed, of a root whose signatures are still needed. */
   readonly unsigned: readonly { readonly name: string; readonly id: string }[];
 }
 
@@ -47,12 +48,12 @@ function pendingPath(rings: string): string {
   return join(rings, 'trust-next.json');
 }
 
-/** The bytes of trust-next.json; null when no root waits. */
+/** Returns the bytes of trust-next.json; null if no root waits. */
 export function readWaiting(rings: string): Promise<Uint8Array | null> {
   return readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
 }
 
-/** Root 1, signed by its own keys. Throws TRUST_EXISTS, TRUST_INVALID. */
+/** Makes root 1, signed by its own keys. Throws TRUST_EXISTS, TRUST_INVALID. */
 export async function beginTrust(
   rings: string,
   author: Author,
@@ -72,9 +73,9 @@ export async function beginTrust(
 }
 
 /**
- * Makes the root that follows. `change` is given the root in force; null signs the one that waits.
- * In force at once when the keys suffice, else it waits. Throws TRUST_UNKNOWN, TRUST_INVALID, and
- * CONFIRMATION_NEEDED when another change waits already.
+ * Makes the next root. `change` gets the root in force; null signs the waiting root. The new root
+ * is in force at once if the keys suffice, else it waits. Throws TRUST_UNKNOWN, TRUST_INVALID, and
+ * CONFIRMATION_NEEDED if another change is waiting.
  */
 export async function rotateTrust(
   rings: string,
@@ -82,7 +83,7 @@ export async function rotateTrust(
   wanted: {
     readonly change: ((root: TrustRoot) => TrustRoot) | null;
     readonly keys: readonly KeyObject[];
-    /** Whether a root that waits, and the signatures it has, may be given up for this one. */
+    /** Whether a waiting root may be discarded with its signatures. */
     readonly replacesWaiting: boolean;
   },
 ): Promise<Rotation> {
@@ -126,7 +127,7 @@ export async function waitingRoot(rings: string): Promise<Rotation | null> {
   return bytes === null ? null : rotationOf(rings, parsePending(bytes));
 }
 
-/** Gives up the root that waits, and its signatures. Throws TRUST_UNKNOWN, LOCK_HELD. */
+/** Discards the waiting root and its signatures. Throws TRUST_UNKNOWN, LOCK_HELD. */
 export function discardWaiting(rings: string, author: Author): Promise<void> {
   return withTrustLock(rings, author, async () => {
     if ((await readWaiting(rings)) === null) throw noneWaits(rings);
@@ -134,7 +135,7 @@ export function discardWaiting(rings: string, author: Author): Promise<void> {
   });
 }
 
-/** The parts of trust-next.json, none of them verified. Throws TRUST_INVALID. */
+/** Returns the parts of trust-next.json without verifying them. Throws TRUST_INVALID. */
 export function openWaitingRoot(bytes: Uint8Array): {
   readonly document: SignedDocument;
   readonly payload: Payload;
@@ -168,7 +169,10 @@ async function rotationOf(rings: string, document: SignedDocument): Promise<Rota
   return { root: own.root, id: own.id, inForce, byPrevious, byItself, unsigned };
 }
 
-/** The documents here are sound: what is wrong is what was asked for. Throws TRUST_INVALID. */
+/**
+ * Rewords errors: the existing documents are valid, so the requested change is wrong. Throws
+ * TRUST_INVALID.
+ */
 function wantedRoot(root: TrustRoot): SignedDocument {
   try {
     return unsigned(root);
@@ -224,7 +228,7 @@ function parsePending(bytes: Uint8Array): SignedDocument {
     const parsed = signedDocumentSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
     if (parsed.payloadType === trustRootType) return parsed;
   } catch {
-    // Said below.
+    // thrown below
   }
   throw trustInvalid('trust-next.json is no signed root');
 }
@@ -237,10 +241,10 @@ function noRootKey(allowed: readonly string[]): CodedError {
   });
 }
 
-/** trust.json is locked as a ring is, and has no other files. */
+/** trust.json is locked like a ring, but has none of its other files. */
 const nowhere = { builder: '', log: '', versions: '', receipts: '' };
 
-/** For what lies beside the rings: trust.json and access.json. Throws LOCK_HELD. */
+/** Runs `work` as the only writer of trust.json and access.json. Throws LOCK_HELD. */
 export async function withTrustLock<T>(
   rings: string,
   author: Author,

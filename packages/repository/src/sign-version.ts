@@ -1,4 +1,4 @@
-// A further signature on a version that is there. The id stays; the log says who signed.
+// Adds a signature to an existing version. Its id stays the same, and the log says who signed.
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably } from '@ringwright/node/durable-files';
@@ -15,14 +15,15 @@ import { type Author, writeRing } from './write-ring.ts';
 
 interface SignedVersion extends Approval {
   readonly id: string;
-  /** False when this key had signed it before. */
+  /** False if this key had signed it before. */
   readonly changed: boolean;
 }
 
 /**
- * Also after a rotation: signatures of keys that count no more stay, as history. A crash leaves the
- * file signed and the log without the note, or both. Throws RING_UNKNOWN, LOCK_HELD, TRUST_UNKNOWN,
- * TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING when the version was made unsigned.
+ * Also used after a rotation of keys: signatures of keys that no longer count stay, as history. A
+ * crash leaves the file signed with or without the note in the log. Throws RING_UNKNOWN, LOCK_HELD,
+ * TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING if the version was made
+ * unsigned.
  */
 export async function signVersion(
   place: { readonly rings: string; readonly ring: string },

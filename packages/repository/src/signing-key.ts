@@ -1,6 +1,5 @@
-// Private signing keys on disk: PKCS8, mode 0600, one file each beside its public half; encrypted
-// where there is a passphrase. They never lie in a rings folder, which is made to be committed to
-// git.
+// Private signing keys on disk: PKCS8, mode 0600, one file each beside its public half, encrypted
+// if there is a passphrase. They never lie in a rings folder, which is made to be committed to git.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,12 +31,12 @@ export function requireKeyName(name: string): void {
   });
 }
 
-/** What opens a private key; asked of only where one is encrypted. Null: nobody knows it. */
+/** Returns the passphrase; called only for an encrypted key. Null: unknown. */
 type Passphrase = () => Promise<string | null>;
 
 /**
- * Makes a key pair; durable when it returns. Without a passphrase it is not encrypted. Throws
- * NAME_INVALID, SIGNING_KEY_EXISTS, _LOCKED for a weak passphrase.
+ * Makes a key pair. Durable when it returns. Without a passphrase it is not encrypted. Throws
+ * NAME_INVALID, SIGNING_KEY_EXISTS, SIGNING_KEY_LOCKED for a weak passphrase.
  */
 export async function generateKey(
   folder: string,
@@ -55,7 +54,7 @@ export async function generateKey(
   return { name, id: keyIdOf(spki), spki };
 }
 
-/** The keys of a folder, by name; no passphrase is needed. */
+/** Returns the keys of a folder, sorted by name. Needs no passphrase. */
 export async function listKeys(folder: string): Promise<KnownKey[]> {
   const names = (await readdir(folder).catch(onlyMissing)) ?? [];
   const keys: KnownKey[] = [];
@@ -68,8 +67,8 @@ export async function listKeys(folder: string): Promise<KnownKey[]> {
 }
 
 /**
- * The private half. Throws SIGNING_KEY_UNKNOWN, and SIGNING_KEY_LOCKED when the passphrase is
- * missing or wrong or others may read the file.
+ * Returns the private half. Throws SIGNING_KEY_UNKNOWN, and SIGNING_KEY_LOCKED if the passphrase is
+ * missing or wrong, or if others may read the file.
  */
 export async function loadKey(
   folder: string,
@@ -86,7 +85,7 @@ export async function loadKey(
   }
 }
 
-/** Encrypts a private half that was not; false: it was. Throws as loadKey does. */
+/** Encrypts an unencrypted private half; returns false if it was encrypted. Throws as loadKey. */
 export async function protectKey(
   folder: string,
   name: string,
@@ -100,7 +99,7 @@ export async function protectKey(
   return true;
 }
 
-/** Throws SIGNING_KEY_LOCKED where none was given and nobody could be asked. */
+/** Throws SIGNING_KEY_LOCKED if there is no passphrase and nobody could be asked. */
 export function requirePassphrase(passphrase: string | null, name: string): string {
   if (passphrase !== null) return passphrase;
   throw locked(`key ${name} needs a passphrase`);
@@ -139,7 +138,7 @@ function requireStrong(passphrase: string): void {
   );
 }
 
-/** Secrets are born with mode 0600, and no file is ever written over a key. */
+/** Creates secret files with mode 0600, and never overwrites a key. */
 async function writeOnce(path: string, content: string, name: string): Promise<void> {
   await writeNewFile(path, content).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;

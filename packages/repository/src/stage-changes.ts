@@ -1,4 +1,4 @@
-// Staging: remembers what the next commit shall change. Nothing moves yet.
+// Stages changes: remembers what the next commit is to change. Nothing moves yet.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
@@ -14,19 +14,19 @@ import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';
 
 interface StageResult {
-  /** What this command staged: none where all is as it asks already. */
+  /** The changes staged by this command; none if the state is already as requested. */
   readonly changes: readonly Change[];
-  /** All that is staged now. */
+  /** Everything that is staged now. */
   readonly staged: readonly Staged[];
-  /** The state with everything staged applied, and without what this command staged. */
+  /** The state with all staged changes, and the state before this command. */
   readonly state: BuilderState;
   readonly before: BuilderState;
 }
 
 /**
- * Stages what `changesOf` makes of the state with all earlier staged changes applied, all or none.
- * Throws what applyChanges throws, PART_POWER_INCREASING, LOCK_HELD, RING_UNKNOWN; then
- * builder.json is as it was.
+ * Stages the changes that `changesOf` makes of the state with all earlier staged changes, all or
+ * none. Throws what applyChanges throws, PART_POWER_INCREASING, LOCK_HELD, RING_UNKNOWN;
+ * builder.json is then unchanged.
  */
 export async function stage(
   place: { readonly rings: string; readonly ring: string },
@@ -40,7 +40,7 @@ export async function stage(
     const before = applyChanges(file.state, stagedChanges(file.staged));
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
-    // The commands of operators are typed again, by hand and by scripts.
+    // Operators and scripts may repeat a command. A repetition stages nothing.
     if (sameState(before, state)) {
       return { changes: [], staged: file.staged, state, before };
     }
@@ -54,10 +54,10 @@ export async function stage(
 }
 
 /**
- * Forgets staged commands and returns them: those of these numbers, counted from 1 as
- * `stagedCommands` lists them, or all. Later ones keep their effect, with other device ids where a
- * device was added before. What a new ring was created with stays. Throws USAGE for a number that
- * is not there, STAGED_NEEDED when a later command does not fit without them, LOCK_HELD.
+ * Drops staged commands and returns them: those with these numbers, counted from 1 as in
+ * `stagedCommands`, or all. Later commands keep their effect, with other device ids if a dropped
+ * one added a device. Settings from the creation of a ring stay. Throws USAGE for an unknown
+ * number, STAGED_NEEDED if a later command does not fit without them, LOCK_HELD.
  */
 export async function unstage(
   place: { readonly rings: string; readonly ring: string },
@@ -77,7 +77,9 @@ export async function unstage(
   });
 }
 
-/** In order; a command that changed nothing made a new ring, and is none of them. */
+/**
+ * Returns staged commands in order, without the one that created the ring, which has no changes.
+ */
 export function stagedCommands(staged: readonly Staged[]): readonly Staged[] {
   return staged.filter(({ changes }) => changes.length > 0);
 }

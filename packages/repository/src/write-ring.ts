@@ -1,4 +1,4 @@
-// The frame of every change to a ring's folder: lock, tidy up after a crash, work, unlock.
+// The frame of every change to a ring's folder: lock, clean up after a crash, work, unlock.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceDurably, temporaryPrefix } from '@ringwright/node/durable-files';
@@ -13,7 +13,7 @@ import { cloneRing, pullHead } from './shared/pull-head.ts';
 import type { SharedHead } from './shared/shared-head.ts';
 import { readStoreFile } from './shared/store-file.ts';
 
-/** Who does it, for the lock and the log. `time` is ISO 8601, UTC. */
+/** The author of a change, for the lock and the log. `time`: ISO 8601, UTC. */
 export interface Author {
   readonly user: string;
   readonly time: string;
@@ -23,13 +23,13 @@ export interface WritableRing {
   readonly folder: RingFolder;
   readonly file: BuilderFile;
   readonly log: RingLog;
-  /** The head of record, when it is not this folder itself: rings/store.json. */
+  /** The shared head of record; null if this folder is it (no rings/store.json). */
   readonly shared: SharedHead | null;
 }
 
 /**
- * Runs `work` as the only writer of this folder, without leftovers, on the newest head. Throws
- * RING_UNKNOWN, LOCK_HELD, and where the head is shared what pullHead throws.
+ * Runs `work` as the only writer of this folder, on the newest head and without leftovers. Throws
+ * RING_UNKNOWN, LOCK_HELD, and with a shared head what pullHead throws.
  */
 export async function writeRing<T>(
   place: { readonly rings: string; readonly ring: string },
@@ -47,9 +47,9 @@ export async function writeRing<T>(
 }
 
 /**
- * Brings a working copy to the head of record, before anything is asked of it or staged in it.
- * Does nothing in a folder without a store. Throws RING_UNKNOWN, LOCK_HELD, STAGED_ON_OLD_HEAD when
- * it has caught up and its staged changes were made for an older head, and what pullHead throws.
+ * Brings a working copy up to the head of record before it is read or staged on. Does nothing in a
+ * folder without a store. Throws RING_UNKNOWN, LOCK_HELD, STAGED_ON_OLD_HEAD if it has caught up
+ * and its staged changes were made for an older head, and what pullHead throws.
  */
 export async function catchUp(
   place: { readonly rings: string; readonly ring: string },
@@ -60,10 +60,12 @@ export async function catchUp(
   await writeRing(place, author, () => Promise.resolve());
 }
 
-/** Temporary files, and a version that was written, with receipts, but never became the head. */
+/**
+ * Removes temporary files, and a version with receipts that was written but never became the head.
+ */
 async function removeLeftovers(folder: RingFolder, head: number): Promise<void> {
   for (const name of await readdir(folder.path)) {
-    // A claim of a lock is prepared under a temporary name too, by a process that is alive.
+    // Not a lock claim in preparation: it has a temporary name too, but its process may be alive.
     if (name.startsWith(temporaryPrefix) && !name.startsWith(`${temporaryPrefix}.`)) {
       await rm(join(folder.path, name), { force: true });
     }

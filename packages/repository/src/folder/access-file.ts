@@ -1,5 +1,5 @@
-// rings/access.json: who may do what in the cluster of a rings folder. Beside the rings, as
-// trust.json is: one document for all of them.
+// rings/access.json: who may do what in the cluster of a rings folder. Like trust.json it lies
+// beside the rings: one document for all of them.
 import { join } from 'node:path';
 import {
   type AccessDocument,
@@ -17,10 +17,10 @@ import type { Trust } from '@ringwright/ring/trust/trust-root';
 export interface RingsAccess {
   readonly document: AccessDocument;
   readonly file: SignedDocument;
-  /** Ids of the ring keys that signed it, and how many have to. */
+  /** Ids of the ring keys that signed it, and the number required. */
   readonly signers: readonly string[];
   readonly needed: number;
-  /** The file as it is, ready to be given to servers when enough have signed it. */
+  /** The bytes of the file, to be sent to servers once enough keys have signed it. */
   readonly bytes: Uint8Array;
 }
 
@@ -28,7 +28,7 @@ export function accessPath(rings: string): string {
   return join(rings, 'access.json');
 }
 
-/** Null when nobody has granted anything. Throws ACCESS_INVALID: a damaged file is no missing one. */
+/** Returns null if no access was ever granted. Throws ACCESS_INVALID for a damaged file. */
 export async function readAccess(rings: string, trust: Trust): Promise<RingsAccess | null> {
   const bytes = await readRegularFile(accessPath(rings), accessDocumentBytesMax).catch(onlyMissing);
   if (bytes === null) return null;
@@ -38,7 +38,7 @@ export async function readAccess(rings: string, trust: Trust): Promise<RingsAcce
   return { document: decodeAccess(file), file, signers, needed, bytes };
 }
 
-/** Null too while it waits for signatures: servers go on with the one they have. */
+/** Also returns null while the document waits for signatures: servers keep the one they have. */
 export async function accessToGive(rings: string, trust: Trust): Promise<Uint8Array | null> {
   const access = await readAccess(rings, trust);
   return access === null || access.signers.length < access.needed ? null : access.bytes;

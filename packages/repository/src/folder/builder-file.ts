@@ -1,4 +1,5 @@
-// builder.json: the builder at the head, and what is staged; a line per device and change. Pure.
+// builder.json: the builder state at the head and the staged changes, one device or change a line.
+// Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { messageOf } from '@ringwright/base/thrown';
@@ -9,9 +10,9 @@ import { z } from 'zod';
 import type { Head } from './read-log.ts';
 
 export interface BuilderFile {
-  /** The version the state belongs to; null before the first. */
+  /** The version that the state belongs to; null before the first. */
   readonly head: Head | null;
-  /** SHA-256 of the last line of log.jsonl: an edit of that line shows. */
+  /** SHA-256 of the last line of log.jsonl, so that an edit of that line is noticed. */
   readonly log: string | null;
   /** As of the head: staged changes are not applied. */
   readonly state: BuilderState;
@@ -27,22 +28,22 @@ const fileSchema = z.strictObject({
   state: z.unknown(),
   staged: z.array(stagedSchema),
   /**
-   * SHA-256 of the file without this line: no version's file holds what is staged, nor anything of
-   * a ring without versions. Absent in files from before there was one.
+   * SHA-256 of the file without this line. No version's file holds the staged changes, nor anything
+   * of a ring without versions. Absent in files of older releases.
    */
   digest: z.string().optional(),
 });
 
-/** One spelling: equal content gives equal bytes. */
+/** Prints the file in canonical form: equal content gives equal bytes. */
 export function printBuilderFile(file: BuilderFile): string {
   const members = membersOf(file);
   const digest = sha256(printMembers(members));
   return printMembers([...members, `"digest": "${digest}"`]);
 }
 
-/** Whether a builder.json that can be parsed is covered by a digest. */
+/** Whether a valid builder.json has a digest. */
 export function isDigested(text: string): boolean {
-  // A line of its own: within JSON's strings there are no line ends.
+  // The digest is a line of its own, and JSON strings contain no line breaks.
   return /^ {2}"digest": /m.test(text);
 }
 
@@ -64,7 +65,7 @@ function printMembers(members: readonly string[]): string {
   return `{\n${members.map((member) => `  ${member}`).join(',\n')}\n}\n`;
 }
 
-/** The content of a builder.json, or a sentence that says why it is none. */
+/** Returns the content, or a sentence that says why it is invalid. */
 export function parseBuilderFile(text: string): BuilderFile | string {
   try {
     const parsed = fileSchema.safeParse(JSON.parse(text));
@@ -91,7 +92,7 @@ export function stagedChanges(staged: readonly Staged[]): Change[] {
   return staged.flatMap(({ changes }) => [...changes]);
 }
 
-/** Identity of what is staged: a commit clears exactly the changes it was planned with. */
+/** Identifies the staged changes: a commit clears exactly those that it was planned with. */
 export function stagedDigest(staged: readonly Staged[]): string {
   return sha256(spaced(staged));
 }
@@ -102,6 +103,6 @@ function rows(values: readonly unknown[], indent: string, end: string): string {
 }
 
 function spaced(value: unknown): string {
-  // State, changes and heads are plain JSON; their interfaces just do not say so.
+  // State, changes and heads are plain JSON, although their interfaces do not say so.
   return canonicalJson(value as Json);
 }

@@ -1,5 +1,5 @@
-// The moves of later waves, as a section of a version's file: a rollout goes on from the head
-// alone, in any copy of it, with the moves that the plan has shown. Servers pass over it. Pure.
+// The moves of later waves, as a section of a version's file. With it a rollout can continue from
+// any copy of the head, with the moves that the plan has shown. Servers ignore it. Pure.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { laterMovesMax } from '@ringwright/base/limits-rings';
@@ -11,11 +11,11 @@ import { z } from 'zod';
 const NAME = 'later-waves';
 
 const whole = z.int().nonnegative();
-/** Short, as there may be a million: partition, replica, from, to. */
+/** Partition, replica, from, to. Compact, because there may be a million moves. */
 const moveSchema = z.tuple([whole, whole, whole.nullable(), whole]);
 const wavesSchema = z.array(z.array(moveSchema));
 
-/** None when nothing is left. */
+/** Returns no section if no moves are left. */
 export function laterSections(later: LaterWaves): Section[] {
   if (later.length === 0) return [];
   assert(moveCount(later) <= laterMovesMax, `${moveCount(later)} moves are left`);
@@ -25,12 +25,12 @@ export function laterSections(later: LaterWaves): Section[] {
   return [{ name: NAME, bytes: Buffer.from(JSON.stringify(rows)) }];
 }
 
-/** The section as it is. */
+/** Returns the section unchanged. */
 export function keptLaterSections(sections: readonly Section[]): Section[] {
   return sections.filter(({ name }) => name === NAME);
 }
 
-/** Empty without the section. Throws RING_FILE_INVALID. */
+/** Returns an empty list without the section. Throws RING_FILE_INVALID. */
 export function laterWavesOf(sections: readonly Section[]): LaterWaves {
   const section = sections.find(({ name }) => name === NAME);
   if (section === undefined) return [];

@@ -1,4 +1,4 @@
-// Which rings a folder of rings holds.
+// Lists the rings in a folder of rings.
 import { readdir, stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
@@ -6,8 +6,8 @@ import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { ringFolder } from './ring-folder.ts';
 
 /**
- * Names of the ring folders in `rings`, sorted; none where that folder is not there. One that may
- * not be read, or has lost its builder.json, is listed: who opens it is told why.
+ * Returns the names of the ring folders in `rings`, sorted; none if the folder does not exist. Also
+ * lists rings that are unreadable or have lost builder.json: opening them reports the cause.
  */
 export async function listRings(rings: string): Promise<string[]> {
   const names = (await readdir(rings).catch(onlyMissing)) ?? [];
@@ -22,7 +22,10 @@ export async function listRings(rings: string): Promise<string[]> {
   return candidates.filter((_, at) => found[at]).sort();
 }
 
-/** The same; throws RINGS_UNKNOWN, since a folder that is not there says nothing of any ring. */
+/**
+ * As listRings, but throws RINGS_UNKNOWN if the folder does not exist, because that says nothing
+ * about its rings.
+ */
 export async function requireRings(rings: string): Promise<string[]> {
   if (await exists(rings)) return listRings(rings);
   throw new CodedError('RINGS_UNKNOWN', `the folder of rings ${rings} is not there`, {

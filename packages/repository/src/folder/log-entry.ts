@@ -1,4 +1,4 @@
-// One line of log.jsonl: who did what when, chained by the SHA-256 of the line before. Pure.
+// One line of log.jsonl: who did what and when, chained by the SHA-256 of the line before. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
@@ -13,10 +13,10 @@ const logEntrySchema = z.strictObject({
   user: z.string(),
   message: z.string(),
   /**
-   * `commit`: changes became a version; `advance`: moves took a step; `restore`: the history begins
-   * anew with a version from elsewhere. Notes on a version: `push`: servers know it; `sign`: key
-   * `details.signer` signed it; `prune`: the files of `details.from` to `details.through` are gone;
-   * `moves`: servers were told to pause its moves, at which rate to copy, and the like.
+   * `commit`: staged changes became a version. `advance`: moves took a step. `restore`: the history
+   * begins anew with a version from elsewhere. Notes on a version: `push`: servers know it. `sign`:
+   * key `details.signer` signed it. `prune`: the files of `details.from` to `details.through` were
+   * removed. `moves`: servers were told to pause its moves, to change the copy rate, and the like.
    */
   kind: z.enum(['commit', 'advance', 'restore', 'push', 'sign', 'prune', 'moves']),
   version: z.int().positive(),
@@ -25,35 +25,37 @@ const logEntrySchema = z.strictObject({
   /** Staged commands as typed. */
   commands: z.array(z.string()),
   /**
-   * SHA-256 of the changes that these commands staged, as the version's file holds them; absent
-   * when nothing was staged, and in lines from before it was noted.
+   * SHA-256 of the changes that these commands staged, as in the version's file. Absent if nothing
+   * was staged, and in lines of older releases.
    */
   staged: ringId.optional(),
-  /** Slots that change device by this version. */
+  /** Slots that change their device in this version. */
   moves: z.int().nonnegative(),
   figures: z.record(z.string(), z.number()),
-  /** What a push was answered and the like; plain JSON. */
+  /** Further details, such as the answers to a push; plain JSON. */
   details: z.record(z.string(), z.json()),
 });
 
 export type LogEntry = z.infer<typeof logEntrySchema>;
 
-/** Notes are about a version that another entry made. */
+/** Whether the entry made its version. Notes are about a version that another entry made. */
 export function makesVersion({ kind }: Pick<LogEntry, 'kind'>): boolean {
   return kind === 'commit' || kind === 'advance' || kind === 'restore';
 }
 
 /**
- * Servers know the version from then on: of a shared head they are told when it moves, and a
- * restored one comes from servers, or from a file that servers may have had.
+ * Whether servers know the version from this entry on. Servers learn of a shared head when it
+ * moves. A restored version comes from servers, or from a file that servers may have had.
  */
 export function reachesServers({ kind, details }: Pick<LogEntry, 'kind' | 'details'>): boolean {
   return kind === 'push' || kind === 'restore' || typeof details['transaction'] === 'string';
 }
 
-/** The line of an entry, without newline: one spelling, so that equal entries give equal bytes. */
+/**
+ * Returns the line of an entry without newline, in canonical form: equal entries give equal bytes.
+ */
 export function logLine(entry: LogEntry): string {
-  // z.json() is wider in its types than it is in its values.
+  // The type of z.json() is wider than its values.
   return canonicalJson(entry as unknown as Json);
 }
 
@@ -61,7 +63,7 @@ export function lineHash(line: string): string {
   return sha256(line);
 }
 
-/** The entry of a line, or a sentence that says why it is none. */
+/** Returns the entry of a line, or a sentence that says why it is invalid. */
 export function parseLogLine(line: string): LogEntry | string {
   let value: unknown;
   try {
@@ -77,7 +79,7 @@ export function parseLogLine(line: string): LogEntry | string {
 export interface Pruning {
   readonly from: number;
   readonly through: number;
-  /** Folder the files were copied to before, as it was named then; null when they were not. */
+  /** The folder to which the files were copied first, by its name at the time; null if none. */
   readonly archive: string | null;
 }
 

@@ -1,5 +1,5 @@
-// A ring's folder is made aside and then put in its place, whole or not at all; the one that was
-// there before is kept, where it may be replaced.
+// Makes a ring's folder in a temporary place and moves it into position, whole or not at all. A
+// ring that it replaces is kept.
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,21 +10,20 @@ import { ringExists } from './require-ring.ts';
 import { type RingFolder, ringFolder } from './ring-folder.ts';
 import { isDead, removeClaims, withRingLock } from './ring-lock.ts';
 
-/** No name of a ring begins with a dot: list, health and completion pass it over. */
+/** No ring name begins with a dot, so list, health and completion ignore it. */
 const replacedName = '.replaced';
 
 export interface Placing {
   readonly author: { readonly user: string; readonly time: string };
-  /** Keep the ring that is there in a folder of rings of its own; false: none may be there. */
+  /** Keep the existing ring in a folder of rings of its own; false: there must be none. */
   readonly replace: boolean;
 }
 
 /**
- * `make` fills a folder of its own rings folder, versions/ included, which then becomes the ring's.
- * Without `placing` the ring is a new one. Returns the folder of rings that keeps the ring that was
- * here, log and staged changes included; null when there was none. Should it be killed between the
- * two renames, the ring is in that folder only. Throws RING_EXISTS, LOCK_HELD, and what `make`
- * throws.
+ * Calls `make` to fill a new ring folder, versions/ included, which then becomes the ring's.
+ * Without `placing` the ring must be new. Returns the folder of rings that keeps the replaced ring
+ * with its log and staged changes; null if there was none. A crash between the two renames leaves
+ * the old ring in that folder only. Throws RING_EXISTS, LOCK_HELD, and what `make` throws.
  */
 export async function putInPlace(
   folder: RingFolder,
@@ -40,14 +39,14 @@ export async function putInPlace(
   const made = ringFolder(aside, folder.ring);
   await rm(aside, { recursive: true, force: true });
   try {
-    // One by one: of several at once, Node says ENOENT on a file system that is read-only.
+    // One directory at a time: on a read-only file system, Node's recursive mkdir reports ENOENT.
     await mkdir(rings, { recursive: true });
     for (const each of [aside, made.path, made.versions]) await mkdir(each);
     await make(made);
     if (isThere && author !== null) {
       return await withRingLock(folder, author, () => exchange(folder, made, author));
     }
-    // Renaming onto a folder with files in it fails, so of two that make one ring, one wins.
+    // A rename onto a non-empty folder fails, so of two processes that make one ring, one wins.
     await rename(made.path, folder.path);
     await syncDirectory(rings);
     return null;
@@ -59,13 +58,13 @@ export async function putInPlace(
   }
 }
 
-/** Removes what processes of this machine were making when they were killed. */
+/** Removes folders that killed processes of this machine left behind. */
 async function sweep(rings: string): Promise<void> {
   for (const name of (await readdir(rings).catch(onlyMissing)) ?? []) {
     if (!name.startsWith(temporaryPrefix)) continue;
     const [pid = '', host] = name.slice(temporaryPrefix.length).split('@');
     if (host === undefined || !isDead({ pid: Number(pid), host })) continue;
-    // What another account left stays: it is in nobody's way.
+    // Leftovers of another account cannot be removed, and do no harm.
     await rm(join(rings, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }

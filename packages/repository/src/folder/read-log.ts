@@ -1,4 +1,4 @@
-// Reading log.jsonl: all entries, chain checked; the head is its last version entry.
+// Reads log.jsonl: all entries, with their chain checked. The head is the last version entry.
 import { CodedError } from '@ringwright/base/coded-error';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
@@ -13,27 +13,27 @@ export interface Head {
 }
 
 export interface RingLog {
-  /** The file as it is; empty when there is none yet. */
+  /** The text of the file; empty if there is none yet. */
   readonly text: string;
   readonly entries: readonly LogEntry[];
   /** SHA-256 of each line, in the order of the entries. */
   readonly hashes: readonly string[];
 }
 
-/** All entries, oldest first. Throws NAME_INVALID, RING_UNKNOWN, RING_LOG_DAMAGED. */
+/** Returns all entries, oldest first. Throws NAME_INVALID, RING_UNKNOWN, RING_LOG_DAMAGED. */
 export async function readLog(rings: string, ring: string): Promise<readonly LogEntry[]> {
   const folder = await requireRing(rings, ring);
   return readEntries(folder);
 }
 
 /**
- * The same of a folder that is known to be there. A ring without a version has no log; one whose
- * builder.json names a line has lost it.
+ * As readLog, for a folder that is known to exist. A ring without versions has no log. If
+ * builder.json names a log line, a missing log was lost.
  */
 export async function readEntries(folder: RingFolder): Promise<readonly LogEntry[]> {
   const { entries } = await readRingLog(folder);
   if (entries.length > 0 || !(await hasLoggedLine(folder))) return entries;
-  // The first commit may have come between the two reads.
+  // The first commit may have happened between the two reads.
   const again = (await readRingLog(folder)).entries;
   if (again.length > 0) return again;
   throw logDamaged(folder, 'no line is there, though builder.json follows one');
@@ -44,12 +44,12 @@ async function hasLoggedLine({ builder }: RingFolder): Promise<boolean> {
   return typeof file !== 'string' && file.log !== null;
 }
 
-/** Throws RING_LOG_DAMAGED on a line that cannot be read or is not chained to the one before. */
+/** Throws RING_LOG_DAMAGED for a line that is unreadable or not chained to the one before. */
 export async function readRingLog(folder: RingFolder): Promise<RingLog> {
   return parseRingLog(folder, (await readRegularText(folder.log).catch(onlyMissing)) ?? '');
 }
 
-/** The same of a log that is not in the folder yet. */
+/** Parses a log that is not in the folder yet. Throws as readRingLog. */
 export function parseRingLog(folder: RingFolder, text: string): RingLog {
   const entries: LogEntry[] = [];
   const hashes: string[] = [];
@@ -67,13 +67,16 @@ export function parseRingLog(folder: RingFolder, text: string): RingLog {
   return { text, entries, hashes };
 }
 
-/** Lines without their newlines. A text that does not end in one was cut: the last line is bad. */
+/**
+ * Returns the lines without newlines. If the text does not end in a newline it was truncated, and
+ * an empty line is added, which is invalid.
+ */
 export function logLines(text: string): string[] {
   if (text === '') return [];
   return text.endsWith('\n') ? text.slice(0, -1).split('\n') : [...text.split('\n'), ''];
 }
 
-/** The log with one entry more, chained to the last. */
+/** Returns the log with one more entry, chained to the last. */
 export function extendLog(log: RingLog, entry: Omit<LogEntry, 'previous'>): RingLog {
   const chained: LogEntry = { ...entry, previous: log.hashes.at(-1) ?? null };
   const line = logLine(chained);
@@ -93,7 +96,7 @@ export function headOf(entries: readonly LogEntry[]): Head | null {
   return last === null ? null : { version: last.version, id: last.id };
 }
 
-/** The same of a ring that must have one. Throws RING_EMPTY. */
+/** As headOf, for a ring that must have a head. Throws RING_EMPTY. */
 export function requireHead(ring: string, entries: readonly LogEntry[]): Head {
   const head = headOf(entries);
   if (head !== null) return head;

@@ -1,4 +1,4 @@
-// Reading one committed version of a ring.
+// Reads one committed version of a ring.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
@@ -19,21 +19,21 @@ import { versionSpan } from './version-span.ts';
 export interface StoredVersion {
   readonly ring: Ring;
   readonly id: string;
-  /** The file as it is, ready to be pushed. */
+  /** The bytes of the file, ready to be pushed. */
   readonly bytes: Uint8Array;
-  /** What the builder knew at this version; null when the file does not carry it. */
+  /** The builder state at this version; null if the file does not carry it. */
   readonly state: BuilderState | null;
-  /** What its manifest says of its signing; null in unsigned versions. */
+  /** What the manifest says about signing; null in unsigned versions. */
   readonly signing: Signing | null;
-  /** As the file has them: nobody has verified them yet. */
+  /** The signatures in the file, not verified. */
   readonly signatures: readonly RingSignature[];
-  /** Sections besides those of a ring: what was staged for it (staged-section.ts). */
+  /** Sections beyond those of a ring, such as the changes staged for it (staged-section.ts). */
   readonly extraSections: readonly Section[];
 }
 
 /**
- * A committed version, decoded. Its id is the one that the log names. Throws RING_UNKNOWN,
- * RING_EMPTY, RING_LOG_DAMAGED, RING_VERSION_UNKNOWN with the versions there are,
+ * Returns a committed version, decoded, with the id that the log names. Throws RING_UNKNOWN,
+ * RING_EMPTY, RING_LOG_DAMAGED, RING_VERSION_UNKNOWN with the versions that exist,
  * RING_VERSION_PRUNED, RING_FILE_INVALID.
  */
 export async function readVersion(
@@ -68,7 +68,10 @@ export async function readVersion(
   return stored;
 }
 
-/** Two histories may meet in one folder: a file of the one, a line of the other. */
+/**
+ * Throws RING_FILE_INVALID if the id differs from the log's. Files and log of two histories may
+ * have been mixed in one folder.
+ */
 export function requireLogged(
   { id }: StoredVersion,
   entry: Pick<LogEntry, 'version' | 'id'>,
@@ -81,7 +84,9 @@ export function requireLogged(
   });
 }
 
-/** Its place in the folder, or in the archive when it was pruned to one; null when it is gone. */
+/**
+ * Returns the file's path in the folder, or in the archive if it was pruned; null if it is gone.
+ */
 export async function versionPlace(
   folder: RingFolder,
   version: number,
@@ -98,7 +103,7 @@ function firstVersion(entries: readonly LogEntry[]): number {
   return entries.find(makesVersion)?.version ?? 1;
 }
 
-/** The file of a version, whatever the log says of it. */
+/** Reads the file of a version without consulting the log. */
 export async function readVersionFile(
   folder: RingFolder,
   version: number,
@@ -120,7 +125,7 @@ export async function readVersionFile(
   }
 }
 
-/** The same, said of the file: by its name a person finds it. */
+/** Adds the path of the file to the error. */
 function damaged(
   error: unknown,
   at: { readonly ring: string; readonly version: number; readonly path: string },

@@ -1,4 +1,5 @@
-// A ring that is named must be there; if not, what was meant, and how a lost one comes back.
+// Requires a named ring to exist. If it does not, suggests similar names and how to restore a lost
+// ring.
 import { CodedError } from '@ringwright/base/coded-error';
 import { exists } from '@ringwright/node/missing-file';
 import { listRings } from './list-rings.ts';
@@ -6,7 +7,10 @@ import { type RingFolder, ringFolder } from './ring-folder.ts';
 
 const NEAR_MAX = 3;
 
-/** Throws NAME_INVALID, RING_UNKNOWN without such a ring, RING_LOG_DAMAGED without its builder. */
+/**
+ * Throws NAME_INVALID, RING_UNKNOWN if there is no such ring, RING_LOG_DAMAGED without
+ * builder.json.
+ */
 export async function requireRing(rings: string, ring: string): Promise<RingFolder> {
   const folder = ringFolder(rings, ring);
   const { builder: path } = folder;
@@ -47,8 +51,8 @@ export function ringExists(
 }
 
 /**
- * Names that may have been meant: the nearest first, three at most: a slip in a third of the
- * letters, or a beginning.
+ * Returns at most three names that may have been meant, nearest first: with typing errors in up to
+ * a third of the letters, or beginning with the typed text.
  */
 export function nearNames(typed: string, names: readonly string[]): string[] {
   const slips = Math.floor(typed.length / 3);
@@ -61,7 +65,7 @@ export function nearNames(typed: string, names: readonly string[]): string[] {
 }
 
 /**
- * Letters that are missing, added, another or swapped with their neighbour: optimal string
+ * Counts letters that are missing, added, changed or swapped with their neighbor: optimal string
  * alignment, the restricted distance of Damerau and Levenshtein.
  */
 function distanceOf(a: string, b: string): number {

@@ -1,4 +1,4 @@
-// Where the files of a ring lie: builder.json, log.jsonl, versions/ and receipts/.
+// The paths of a ring's files: builder.json, log.jsonl, versions/ and receipts/.
 import { join } from 'node:path';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 
@@ -11,7 +11,10 @@ export interface RingFolder {
   readonly receipts: string;
 }
 
-/** Paths of a ring's files. Throws NAME_INVALID, so that no name leads out of the rings folder. */
+/**
+ * Returns the paths of a ring's files. Throws NAME_INVALID, so that no name leads out of the
+ * folder.
+ */
 export function ringFolder(rings: string, ring: string): RingFolder {
   checkKeyspaceName(ring);
   const path = join(rings, ring);
@@ -25,7 +28,7 @@ export function ringFolder(rings: string, ring: string): RingFolder {
   };
 }
 
-/** The file of one version: seven digits, so that a listing is sorted. */
+/** Returns the path of a version's file. Its seven digits keep listings sorted. */
 export function versionPath(folder: RingFolder, version: number): string {
   return join(folder.versions, versionFileName(version));
 }
@@ -34,7 +37,7 @@ export function versionFileName(version: number): string {
   return `${String(version).padStart(7, '0')}.ring`;
 }
 
-/** Receipts of the moves that one version finalized. */
+/** Returns the path of the receipts of the moves that a version finalized. */
 export function receiptsPath(folder: RingFolder, version: number): string {
   return join(folder.receipts, receiptsFileName(version));
 }
@@ -48,7 +51,7 @@ export function versionOfFileName(name: string): number | null {
   return version > 0 && versionFileName(version) === name ? version : null;
 }
 
-/** Where a stored file lies in a working copy: a version, or the receipts of one. */
+/** Returns the working copy's path of a stored file: a version, or the receipts of one. */
 export function workingPath(
   folder: RingFolder,
   { name, version }: { readonly name: string; readonly version: number },

@@ -1,7 +1,8 @@
-// One writer per ring folder: claim files that name their owner; dead owners are noticed.
-// Every writer adds a claim of its own and then lists all claims. Of two writers at least one sees
-// the other, so never two hold the lock; and a dead claim has a name of its own, so removing it can
-// never remove a living one, which one lock file cannot promise when two find it stale at once.
+// One writer per ring folder, by claim files that name their owner. Claims of dead owners are
+// removed. Every writer adds a claim of its own and then lists all claims. Of two writers at least
+// one sees the other, so two never hold the lock. A dead claim has a name of its own, so removing
+// it can never remove a live one. A single lock file cannot promise that when two writers find it
+// stale at once.
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
@@ -29,7 +30,7 @@ type LockOwner = z.infer<typeof ownerSchema>;
 
 let claims = 0;
 
-/** Runs `work` as the only writer. Throws LOCK_HELD, naming the owner, after a short wait. */
+/** Runs `work` as the only writer. After a short wait throws LOCK_HELD, which names the owner. */
 export async function withRingLock<T>(
   folder: RingFolder,
   who: { readonly user: string; readonly time: string },
@@ -57,7 +58,8 @@ async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
       others = await livingClaims(folder, name);
     }
     if (claimed && others.length === 0) return claim;
-    // The smallest name keeps its claim while it waits; the others make way, so that one gets on.
+    // The smallest name keeps its claim while it waits; the others withdraw, so one of them
+    // proceeds.
     const makesWay = others.some((other) => other.name < name) || waitedMs >= lockWaitMsMax;
     if (claimed && makesWay) {
       await rm(claim, { force: true });
@@ -68,19 +70,28 @@ async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
   }
 }
 
-/** Who is changing the ring now, or null; claims of dead processes are left for the next writer. */
+/**
+ * Returns who is changing the ring now, or null. Claims of dead processes are left to the next
+ * writer.
+ */
 export async function lockOwner(folder: RingFolder): Promise<LockOwner | null> {
   const claims = await claimsOf(folder, await readdir(folder.path));
   return claims.find(({ owner }) => owner !== null && !isDead(owner))?.owner ?? null;
 }
 
-/** Of a folder that is no longer the ring's: who waits there claims anew in the one that is. */
+/**
+ * Removes the claims in a folder that was replaced. Writers that wait there claim again in the new
+ * one.
+ */
 export async function removeClaims(folder: RingFolder): Promise<void> {
   const claims = (await readdir(folder.path)).filter((name) => name.startsWith(lockPrefix));
   for (const name of claims) await rm(join(folder.path, name), { force: true });
 }
 
-/** By rename: a claim is never seen without its owner. It need not survive a power cut. */
+/**
+ * Writes by rename, so that a claim is never seen without its owner. It need not survive a power
+ * failure.
+ */
 async function writeClaim(folder: RingFolder, name: string, owner: LockOwner): Promise<void> {
   const temporary = join(folder.path, `${temporaryPrefix}${name}`);
   await writeFile(temporary, `${JSON.stringify(owner)}\n`);
@@ -105,7 +116,7 @@ async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
   return living;
 }
 
-/** By name; those that end meanwhile are passed over. */
+/** Returns claims sorted by name. Skips those that are removed during the scan. */
 async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<Claim[]> {
   const claims: Claim[] = [];
   for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
@@ -116,18 +127,20 @@ async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<C
   return claims;
 }
 
-/** Claims that were being written when their process died: never seen by anybody, but left behind. */
+/**
+ * Removes claims that dead processes were still writing. No other process has seen them as claims.
+ */
 async function removeUnfinished(folder: RingFolder, names: readonly string[]): Promise<void> {
   const prefix = `${temporaryPrefix}${lockPrefix}`;
   for (const name of names.filter((each) => each.startsWith(prefix))) {
-    // From the end: the name of a host may end like a number of a process, as db-77 does.
+    // Matched from the end, because a host name may end like a process id, such as db-77.
     const [, host = '', pid] = /^(.+)-(\d+)-\d+$/.exec(name.slice(prefix.length)) ?? [];
     const isLeft = pid !== undefined && isDead({ pid: Number(pid), host });
     if (isLeft) await rm(join(folder.path, name), { force: true });
   }
 }
 
-/** Only a process of this machine can be known to be gone. */
+/** Whether the owner is dead. That can be known only of a process on this machine. */
 export function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
   if (owner.host !== hostname()) return false;
   try {

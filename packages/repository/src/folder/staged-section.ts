@@ -1,5 +1,5 @@
-// What a version was made of, as a section of its file: the staged changes, not only their commands
-// as typed, which --from FILE lets stand for anything. The log holds the digest. Pure.
+// The staged changes that a version was made of, as a section of its file. Their commands as typed
+// are not enough, since --from FILE may stand for anything. The log holds the digest. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { type Change, changeSchema } from '@ringwright/builder/state/change';
@@ -8,20 +8,20 @@ import { z } from 'zod';
 
 const NAME = 'staged';
 
-/** None for no changes: the file is then what it was before there was this section. */
+/** Without changes there is no section, so the file equals that of releases before this section. */
 export function stagedSections(changes: readonly Change[]): Section[] {
   if (changes.length === 0) return [];
-  // Changes are plain JSON; their interfaces just do not say so.
+  // Changes are plain JSON, although their interfaces do not say so.
   return [{ name: NAME, bytes: Buffer.from(canonicalJson(changes as unknown as Json)) }];
 }
 
-/** SHA-256 (hex) of the section, or null without one. */
+/** Returns the SHA-256 (hex) of the section, or null without one. */
 export function stagedDigestOf(sections: readonly Section[]): string | null {
   const section = sections.find(({ name }) => name === NAME);
   return section === undefined ? null : sha256(section.bytes);
 }
 
-/** Null without the section, or when it is no list of changes as they are today. */
+/** Returns null without the section, or if it does not parse as a list of today's changes. */
 export function stagedChangesOf(sections: readonly Section[]): readonly Change[] | null {
   const section = sections.find(({ name }) => name === NAME);
   if (section === undefined) return null;

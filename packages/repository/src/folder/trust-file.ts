@@ -1,5 +1,5 @@
-// rings/trust.json: the chain of roots of a rings folder. Beside the rings, not in them: keys
-// belong to people and a cluster, so revoking one must hold for every ring at once.
+// rings/trust.json: the chain of roots of a rings folder. It lies beside the rings, because keys
+// belong to people and a cluster: revoking a key must hold for every ring at once.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
@@ -14,9 +14,9 @@ export interface RingsTrust {
   readonly documents: readonly SignedDocument[];
   /** Every root, oldest first. */
   readonly roots: readonly Trust[];
-  /** The newest one. */
+  /** The newest root. */
   readonly trust: Trust;
-  /** The file as it is, ready to be given to servers. */
+  /** The bytes of the file, ready to be sent to servers. */
   readonly bytes: Uint8Array;
 }
 
@@ -24,15 +24,15 @@ export function trustPath(rings: string): string {
   return join(rings, 'trust.json');
 }
 
-/** Null when the folder is unsigned. Throws TRUST_INVALID: a damaged file is no missing one. */
+/** Returns null if the folder is unsigned. Throws TRUST_INVALID for a damaged file. */
 export async function readTrust(rings: string): Promise<RingsTrust | null> {
   const bytes = await readRegularFile(trustPath(rings), trustFileBytesMax).catch(onlyMissing);
   return bytes === null ? null : openTrustFile(bytes, null);
 }
 
 /**
- * `anchor`: id of a root that is trusted already, or null for whoever trusts the file itself.
- * Throws TRUST_INVALID, TRUST_FORK when the anchor is not in the chain.
+ * `anchor`: id of a root that is trusted already, or null to trust the file itself. Throws
+ * TRUST_INVALID, TRUST_FORK if the anchor is not in the chain.
  */
 export function openTrustFile(bytes: Uint8Array, anchor: string | null): RingsTrust {
   const documents = parseTrustFile(bytes);
@@ -40,7 +40,7 @@ export function openTrustFile(bytes: Uint8Array, anchor: string | null): RingsTr
   return { documents, roots, trust: roots[roots.length - 1] ?? roots[0], bytes };
 }
 
-/** The trust of a folder that must have one. Throws TRUST_UNKNOWN, TRUST_INVALID. */
+/** Returns the trust of a folder that must have one. Throws TRUST_UNKNOWN, TRUST_INVALID. */
 export async function requireTrust(rings: string): Promise<RingsTrust> {
   const found = await readTrust(rings);
   if (found !== null) return found;

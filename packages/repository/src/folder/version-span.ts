@@ -1,6 +1,6 @@
-// Versions that follow each other, as sentences name them. Pure.
+// Names consecutive versions in a sentence. Pure.
 
-/** `version 1`, `versions 1 to 7`. */
+/** Returns `version 1` or `versions 1 to 7`. */
 export function versionSpan(first: number, last: number): string {
   return first === last ? `version ${first}` : `versions ${first} to ${last}`;
 }

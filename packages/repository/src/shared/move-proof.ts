@@ -1,4 +1,5 @@
-// Which moves a version finalizes, and whether each is proved by the receipt of its joiner. Pure.
+// Finds the moves that a version finalizes, and checks that each is proved by its joiner's receipt.
+// Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
@@ -12,10 +13,10 @@ import {
 import { z } from 'zod';
 import type { LogEntry } from '../folder/log-entry.ts';
 
-/** What the log says of a version that finalized moves: how many receipts, and of which bytes. */
+/** What the log says of a version that finalized moves: the number of receipts, and their hash. */
 const proofSchema = z.object({
   receipts: z.object({ count: z.int(), sha256: z.string() }),
-  /** Moves whose joiners may lack records, in an operator's words. */
+  /** Moves whose joiners may lack records, with the operator's reason. */
   forced: z
     .array(z.object({ partition: z.int(), assignment: z.int(), reason: z.string() }))
     .default([]),
@@ -23,7 +24,7 @@ const proofSchema = z.object({
 type MoveProof = z.infer<typeof proofSchema>;
 type ForcedMove = MoveProof['forced'][number];
 
-/** Null for versions that finalized nothing. */
+/** Returns null for versions that finalized nothing. */
 export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | null {
   const parsed = proofSchema.safeParse(details);
   return parsed.success ? parsed.data : null;
@@ -37,19 +38,19 @@ export function proofDetails(
   return { receipts, ...(forced.length > 0 && { forced }) };
 }
 
-/** What receipts say of moves that an operator forced. */
+/** Returns the moves that receipts mark as forced by an operator. */
 export function forcedMoves(receipts: readonly MoveReceipt[]): ForcedMove[] {
   return receipts.flatMap(({ partition, assignment, forced }) => {
     return forced === null ? [] : [{ partition, assignment, reason: forced }];
   });
 }
 
-/** The file of a version's receipts: one line each. */
+/** Returns the text of a version's receipts file: one line each. */
 export function receiptsText(receipts: readonly Pick<OpenedReceipt, 'line'>[]): string {
   return receipts.map(({ line }) => `${line}\n`).join('');
 }
 
-/** Moves of `previous` that the table of `next` has followed. */
+/** Returns moves of `previous` whose joiners are in the table of `next`. */
 export function finalizedMoves(
   previous: Pick<Ring, 'moves'>,
   next: Pick<Ring, 'moves' | 'table'>,
@@ -62,13 +63,13 @@ export function finalizedMoves(
 }
 
 interface JudgedProof {
-  /** Empty: each finalized move has exactly one receipt that names it, and there is no other. */
+  /** Empty if each finalized move has exactly one matching receipt, and there are no others. */
   readonly findings: Finding[];
-  /** Those that could be opened. */
+  /** The receipts that could be opened. */
   readonly receipts: readonly MoveReceipt[];
 }
 
-/** Receipts, or why one could not be opened, against the difference of two rings. */
+/** Checks receipts, or errors of opening them, against the difference of two rings. */
 export function judgeProof(
   { previous, next }: { readonly previous: Ring; readonly next: Ring },
   opened: readonly (MoveReceipt | CodedError)[],
@@ -123,8 +124,8 @@ export function readReceipt(line: string): MoveReceipt | CodedError {
 }
 
 /**
- * Partitions whose last finalized move was forced, and that nobody has taken on since: they may
- * have lost writes. With the reason that was given.
+ * Returns, with the reason, partitions whose last finalized move was forced and not accepted by an
+ * operator since: they may have lost writes.
  */
 export function unprovedPartitions(entries: readonly LogEntry[]): Map<number, string> {
   const unproved = new Map<number, string>();

@@ -1,8 +1,8 @@
-// EventQL's metadata transaction: the files are stored durably by a majority of the ring stores,
-// then the head moves by compare-and-swap, then what no head can name any more is removed.
+// EventQL's metadata transaction: stores the files durably in a majority of the ring stores, then
+// moves the head by compare-and-swap, then removes files that no head can name any more.
 //
-// What is found when the process dies right after each step:
-//   stored    old head; files that the next transaction's sweep removes
+// State after a crash right behind each step:
+//   stored    old head; the next transaction's sweep removes the files
 //   swapped   new head; the working copy is behind, and catches up with the next command
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -36,19 +36,19 @@ import type { SharedHead } from './shared-head.ts';
 export type PublishStep = 'stored' | 'swapped';
 
 interface ToPublish {
-  /** The whole log as it shall be. */
+  /** The whole new log. */
   readonly log: RingLog;
-  /** Versions whose files are new, or other than they were. */
+  /** Versions whose files are new or changed. */
   readonly changed: readonly number[];
-  /** The ring stores from now on, when they are to be others. */
+  /** The new ring stores, if they are to change. */
   readonly stores?: readonly string[];
   readonly afterStep?: ((step: PublishStep) => void) | undefined;
 }
 
 /**
- * Makes the log the ring's history for all. Durable when it returns. Throws HEAD_MOVED,
- * RING_STORES_TOO_FEW, HEAD_STORE_UNREACHABLE, and then the head is what it was; HEAD_UNKNOWN when
- * only the next command can tell.
+ * Makes the log the ring's shared history. Durable when it returns. Throws HEAD_MOVED,
+ * RING_STORES_TOO_FEW, HEAD_STORE_UNREACHABLE, with an unchanged head; HEAD_UNKNOWN if only the
+ * next command can find out the result.
  */
 export async function publishHead(
   folder: RingFolder,
@@ -89,7 +89,7 @@ async function nextTransaction(
     pathOf: (version) => versionPath(folder, version),
     named,
   });
-  // Receipts never change: what is in the store already is as good.
+  // Receipts never change, so those already in the store are reused.
   const receipts = await storedFiles(proved, {
     before: shared.content?.receipts ?? [],
     changed: [],
@@ -108,7 +108,10 @@ async function nextTransaction(
   return { record, content, text };
 }
 
-/** As they were, or as they are in the working copy: new ones, changed ones, and absent ones not. */
+/**
+ * Returns stored files: unchanged ones as before, new and changed ones from the working copy. Omits
+ * files that are in neither.
+ */
 async function storedFiles(
   entries: readonly LogEntry[],
   from: {
@@ -131,7 +134,7 @@ async function storedFiles(
   return files;
 }
 
-/** A majority of the stores that were, too, and every one that joins. */
+/** Requires a majority of the old stores, a majority of the new ones, and every joining store. */
 async function storeAtMajority(
   folder: RingFolder,
   shared: SharedHead,
@@ -146,7 +149,7 @@ async function storeAtMajority(
   const before = shared.record?.stores ?? stores;
   const joined = stores.every((store) => before.includes(store) || held.has(store));
   if (isMajority(before) && isMajority(stores) && joined) return;
-  // The winner of a race sweeps away what the others are just writing.
+  // The winner of a race removes the files that the losers are writing.
   await requireUnmoved(shared, next.record);
   const missing = (await Promise.all(asked.map(missingOf))).flat();
   const failed = outcomes.flatMap((one, at) => {
@@ -165,7 +168,7 @@ async function missingOf(store: string): Promise<string[]> {
   return (await exists(store).catch(() => true)) ? [] : [store];
 }
 
-/** A store that had the ring is not begun anew: its disk may be elsewhere for a while. */
+/** A store that had the ring is not created anew: its disk may be unmounted for a while. */
 function storesHint(missing: readonly string[], { record }: SharedHead): string {
   const rule = 'a majority must, and every one that joins';
   if (missing.length === 0) return rule;
@@ -175,7 +178,7 @@ function storesHint(missing: readonly string[], { record }: SharedHead): string 
   return `${rule}: ${make} makes them, where no disk is to be mounted`;
 }
 
-/** The working copy is nearest; what it lacks comes from a store that has it. */
+/** Reads from the working copy if it has the file, else from a store. */
 async function readFileOf(
   folder: RingFolder,
   { record }: SharedHead,

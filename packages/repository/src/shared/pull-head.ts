@@ -1,5 +1,5 @@
-// A working copy catches up with the head of record: files first, then the log, as git would bring
-// them; builder.json follows by the rules of open-ring.ts.
+// Brings a working copy up to the head of record: files first, then the log, as git would.
+// builder.json follows by the rules of open-ring.ts.
 import { mkdir, readdir } from 'node:fs/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -23,9 +23,9 @@ import { publishHead } from './publish-head.ts';
 import { readSharedHead, type SharedHead } from './shared-head.ts';
 
 /**
- * Returns the head that the folder now follows; null without a store. A history that has no head
- * yet becomes one. The lock is held by the caller. Throws LOGS_DIVERGED and what readSharedHead
- * throws.
+ * Returns the head that the folder now follows; null without a store. A history without a head in
+ * the store is published there. The caller holds the lock. Throws LOGS_DIVERGED and what
+ * readSharedHead throws.
  */
 export async function pullHead(rings: string, folder: RingFolder): Promise<SharedHead | null> {
   const shared = await readSharedHead(rings, folder.ring);
@@ -47,7 +47,10 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
   return shared;
 }
 
-/** Makes the folder of a ring that is only in the store; false when the store has none either. */
+/**
+ * Makes the folder of a ring that exists only in the store. Returns false if the store lacks it
+ * too.
+ */
 export async function cloneRing(
   place: { readonly rings: string; readonly ring: string },
   author: Placing['author'],
@@ -57,8 +60,8 @@ export async function cloneRing(
 }
 
 /**
- * The history that the store has, in the place of the one here; null when the store has none.
- * Throws what putInPlace and readSharedHead throw.
+ * Replaces the history here by that of the store. Returns null if the store has none. Throws what
+ * putInPlace and readSharedHead throw.
  */
 export async function takeStored(
   { rings, ring }: { readonly rings: string; readonly ring: string },
@@ -88,7 +91,9 @@ async function builderText({ record, content }: SharedHead, log: RingLog): Promi
   return printBuilderFile({ head, log: log.hashes.at(-1) ?? null, state, staged: [] });
 }
 
-/** Replaced, not added: a version that was written here and lost may be in the place. */
+/**
+ * Replaces files, because a version that was written here and lost the race may be in the place.
+ */
 async function fetchFiles(
   folder: RingFolder,
   { record, content }: SharedHead,
@@ -102,7 +107,10 @@ async function fetchFiles(
   }
 }
 
-/** Those that this copy lacks, of whatever version: another copy may have brought them later. */
+/**
+ * Fetches all receipts that this copy lacks, of any version: another copy may have added them
+ * later.
+ */
 async function fetchReceipts(folder: RingFolder, { record, content }: SharedHead): Promise<void> {
   const there = new Set((await readdir(folder.receipts).catch(onlyMissing)) ?? []);
   const lacking = (content?.receipts ?? []).filter(

@@ -1,5 +1,5 @@
-// The head of record of one ring, with what it names: read from the head store and from a ring
-// store that has caught up with it.
+// Reads a ring's head of record from the head store, and its transaction from a ring store that has
+// caught up.
 import { randomBytes } from 'node:crypto';
 import {
   type HeadRecord,
@@ -17,14 +17,14 @@ export interface SharedHead {
   readonly record: HeadRecord | null;
   readonly revision: string | null;
   readonly content: TransactionFile | null;
-  /** Where the next transaction is to be stored. */
+  /** The ring stores for the next transaction. */
   readonly stores: readonly string[];
   /** Name of the next transaction. */
   readonly transaction: string;
 }
 
 /**
- * Null when the head of record is the folder itself. Throws HEAD_STORE_UNREACHABLE,
+ * Returns null if the head of record is the folder itself. Throws HEAD_STORE_UNREACHABLE,
  * RING_STORES_TOO_FEW, HEAD_RECORD_INVALID.
  */
 export async function readSharedHead(rings: string, ring: string): Promise<SharedHead | null> {
@@ -32,7 +32,8 @@ export async function readSharedHead(rings: string, ring: string): Promise<Share
   if (given === null) return null;
   const store = openHeadStore(given.url, given.access);
   const transaction = randomBytes(20).toString('hex');
-  // A newer head may sweep the file of the one that was just read: then that one is read.
+  // A newer transaction may remove the file of the head that was just read. Then the newer head is
+  // read.
   for (let attempt = 0; ; attempt += 1) {
     const stored = await store.read(ring);
     if (stored === null) {

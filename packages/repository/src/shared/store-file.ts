@@ -1,5 +1,5 @@
-// rings/store.json: where the heads of a rings folder are recorded. It is kept, not only given on
-// the command line: a command without it would commit beside the shared history.
+// rings/store.json: where the heads of a rings folder are recorded. It is kept in a file and not
+// only typed, because a command without it would commit beside the shared history.
 import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -14,11 +14,11 @@ import { z } from 'zod';
 
 const schema = z.strictObject({
   format: z.literal(1),
-  /** As --store names it. */
+  /** The URL typed with --store. */
   url: z.string(),
-  /** Ring stores of rings that have no head yet; later the head says which they are. */
+  /** Ring stores for rings without a head. Afterwards the head names its stores. */
   stores: z.array(z.string()).max(ringStoresMax),
-  /** Of this machine; absent where the store asks for nothing. */
+  /** Access settings of this machine; absent if the store needs none. */
   access: storeAccessSchema.optional(),
 });
 type StoreFile = z.infer<typeof schema>;
@@ -27,7 +27,7 @@ function storePath(rings: string): string {
   return join(rings, 'store.json');
 }
 
-/** Null when the head of record is the folder itself. Throws HEAD_RECORD_INVALID. */
+/** Returns null if the head of record is the folder itself. Throws HEAD_RECORD_INVALID. */
 export async function readStoreFile(rings: string): Promise<StoreFile | null> {
   const text = await readRegularText(storePath(rings)).catch(onlyMissing);
   if (text === null) return null;
@@ -39,8 +39,8 @@ export async function readStoreFile(rings: string): Promise<StoreFile | null> {
 }
 
 /**
- * From now on the heads are recorded there. The same again changes nothing, another store is
- * refused: it has another history. Throws USAGE.
+ * Records the store for future commands. The same store again changes nothing. Another store is
+ * refused, because it has another history. Throws USAGE.
  */
 export async function useStore(
   rings: string,
@@ -71,7 +71,7 @@ export async function useStore(
   if ((await readRegularText(path).catch(onlyMissing)) !== text) await replaceDurably(path, text);
 }
 
-/** Other machines read them too, so they are named from the root on. Throws USAGE. */
+/** Requires absolute paths, because other machines use them too. Throws USAGE. */
 export function requireStorePaths(stores: readonly string[]): void {
   const twice = stores.find((one, at) => stores.indexOf(one) !== at);
   const relative = stores.find((one) => !isAbsolute(one));

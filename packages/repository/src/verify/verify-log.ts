@@ -1,16 +1,18 @@
-// Checks of log.jsonl that go on after the first fault. Pure.
+// Checks log.jsonl without stopping at the first fault. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { type LogEntry, lineHash, makesVersion, parseLogLine } from '../folder/log-entry.ts';
 import { logLines } from '../folder/read-log.ts';
 
 export interface VerifiedLog {
-  /** Lines that could be read, in order. */
+  /** Readable lines, in order. */
   readonly entries: readonly LogEntry[];
   readonly hashes: readonly string[];
   readonly findings: readonly Finding[];
 }
 
-/** Every line readable and chained, its version the next one, its parent the last id. */
+/**
+ * Checks that every line is readable and chained, with the next version and the last id as parent.
+ */
 export function verifyLog(text: string): VerifiedLog {
   const entries: LogEntry[] = [];
   const hashes: string[] = [];

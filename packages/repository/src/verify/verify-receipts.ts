@@ -1,4 +1,5 @@
-// Checks of receipts/: those of each version are what its log entry names, and prove its moves.
+// Checks receipts/: the receipts of each version are those that its log entry names, and prove its
+// moves.
 import { readdir } from 'node:fs/promises';
 import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
@@ -17,16 +18,16 @@ import {
   readReceipt,
 } from '../shared/move-proof.ts';
 
-/** What the receipts of a ring add up to. */
+/** Totals of a ring's receipts. */
 export interface ReceiptTotals {
-  /** Moves that versions have finalized, as far as both versions could be read. */
+  /** Moves that versions have finalized, where both versions could be read. */
   moves: number;
   receipts: number;
   forced: number;
-  /** Bytes of whole files that receipts name. */
+  /** Bytes of the whole files that receipts name. */
   bytes: number;
   rows: number;
-  /** Versions whose receipts are not in this copy of the folder. */
+  /** Versions whose receipts are missing in this copy of the folder. */
   absent: number;
 }
 
@@ -40,8 +41,9 @@ export interface ReceiptChecks {
 }
 
 /**
- * Of one version after the other, oldest first. `shared`: the history comes from a head store, to
- * which an older program brought no receipts; then their absence is counted, and no fault.
+ * Returns checks to call for one version after the other, oldest first. `shared`: the history comes
+ * from a head store, to which older releases sent no receipts. Missing receipts are then counted,
+ * and are no fault.
  */
 export function receiptChecks(
   folder: RingFolder,
@@ -83,7 +85,10 @@ export function receiptChecks(
   return { totals, check };
 }
 
-/** A data directory signs with one key for life; the first receipt of it says which. */
+/**
+ * Adds up receipts, and checks that each data directory signs with one key for life, that of its
+ * first receipt.
+ */
 function addUp(
   receipts: readonly MoveReceipt[],
   totals: ReceiptTotals,
@@ -104,7 +109,7 @@ function addUp(
   return findings;
 }
 
-/** Files in receipts/ that no version of the log names. */
+/** Finds files in receipts/ that no version of the log names. */
 export async function strayReceipts(
   folder: RingFolder,
   entries: readonly LogEntry[],

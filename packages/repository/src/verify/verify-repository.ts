@@ -1,4 +1,4 @@
-// The audit of a ring's folder: log, versions and builder.json, each alone and together.
+// Audits a ring's folder: log, versions and builder.json, each alone and together.
 import { readdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
@@ -26,28 +26,28 @@ import { verifyVersions } from './verify-versions.ts';
 
 export interface Verification {
   readonly ring: string;
-  /** True when the folder has a root of trust. */
+  /** Whether the folder has a root of trust. */
   readonly signed: boolean;
-  /** Signatures the head lacks before it may be pushed: no fault, but somebody must act. */
+  /** Signatures that the head lacks before it may be pushed: no fault, but somebody must sign. */
   readonly waiting: number;
   readonly versions: number;
-  /** Of them, those that are in no archive which is here: the log alone tells of them. */
+  /** Pruned versions without an archive here. Only the log tells of them. */
   readonly pruned: number;
   readonly entries: number;
-  /** What was proved of the moves that versions finalized. */
+  /** Totals of the receipts for finalized moves. */
   readonly receipts: ReceiptTotals;
-  /** False in a builder.json from before there was a digest: the next command that stages writes it. */
+  /** False for a builder.json of an older release; the next command that writes adds a digest. */
   readonly digested: boolean;
-  /** Files that nothing vouches for: they come and go, or are this machine's own. */
+  /** Files outside the audit: they are temporary, or belong to this machine. */
   readonly outside: readonly string[];
-  /** Empty when the history can be trusted. */
+  /** Empty if the history can be trusted. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * Checks all there is of a ring, and the trust document of its folder, and changes nothing. `pin`
- * is a root id from elsewhere, without which nobody can tell a folder from one that was wholly made
- * up. Throws NAME_INVALID, RING_UNKNOWN.
+ * Checks everything of a ring and the trust document of its folder, and changes nothing. `pin`: a
+ * root id from elsewhere. Without it a folder cannot be told from one that is entirely made up.
+ * Throws NAME_INVALID, RING_UNKNOWN.
  */
 export async function verifyRepository(
   rings: string,
@@ -141,7 +141,10 @@ async function strayFiles(folder: RingFolder): Promise<Finding[]> {
     .map((name) => ({ code: 'FILE_STRAY', message: `${name} does not belong here` }));
 }
 
-/** Locks and temporary files come and go while others work; anything else is somebody's mistake. */
+/**
+ * Returns locks and temporary files, which come and go while others work. Any other stray file is a
+ * mistake.
+ */
 async function passingFiles(folder: RingFolder): Promise<string[]> {
   const names = await readdir(folder.path);
   return names

@@ -1,4 +1,5 @@
-// Checks of signatures: the chain of roots, and every version against the root it was signed under.
+// Checks signatures: the chain of roots, and every version against the root under which it was
+// signed.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type { Signing } from '@ringwright/ring/file/ring-manifest';
@@ -18,7 +19,7 @@ interface VerifiedTrust {
   readonly trust: RingsTrust | null;
 }
 
-/** `pin`: id of a root that the chain must hold, as told by somebody who is not this folder. */
+/** `pin`: id of a root that the chain must contain, obtained from outside this folder. */
 export async function verifyTrust(rings: string, pin: string | null): Promise<VerifiedTrust> {
   const findings: Finding[] = [];
   const trust = await readTrust(rings).catch((error: unknown) => {
@@ -53,7 +54,7 @@ function findingOf(error: unknown): Finding {
   throw error;
 }
 
-/** The checks of one version after the other, oldest first. */
+/** Returns a check to call for one version after the other, oldest first. */
 export function signatureChecks(
   trust: RingsTrust | null,
   log: VerifiedLog,
@@ -102,7 +103,7 @@ function manifestFaults(entry: LogEntry, { signing, root, log }: Signed): Fault[
   if (signing.epoch !== root.root.epoch) {
     faults.push(['EPOCH_WRONG', `of epoch ${signing.epoch}, its root of ${root.root.epoch}`]);
   }
-  // The line before it in a log that a restore began is not here.
+  // A log that a restore began lacks the line before it.
   const before = log.hashes[log.entries.indexOf(entry) - 1] ?? null;
   if (entry.kind !== 'restore' && signing.logHead !== before) {
     const sentence = `names ${signing.logHead} as the log line before it, which is ${before}`;

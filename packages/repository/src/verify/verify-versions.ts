@@ -1,4 +1,4 @@
-// Checks of every version's file: whole, the one the log names, a sound ring, a legal successor.
+// Checks every version's file: intact, with the id in the log, a valid ring, a legal successor.
 import { readdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
@@ -13,15 +13,15 @@ import type { ReceiptChecks } from './verify-receipts.ts';
 
 interface VerifiedVersions {
   readonly findings: readonly Finding[];
-  /** Versions that were pruned, and are in no archive that is here: nothing of them was read. */
+  /** Pruned versions without an archive here, which were not read. */
   readonly pruned: number;
-  /** The newest version that could be read, when it is the last one of the log. */
+  /** The newest readable version, if it is the last one of the log. */
   readonly head: StoredVersion | null;
 }
 
 /**
- * Reads one version at a time, so memory holds two at most. Pruned ones are read from their
- * archive; where that is not there, the log's chain of ids stands for them.
+ * Reads one version at a time, so memory holds at most two. Pruned versions are read from their
+ * archive. Without the archive, only the ids in the log's chain are checked.
  */
 export async function verifyVersions(
   folder: RingFolder,
