@@ -1,5 +1,5 @@
-// Every record of the story: loaded at the start, read back at the end and compared with what was
-// acknowledged.
+// Loads every record of the demonstration, and at the end reads each back and compares it with what
+// was acknowledged.
 import { inWaves } from '@ringwright/base/in-waves';
 import type { Client } from '@ringwright/client/client';
 import type { Entry } from './cities.ts';
@@ -10,7 +10,7 @@ import { tryUntil } from './try-until.ts';
 
 interface ReadBack {
   readonly seconds: number;
-  /** One sentence for each record that is not what it has to be. */
+  /** One sentence for each wrong record. */
   readonly wrong: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export async function readBack(client: Client, ledger: Ledger): Promise<ReadBack
   return { seconds, wrong };
 }
 
-/** Resolves with the seconds it took, when every record has been acknowledged. */
+/** Resolves, once every record has been acknowledged, to the seconds it took. */
 export function loadRecords(client: Client, ledger: Ledger): Promise<number> {
   return overAll('loading  ', ledger, async (index, { key, value }) => {
     const { isUnsure } = await tryUntil(() => client.put(key, value));
@@ -32,10 +32,10 @@ export function loadRecords(client: Client, ledger: Ledger): Promise<number> {
   });
 }
 
-/** The client sends together what is asked for in one turn. */
+/** Requests made in one turn of the event loop are sent together by the client. */
 const RECORDS_AT_ONCE = 512;
 
-/** `work` gets each record with its number. Resolves with the seconds that all took. */
+/** Calls `work` with each record and its number. Resolves to the seconds for all of them. */
 async function overAll(
   label: string,
   { entries }: Ledger,

@@ -1,18 +1,19 @@
-// A command over several lines of a terminal, so that what is copied from there can be run. Pure.
+// Breaks a command over several lines of a terminal, so that a copy of it can be run. Pure.
 
-/** What stands before the lines after the first. */
+/** Indentation of every line after the first. */
 const indent = '  ';
 
 /**
- * Lines of at most `columns`, broken between words, each but the last with the backslash that a
- * shell joins them by. Words are quoted already; one that is longer than a line has it for itself.
+ * Returns lines of at most `columns`, broken between words. Each but the last ends in a backslash,
+ * by which a shell joins them. Words are quoted already. A word longer than a line gets its own
+ * line.
  */
 export function breakCommand(args: readonly string[], columns: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of args) {
     const longer = line === '' ? word : `${line} ${word}`;
-    // The backslash needs two columns more.
+    // The space and the backslash need two columns.
     if (line.trim() === '' || longer.length <= columns - 2) {
       line = longer;
     } else {

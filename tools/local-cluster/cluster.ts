@@ -1,10 +1,11 @@
-// The servers of the story: started together, ended together, so that nothing is left running.
+// The servers of the demonstration. They are started and ended together, so that none keeps
+// running.
 import { must } from '@ringwright/base/assert';
 import { freePorts } from '@ringwright/node/free-ports';
 import { failure } from './failure.ts';
 import { type Guarded, ServerProcess } from './server-process.ts';
 
-/** Zones of the servers: two in each of three, and the one that joins in a fourth. */
+/** Zones of the servers: two servers in each of three zones, and the joiner in a fourth. */
 const ZONES = [1, 2, 3, 1, 2, 3, 4] as const;
 const FIRST_SERVERS = 6;
 const GUARDED_SERVERS = 3;
@@ -30,12 +31,12 @@ export class Cluster {
     return this.#servers;
   }
 
-  /** Starts six servers in three zones; resolves when all are ready. */
+  /** Starts six servers in three zones. Resolves when all are ready. */
   async startFirst(): Promise<void> {
     await this.#startAll(FIRST_SERVERS, null);
   }
 
-  /** Starts three servers, one in each of three zones, that ask who is there. */
+  /** Starts three secured servers, one in each of three zones. */
   async startGuarded(guarded: Guarded): Promise<void> {
     await this.#startAll(GUARDED_SERVERS, guarded);
   }
@@ -47,19 +48,19 @@ export class Cluster {
     return server;
   }
 
-  /** Ends all servers, and starts no other. */
+  /** Ends all servers. No further server can be started. */
   async stop(): Promise<void> {
     this.#isEnding = true;
     await Promise.all(this.#servers.map((server) => server.stop()));
   }
 
-  /** The same where nothing of them is kept: they need not write what they have. */
+  /** As stop, by SIGKILL: for data that is not kept, so servers need not flush it. */
   async killHard(): Promise<void> {
     this.#isEnding = true;
     await Promise.all(this.#servers.map((server) => server.killHard()));
   }
 
-  /** The same when nothing can be waited for. */
+  /** As stop, without waiting for the processes. */
   killNow(): void {
     this.#isEnding = true;
     for (const server of this.#servers) server.killNow();

@@ -1,4 +1,4 @@
-// How the local cluster says that something did not happen: one code, a sentence, a hint.
+// The error of the local cluster when an expected event did not happen.
 import { CodedError } from '@ringwright/base/coded-error';
 
 export function failure(message: string, hint = '', cause?: unknown): CodedError {

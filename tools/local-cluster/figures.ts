@@ -1,15 +1,18 @@
-// The figures of one run, and whether they are in order. Pure.
+// The figures of one run, and whether they are as expected. Pure.
 
 export interface Figures {
   /** Records loaded, and read back at the end. */
   readonly records: number;
-  /** Places of the source that share a key with an earlier one, and were left out. */
+  /** Places of the source left out because an earlier one has the same key. */
   readonly duplicates: number;
-  /** Records that at the end are missing, older than acknowledged, or other than written. */
+  /**
+   * Records that are missing at the end, older than acknowledged, or different from what was
+   * written.
+   */
   readonly lost: number;
   /** Answers during the run that were wrong in the same sense. */
   readonly wrongReads: number;
-  /** Slots that changed their device, and the fewest with which the balance can be reached. */
+  /** Slots that changed their device, and the fewest moves that reach the balance. */
   readonly moved: number;
   readonly moveLowerBound: number;
   readonly copiesVerified: boolean;
@@ -18,7 +21,7 @@ export interface Figures {
     readonly bytes: number;
     readonly mbPerSecond: number;
   };
-  /** Files of the two partitions in the place of one: made, and to be made. */
+  /** Files of the two partitions that replace one: made, and expected. */
   readonly split: { readonly filled: number; readonly wanted: number; readonly seconds: number };
   readonly loadedPerSecond: number;
   readonly comparedPerSecond: number;
@@ -36,7 +39,7 @@ export interface Figures {
   readonly seconds: number;
 }
 
-/** One sentence for each figure that is not as it has to be; none when all is well. */
+/** Returns one sentence for each figure that is not as expected. */
 export function findProblems(figures: Figures): string[] {
   const { records, lost, wrongReads, moved, moveLowerBound, copied, live } = figures;
   const problems: string[] = [];

@@ -1,13 +1,15 @@
-// What was written and acknowledged, per record: the truth that every read is held against.
+// What was written and acknowledged, by record. Every read is compared with it.
 import type { Entry } from './cities.ts';
 
 export interface Ledger {
   readonly entries: readonly Entry[];
-  /** Number of the last update that was acknowledged; 0 is the record as loaded. */
+  /** Number of the last acknowledged update; 0 is the record as loaded. */
   readonly acked: Uint32Array;
   /** Number of the last update that was sent. */
   readonly sent: Uint32Array;
-  /** 1 where an attempt got no answer: it may still arrive, so the record is not updated again. */
+  /**
+   * 1 if an attempt got no answer: it may still take effect, so the record is not updated again.
+   */
   readonly unsure: Uint8Array;
 }
 
@@ -22,14 +24,14 @@ export function newLedger(entries: readonly Entry[]): Ledger {
   };
 }
 
-/** The value of a record after its n-th update: the city with one more member. */
+/** Returns the value of a record after its n-th update: the city with one more member. */
 export function valueAfter(entry: Entry, update: number): string {
   return update === 0 ? entry.value : `${entry.value.slice(0, -1)},"update":${update}}`;
 }
 
 /**
- * Judges what a read returned (null: no such record). `from` is the update that was acknowledged
- * before the read began, `to` the last one sent before it ended: the answer must lie between.
+ * Judges what a read returned (null: no such record). `from`: the last update acknowledged before
+ * the read began. `to`: the last update sent before it ended. The answer must lie between them.
  */
 export function judgeRead(
   entry: Entry,

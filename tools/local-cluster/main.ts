@@ -34,19 +34,19 @@ try {
     process.exitCode = error instanceof CodedError ? error.exit : EXIT_USAGE;
   }
 }
-// Sockets of an application that failed in mid-story must not keep the program alive.
+// Sockets of an application that failed must not keep the program alive.
 process.exit();
 
 async function run(options: Options): Promise<void> {
   const ports = await Cluster.findPorts();
-  // From here to the handlers of signals nothing waits: what is made is always removed.
+  // No await between here and the signal handlers, so that the folder is always removed.
   const folder = options.data ?? fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-'));
   fs.mkdirSync(folder, { recursive: true });
   const cluster = new Cluster(folder, ports);
   const ending = new AbortController();
   const output = options.json ? process.stderr : process.stdout;
   const remove = (): void => {
-    // A command that was stopped may still have been writing.
+    // A command that was stopped may still be writing, so the removal is retried.
     if (options.data === null) fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   const interrupted = endOnSignal({
@@ -104,7 +104,7 @@ async function tell({ options, folder, cluster, output, signal }: Telling): Prom
   output.write(`${told.commands.join('\n')}\n`);
 }
 
-/** Keys of its own, named for whoever the story is told of. */
+/** Returns the environment of commands: a keys folder of its own, and the author's name. */
 function environmentIn(folder: string): Record<string, string> {
   return {
     RINGWRIGHT_AUTHOR: 'ada',
@@ -117,7 +117,7 @@ interface Told {
   readonly rows: Rows;
   readonly problems: readonly string[];
   readonly wrong: readonly string[];
-  /** What a person may type now. */
+  /** Commands that a person may type now. */
   readonly commands: readonly string[];
 }
 
@@ -168,8 +168,8 @@ function aliveAndDead(
 }
 
 /**
- * Resolves when `first` has done its work after the first signal. A second one ends the program at
- * once, after `again`. Both with the exit code of an interrupted program.
+ * Resolves when `first` has finished after the first signal. A second signal calls `again` and ends
+ * the program at once. Both set the exit code of an interrupted program.
  */
 function endOnSignal(work: {
   readonly first: () => Promise<void>;

@@ -1,21 +1,21 @@
-// Tells a person what is going on. On stdout, or on stderr when stdout belongs to a JSON document.
+// Tells a person what is happening, on stdout, or on stderr if stdout is a JSON document.
 import { styleText } from 'node:util';
 import { printable } from '@ringwright/base/printable';
 import { breakCommand } from './break-command.ts';
 
 export interface Narrator {
-  /** A new act begins. */
+  /** Begins a new act. */
   act(title: string): void;
-  /** One thing that happened. */
+  /** Prints one event. */
   say(line: string): void;
-  /** A command as it is run, its words quoted for a shell. */
+  /** Prints a command as it is run, its words quoted for a shell. */
   command(args: readonly string[]): void;
 }
 
-/** Stands before every line that is told. */
+/** Precedes every printed line. */
 export const margin = '   ';
 
-/** Files and pipes have no end of a line. */
+/** Files and pipes have no line width. */
 export function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number {
   return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }

@@ -1,21 +1,21 @@
-// What a person may say to `npm start`, with defaults.
+// The options of `npm start`, with defaults.
 import yargs from 'yargs';
 
 export interface Options {
-  /** End when the story is told; otherwise the cluster stays up. */
+  /** End after the demonstration; otherwise the cluster stays up. */
   readonly exit: boolean;
-  /** The story of TLS, tokens and keys in place of that of a ring change. */
+  /** Demonstrate TLS, tokens and keys instead of a ring change. */
   readonly secure: boolean;
-  /** One JSON document on stdout; the story goes to stderr. */
+  /** Print one JSON document on stdout; the story goes to stderr. */
   readonly json: boolean;
   readonly partitions: number;
-  /** How many of the records to load; all of them when null. */
+  /** Number of records to load; null: all. */
   readonly records: number | null;
-  /** Folder that is kept; a temporary one, removed at the end, when null. */
+  /** Folder that is kept; null: a temporary one, removed at the end. */
   readonly data: string | null;
 }
 
-/** Below this, writers and readers would have to share a handful of records. */
+/** With fewer records, writers and readers would share only a handful. */
 const RECORDS_MIN = 100;
 
 export function parseOptions(args: readonly string[]): Options {

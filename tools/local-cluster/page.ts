@@ -1,4 +1,4 @@
-// The page at the end: what happened, in figures, and what to try now. Pure.
+// The final page: the figures of the run, and commands to try. Pure.
 import { quoteWord } from '@ringwright/base/quote-command';
 import { breakCommand } from './break-command.ts';
 import type { Figures } from './figures.ts';
@@ -8,10 +8,10 @@ const count = (value: number): string => Math.round(value).toLocaleString('en');
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 const ms = (value: number): string => `${count(value)} ms`;
 
-/** Lines of two columns: what, and how much. */
+/** Rows of two columns: name and value. */
 export type Rows = readonly (readonly [string, string])[];
 
-/** The figures of a ring change. */
+/** Returns the figures of a ring change. */
 export function changeRows(figures: Figures): Rows {
   const { copied, live, longestPauseMs: pause } = figures;
   return [
@@ -53,17 +53,17 @@ function copiedLine(copied: Figures['copied'], { copiesVerified }: Figures): str
 interface Surroundings {
   readonly rings: string;
   readonly folder: string;
-  /** A port that answers. */
+  /** Port of a running server. */
   readonly port: number;
   readonly sampleKey: string;
   readonly ringVersion: number;
-  /** Arguments of ring-server that bring the killed server back. */
+  /** Arguments of ring-server that restart the killed server. */
   readonly revive: readonly string[];
-  /** Of the terminal. */
+  /** Width of the terminal. */
   readonly columns: number;
 }
 
-/** Commands for a person who wants to look around. */
+/** Returns commands to explore the cluster. */
 export function commandsPage(surroundings: Surroundings): string[] {
   const { rings, folder, port, sampleKey, ringVersion, revive, columns } = surroundings;
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
@@ -85,7 +85,7 @@ export function commandsPage(surroundings: Surroundings): string[] {
   ]);
 }
 
-/** The same of a secured cluster. `environment`: what the tool was given. */
+/** The same for a secured cluster. `environment`: variables of ring-builder. */
 export function securedCommandsPage(
   surroundings: Pick<Surroundings, 'rings' | 'folder' | 'port' | 'sampleKey'> & {
     readonly environment: Readonly<Record<string, string>>;

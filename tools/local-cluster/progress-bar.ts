@@ -1,12 +1,12 @@
-// A bar on stderr that grows in place on a terminal, and stays silent elsewhere.
+// A progress bar on stderr that is redrawn on a terminal, and prints nothing elsewhere.
 
 const WIDTH = 32;
 const REDRAW_MS = 100;
 
 interface ProgressBar {
-  /** `done` of the total are finished. */
+  /** Shows that `done` of the total are finished. */
   show(done: number): void;
-  /** Takes the bar away. */
+  /** Erases the bar. */
   end(): void;
 }
 
@@ -35,7 +35,7 @@ interface BarState {
   readonly seconds: number;
 }
 
-/** One line: label, bar, percent, rate. */
+/** Returns one line: label, bar, percent, rate. */
 function drawBar({ label, done, total, seconds }: BarState): string {
   const part = total === 0 ? 1 : done / total;
   const full = Math.floor(part * WIDTH);

@@ -1,5 +1,5 @@
-// Runs the real ring-builder, as a person would type it, and reads its JSON answer. A rollout shows
-// its moves while they go on: drawn on a terminal, as lines elsewhere.
+// Runs the real ring-builder with the arguments that a person would type, and reads its JSON
+// answer. A rollout shows its moves meanwhile: drawn on a terminal, as lines elsewhere.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,19 +10,21 @@ import { rolloutLine } from './rollout-line.ts';
 const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/launcher.mjs');
 
 interface RingBuilderOptions {
-  /** The folder given as --rings. */
+  /** The value of --rings. */
   readonly rings: string;
-  /** What its environment has besides this program's, such as where its keys lie; read anew. */
+  /**
+   * Variables added to this program's environment, such as the keys folder. Read for each command.
+   */
   readonly environment: Readonly<Record<string, string>>;
   /** Ends a running command. */
   readonly signal: AbortSignal;
-  /** Called with the quoted words of every command before it runs, without --json and --rings. */
+  /** Called before each command with its quoted words, without --json, --yes and --rings. */
   readonly announce: (args: readonly string[]) => void;
-  /** Called with what a rollout says while it runs, where it cannot draw on a terminal itself. */
+  /** Called with the progress lines of a rollout that cannot draw on a terminal itself. */
   readonly say: (line: string) => void;
 }
 
-/** Resolves with the JSON document of the command: its fields are as its DESIGN says. */
+/** Resolves to the JSON document of the command. */
 export type RingBuilder = <Document extends object>(...args: string[]) => Promise<Document>;
 
 export function ringBuilder(options: RingBuilderOptions): RingBuilder {
@@ -54,7 +56,7 @@ function parseDocument(command: string, stdout: string): object {
   throw failure(`\`${command}\` printed ${stdout.slice(0, 200)}, not an object`);
 }
 
-/** `listen` hears each line on stderr at once; null: the terminal shows them. */
+/** `listen` receives each line on stderr at once; null: the terminal shows them. */
 function run(
   args: readonly string[],
   world: { readonly signal: AbortSignal; readonly env: NodeJS.ProcessEnv },

@@ -1,4 +1,4 @@
-// What a rollout says where no terminal is: its events in lines of JSON as sentences. Pure.
+// Turns the progress of a rollout without a terminal, which is lines of JSON, into sentences. Pure.
 
 interface Progress {
   readonly event: 'progress';
@@ -14,12 +14,12 @@ interface Note {
   readonly text: string;
 }
 
-/** In the order in which moves go through them; any other stage comes last. */
+/** In the order in which moves pass through them. Any other stage comes last. */
 const stages = ['queued', 'reserving', 'copying', 'catching-up', 'verifying', 'available'];
 
 /**
- * `version 4: joiners copy; 20 queued, 3 copying, 1 available; 0.4 MB copied`. Null for a line that
- * is no event: it was meant for people.
+ * Returns `version 4: joiners copy; 20 queued, 3 copying, 1 available; 0.4 MB copied`. Returns null
+ * for a line that is no event, which is meant for people.
  */
 export function rolloutLine(line: string): string | null {
   const event = eventOf(line);
@@ -31,7 +31,7 @@ export function rolloutLine(line: string): string | null {
     return { stage, count: moves.filter((move) => move.stage === stage).length };
   });
   const bytes = moves.reduce((sum, move) => sum + move.bytes, 0);
-  // Of a split the files are made where their parents lie.
+  // The files of a split are filled from their parents on the same device.
   const came = doing.includes('filled') ? 'filled' : 'copied';
   return [
     `version ${version}: ${doing}`,
@@ -49,7 +49,7 @@ export function rolloutLine(line: string): string | null {
 function eventOf(line: string): Progress | Note | null {
   if (!/^\{"event":"(progress|note)"/.test(line)) return null;
   try {
-    return JSON.parse(line) as Progress | Note; // printed by ring-builder, since it begins like one
+    return JSON.parse(line) as Progress | Note; // printed by ring-builder, as its start shows
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-// The figures of a run with --secure, and whether they are in order. Pure.
+// The figures of a run with --secure, and whether they are as expected. Pure.
 import type { Rows } from './page.ts';
 
 export interface SecureFigures {
@@ -6,7 +6,7 @@ export interface SecureFigures {
   readonly lost: number;
   readonly wrongReads: number;
   readonly servers: number;
-  /** What each kind of stranger was answered: a code, or why there was no answer. */
+  /** The answer to each kind of unauthorized request: an error code, or why there was no answer. */
   readonly refused: {
     readonly plainText: string;
     readonly noToken: string;
@@ -17,7 +17,10 @@ export interface SecureFigures {
   readonly certificates: { readonly before: readonly string[]; readonly after: readonly string[] };
   /** Servers that refused the revoked token. */
   readonly revokedOn: number;
-  /** Of the application, from before the certificate was replaced until the token was revoked. */
+  /**
+   * Requests of the application, from before the certificate was replaced until the token was
+   * revoked.
+   */
   readonly live: { readonly writes: number; readonly reads: number; readonly failed: number };
   readonly longestPauseMs: { readonly writer: number; readonly reader: number };
   readonly seconds: number;
@@ -30,7 +33,7 @@ const wanted: SecureFigures['refused'] = {
   otherRole: 'PERMISSION_MISSING',
 };
 
-/** One sentence for each figure that is not as it has to be; none when all is well. */
+/** Returns one sentence for each figure that is not as expected. */
 export function findSecureProblems(figures: SecureFigures): string[] {
   const { records, lost, wrongReads, servers, refused, certificates, revokedOn, live } = figures;
   const problems: string[] = [];

@@ -1,5 +1,6 @@
-// The story of `npm start -- --secure`, in acts: servers that prove who they are and ask who is
-// there, a stranger, and everything that may leak replaced while an application goes on.
+// The demonstration of `npm start -- --secure`, in acts: servers prove their identity and demand
+// tokens, unauthorized requests are refused, and every secret is replaced while an application
+// runs.
 import fs from 'node:fs';
 import path from 'node:path';
 import { must } from '@ringwright/base/assert';
@@ -24,7 +25,7 @@ import {
 import { refusalOf, shownFingerprint } from './stranger.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 
-/** Every lane has had several answers, so that no request is under way that began before. */
+/** Enough answers for each lane of the application that no earlier request is still in flight. */
 const ANSWERS_BETWEEN = 200;
 const WAIT_MS_MAX = 30_000;
 const HOST = '127.0.0.1';
@@ -41,7 +42,7 @@ interface SecuredFiles {
 
 interface SecureStage extends Stage {
   readonly files: SecuredFiles;
-  /** Of commands; what they show to servers is added when it is there. */
+  /** Environment of commands. Credentials are added once they exist. */
   readonly environment: Record<string, string>;
 }
 
@@ -101,7 +102,7 @@ export async function tellSecureStory(stage: SecureStage): Promise<SecureEnding>
 
 async function secureFromTheStart(stage: SecureStage): Promise<void> {
   const { builder, cluster, environment, files, narrator, partitions } = stage;
-  // certs keeps no key without a passphrase.
+  // `certs` refuses keys without a passphrase.
   environment['RING_BUILDER_PASSPHRASE'] = 'only a demonstration';
   narrator.act('Signed rings, an authority, tokens, and three servers that ask for them');
   const counts = ['--partitions', String(partitions), '--replicas', String(REPLICAS)];
@@ -154,7 +155,7 @@ async function replaceCertificate({ builder, cluster, narrator }: SecureStage) {
   return { before: [...before], after: [...new Set(after)] };
 }
 
-/** The ring is signed by the new key, and every server hears which keys count. */
+/** Replaces the ring key: the new key signs the ring, and every server learns which keys count. */
 async function replaceKey({ builder, narrator }: SecureStage, traffic: Traffic): Promise<void> {
   narrator.act('The key that signs rings is replaced');
   const words = ['key', 'generate', 'bob', '--role', 'ring'];
@@ -172,7 +173,7 @@ function connectShop({ cluster, files }: SecureStage, token: string): Promise<Cl
   return connect(addressesOf(cluster), { keyspace: KEYSPACE, ca, token: read(token) });
 }
 
-/** Resolves when the application goes through the client that has it alone. */
+/** Resolves when the application uses only the client with the new token. */
 async function giveNextToken(stage: SecureStage, traffic: Traffic): Promise<Client> {
   const { builder, files, narrator } = stage;
   narrator.act('The application gets another token, and the old one is revoked under load');
@@ -184,7 +185,7 @@ async function giveNextToken(stage: SecureStage, traffic: Traffic): Promise<Clie
   return client;
 }
 
-/** Resolves with the number of servers that refuse the old one when the command has ended. */
+/** Resolves to the number of servers that refuse the old token when the command has ended. */
 async function revokeToken(
   { builder, cluster, files, narrator }: SecureStage,
   traffic: Traffic,

@@ -1,4 +1,4 @@
-// One ring-server as a process of its own: started, waited for, killed.
+// One ring-server process: starts it, waits for it, ends it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,18 +16,18 @@ interface ServerPlace {
   readonly device: string;
   readonly zone: number;
   readonly port: number;
-  /** Folder of all servers' data and logs. */
+  /** Folder with the data and logs of all servers. */
   readonly folder: string;
-  /** Null: in plain, for whoever reaches it. */
+  /** Null: without TLS, tokens or signed rings. */
   readonly guarded: Guarded | null;
 }
 
-/** Files of a server that proves who it is and asks who is there. */
+/** Files of a server that proves its identity and demands proof from clients. */
 export interface Guarded {
   /** A key with its certificates. */
   readonly bundle: string;
   readonly authority: string;
-  /** The root of trust. */
+  /** The trust document. */
   readonly trust: string;
 }
 
@@ -63,7 +63,9 @@ export class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves once /readyz answers 200; throws with the end of the log when the process ends first. */
+  /**
+   * Resolves once /readyz answers 200. Throws with the end of the log if the process ends first.
+   */
   async ready(): Promise<void> {
     const what = `${this.place.device} to be ready on ${this.address} (log: ${this.#logFile})`;
     const { guarded } = this.place;
@@ -82,13 +84,13 @@ export class ServerProcess {
     }
   }
 
-  /** The way a machine dies: no goodbye, nothing flushed. */
+  /** Kills the process like a machine failure: without notice, and nothing is flushed. */
   async killHard(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#exited;
   }
 
-  /** Asks it to end; kills it when it does not in ten seconds. */
+  /** Asks the process to end, and kills it if it has not ended after ten seconds. */
   async stop(): Promise<void> {
     if (!this.isRunning) return;
     this.#child.kill('SIGTERM');
@@ -97,7 +99,7 @@ export class ServerProcess {
     clearTimeout(impatience);
   }
 
-  /** For the last moment of this program, when nothing can be waited for. */
+  /** For the exit of this program, when it cannot wait. */
   killNow(): void {
     this.#child.kill('SIGKILL');
   }
@@ -107,7 +109,7 @@ export class ServerProcess {
   }
 }
 
-/** What follows `ring-server` on its command line. */
+/** Returns the arguments of `ring-server`. */
 export function serverArguments({ device, port, folder, guarded }: ServerPlace): string[] {
   const data = path.join(folder, device);
   const place = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];

@@ -1,4 +1,5 @@
-// The story in acts: load, join and split under traffic, kill, compare. Each returns what it saw.
+// The demonstration in acts: load, join and split under traffic, kill, compare. Each act returns
+// its figures.
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
 import type { Client } from '@ringwright/client/client';
@@ -18,15 +19,15 @@ import { startTraffic, type Traffic } from './traffic.ts';
 export const KEYSPACE = 'cities';
 export const REPLICAS = 3;
 export const WEIGHT = '1';
-/** Any seed will do; a fixed one makes two runs alike. */
+/** Any seed will do; a fixed one makes runs alike. */
 export const TRAFFIC_SEED = 20_261_121;
-/** Enough after the kill that every partition was asked about several times. */
+/** Enough after the kill for several requests to every partition. */
 const WRITES_AFTER_KILL = 1_000;
 const READS_AFTER_KILL = 2_000;
 const AFTER_KILL_MS_MAX = 30_000;
-/** Any will do: hashes are even. */
+/** Any partition will do, because hashes are even. */
 const PARENT = 0;
-/** The killed one is not the joiner, and leaves its zone with one server. */
+/** Not the joiner. Its zone keeps one server. */
 const VICTIM = 1;
 
 export interface Stage {
@@ -92,7 +93,7 @@ async function buildFirstRing({ cluster, builder, narrator, partitions }: Stage)
   narrator.act('Six servers in three zones, and their first ring');
   await cluster.startFirst();
   const counts = ['--partitions', String(partitions), '--replicas', String(REPLICAS)];
-  // A partition is an interval of hashes: it can be split later.
+  // A partition is an interval of hashes, so it can be split later.
   await builder('create', KEYSPACE, '--partitioner', 'hash-intervals', ...counts);
   const devices = cluster.servers.flatMap((server) => [deviceOf(server), WEIGHT]);
   await builder('add', KEYSPACE, ...devices);

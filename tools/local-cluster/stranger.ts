@@ -1,4 +1,4 @@
-// Requests of somebody who should get nothing, and what he is told.
+// Sends unauthorized requests, and returns how they are refused.
 import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
@@ -10,12 +10,12 @@ const ANSWER_MS_MAX = 10_000;
 interface Attempt {
   readonly port: number;
   readonly path: string;
-  /** Certificates of the authority, PEM; null: in plain text. */
+  /** Certificates of the authority, PEM; null: plain text. */
   readonly ca: string | null;
   readonly token?: string;
 }
 
-/** The code of the refusal; `closed` without any answer, or the status when it was none. */
+/** Returns the code of the refusal; `closed` without any answer; the status of any other answer. */
 export function refusalOf({ port, path, ca, token }: Attempt): Promise<string> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const options = { host: HOST, port, path, headers, agent: false, timeout: ANSWER_MS_MAX };
@@ -34,10 +34,10 @@ export function refusalOf({ port, path, ca, token }: Attempt): Promise<string> {
   });
 }
 
-/** Of the certificate that a server shows to clients now. */
+/** Returns the fingerprint of the certificate that a server shows now. */
 export function shownFingerprint(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Looked at, not believed: nothing is said on this connection.
+    // The certificate is only read, not verified: nothing is sent on this connection.
     const socket = tls.connect({ host: HOST, port, rejectUnauthorized: false }, () => {
       resolve(socket.getPeerCertificate().fingerprint256);
       socket.destroy();

@@ -1,4 +1,4 @@
-// An application at work: writers that keep updating, readers that check each answer.
+// An application at work: writers update records, and readers check each answer.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import type { Random } from '@ringwright/base/random';
@@ -9,24 +9,24 @@ import { tryUntil } from './try-until.ts';
 const WRITERS = 2;
 const READERS = 4;
 
-/** What the application saw so far. */
+/** What the application has observed. */
 interface Sightings {
   writes: number;
   reads: number;
-  /** Requests that failed; each was made again until it succeeded. */
+  /** Failed requests; each was retried until it succeeded. */
   retries: number;
-  /** Longest time between asking and having the answer, retries included. */
+  /** Longest time from request to answer, retries included. */
   writePauseMs: number;
   readPauseMs: number;
-  /** One sentence for each answer that was wrong. */
+  /** One sentence for each wrong answer. */
   readonly wrong: string[];
 }
 
 export interface Traffic {
   readonly seen: Sightings;
-  /** Requests that begin from now on go through this one. */
+  /** Sends new requests through this client. */
   useClient(client: Client): void;
-  /** Lets requests in flight end. Throws what made the application fail, if anything did. */
+  /** Waits for requests in flight. Throws the error that made the application fail, if any. */
   stop(): Promise<Sightings>;
 }
 
@@ -68,7 +68,7 @@ export function startTraffic(first: Readonly<Application>): Traffic {
   };
 }
 
-/** Each record belongs to one writer lane: its updates follow each other. */
+/** Each record belongs to one writer lane, so that its updates are sequential. */
 async function write(
   { client, ledger, random }: Application,
   seen: Sightings,
@@ -103,7 +103,7 @@ async function read({ client, ledger, random }: Application, seen: Sightings): P
   seen.readPauseMs = Math.max(seen.readPauseMs, performance.now() - asked);
 }
 
-/** Holds what was read of a record against what had been acknowledged before it was asked for. */
+/** Compares a record that was read with what had been acknowledged before the request. */
 export function judgeRecord(
   { entries, acked, sent }: Ledger,
   index: number,

@@ -1,20 +1,22 @@
-// A request that is made again until it succeeds: what an application makes of a client's errors.
+// Retries a request until it succeeds, as an application does by the outcome in a client's errors.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 
-/** A quorum of local servers answers in milliseconds: then it will not any more. */
+/** A quorum of local servers answers in milliseconds. After this time it never will. */
 const WHOLE_MS_MAX = 30_000;
 const PAUSE_MS = 10;
 
 interface Tried<Answer> {
   readonly answer: Answer;
-  /** Attempts before the one that succeeded. */
+  /** Attempts before the successful one. */
   readonly failed: number;
-  /** Whether one of those took effect, or may still take it. */
+  /** Whether a failed attempt took effect, or still may. */
   readonly isUnsure: boolean;
 }
 
-/** Throws what the last attempt threw: after 30 s, or when every other one would fail like it. */
+/**
+ * Throws the error of the last attempt: after 30 s, or if every further attempt would fail alike.
+ */
 export async function tryUntil<Answer>(attempt: () => Promise<Answer>): Promise<Tried<Answer>> {
   const lastMs = performance.now() + WHOLE_MS_MAX;
   let [failed, isUnsure] = [0, false];
