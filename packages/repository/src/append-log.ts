@@ -34,6 +34,7 @@ export async function appendLog(
   return extended;
 }
 
+/** A log entry about an existing version. */
 export type Note = Pick<LogEntry, 'time' | 'user' | 'message' | 'details' | 'kind' | 'commands'>;
 
 /**

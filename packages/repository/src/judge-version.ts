@@ -20,7 +20,7 @@ export interface Verdict {
 interface VersionToJudge {
   readonly ring: Ring;
   readonly state: BuilderState;
-  /** Of a revert, with `details.revert`. */
+  /** The kind of the log entry; a revert has `details.revert`. */
   readonly entry: Pick<LogEntry, 'kind'> & Partial<Pick<LogEntry, 'details'>>;
   /** Moves that a commit leaves for later versions. They are judged with it. */
   readonly later?: LaterWaves | undefined;

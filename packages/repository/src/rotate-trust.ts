@@ -32,6 +32,7 @@ import { withRingLock } from './folder/ring-lock.ts';
 import { readTrust, requireTrust, trustPath, writeTrust } from './folder/trust-file.ts';
 import type { Author } from './write-ring.ts';
 
+/** A root of trust and the state of its signatures. */
 export interface Rotation {
   readonly root: TrustRoot;
   readonly id: string;

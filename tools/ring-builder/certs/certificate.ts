@@ -24,6 +24,7 @@ export type Names = readonly { readonly type: 'dns' | 'ip' | 'url'; readonly val
 const algorithm = { name: 'Ed25519' };
 const dayMs = 86_400_000;
 
+/** Returns the self-signed certificate of an authority (PEM). */
 export async function makeAuthority(
   key: KeyObject,
   { name, nowMs }: { readonly name: string; readonly nowMs: number },

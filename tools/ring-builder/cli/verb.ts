@@ -54,7 +54,10 @@ export interface KeysPlace {
   readonly passphrase: (use: 'open' | 'create' | 'given') => Promise<string | null>;
 }
 
-/** The environment of a verb. Verbs read no clock, user name or environment variable themselves. */
+/**
+ * The environment of a verb, made by run-command.ts. Verbs read no clock, user name or environment
+ * variable themselves.
+ */
 export interface Context {
   /** The folder of all rings (--rings). */
   readonly rings: string;

@@ -43,6 +43,7 @@ export interface Demands {
   readonly access: boolean;
 }
 
+/** Makes a trouble of the server that is being judged. */
 export type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
 type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 

@@ -22,6 +22,7 @@ function watchPauseMs(tookMs: number): number {
   return Math.min(Math.max(29 * tookMs, watchMsMin), watchMsMax);
 }
 
+/** The answers of all servers at one time, and the rows made of them. */
 export interface Look {
   readonly said: Said;
   readonly rows: readonly MoveRow[];

@@ -35,7 +35,7 @@ export interface PlanToCommit {
   readonly direct: boolean;
   /** The version that was planned from; null before the first. */
   readonly head: { readonly ring: Ring; readonly id: string } | null;
-  /** Of a revert: the version to go back to. */
+  /** For a revert: the old version to go back to. */
   readonly old?: StoredVersion;
 }
 

@@ -14,7 +14,7 @@ import type { LackingRoom } from './lacking-room.ts';
 /** The digits of a digest that are shown. `--plan` accepts any prefix of at least this length. */
 const digestCharactersMin = 12;
 
-/** Partitions named in a refusal, or in its details. */
+/** Partitions named in a refusal; its details have the full number or list. */
 const PARTITIONS_SHOWN_MAX = 10;
 
 /** Throws PLAN_STALE with both digests, USAGE for text that is no digest. */

@@ -9,6 +9,9 @@ import { printBytes, printSeconds } from '../cli/print-bytes.ts';
 
 const DEVICES_SHOWN_MAX = 20;
 
+/**
+ * The traffic of a plan. `seconds`: time that the busiest device needs at --rate; null: unknown.
+ */
 export type ToldTraffic = Traffic & { readonly seconds: number | null };
 
 /** For moves: the bytes copied between devices. */

@@ -135,6 +135,7 @@ function canSpare({ ring, components }: Standing, away: readonly number[]): bool
   });
 }
 
+/** Joins commands into one line for a shell. */
 export function asCommands(commands: readonly string[]): string {
   return commands.map((one) => `ring-builder ${one}`).join(' && ');
 }

@@ -60,7 +60,7 @@ function operatorAddress(error: unknown): string | null {
   return typeof address === 'string' && isWholeAddress(address) ? address : null;
 }
 
-/** `address`: by which rings name the server that listens at `listen`. */
+/** `address`: the one by which rings name the server that listens at `listen`. */
 async function workAt<Result>(
   listen: string,
   address: string,

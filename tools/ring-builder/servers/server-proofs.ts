@@ -69,6 +69,7 @@ export function noteInsecure(address: string, insecure: boolean | 'unasked'): vo
   if (insecure !== 'unasked' || noted?.has(address) === false) noted?.set(address, insecure);
 }
 
+/** Returns the contacted servers whose status has not been read. */
 export function unasked(): string[] {
   const noted = [...(current.getStore()?.insecure ?? [])];
   return noted.flatMap(([address, insecure]) => (insecure === 'unasked' ? [address] : []));

@@ -202,7 +202,9 @@ export async function ringStatus(address: string, ring: string): Promise<RingSta
   return ringIn(await statusOrWhyNot(address), { address, ring });
 }
 
-/** Returns errors of an unreachable server as values, for callers that ask many servers. */
+/**
+ * Returns any CodedError, such as PEER_UNREACHABLE, as a value, for callers that ask many servers.
+ */
 export function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
   return orCoded(serverStatus(address));
 }

@@ -83,6 +83,7 @@ export interface Pruning {
   readonly archive: string | null;
 }
 
+/** Returns the note that pruned a version's file, or null if the file was not pruned. */
 export function pruningOf(entries: readonly LogEntry[], version: number): Pruning | null {
   for (const { kind, details } of entries) {
     if (kind !== 'prune') continue;

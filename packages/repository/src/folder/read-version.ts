@@ -16,6 +16,7 @@ import { requireRing } from './require-ring.ts';
 import { type RingFolder, versionFileName, versionPath } from './ring-folder.ts';
 import { versionSpan } from './version-span.ts';
 
+/** A committed version of a ring: its file, and what it contains. */
 export interface StoredVersion {
   readonly ring: Ring;
   readonly id: string;

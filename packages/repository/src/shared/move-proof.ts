@@ -30,6 +30,7 @@ export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | nul
   return parsed.success ? parsed.data : null;
 }
 
+/** Returns the details that the log keeps of a version's receipts. */
 export function proofDetails(
   opened: readonly OpenedReceipt[],
 ): Pick<MoveProof, 'receipts'> & Partial<Pick<MoveProof, 'forced'>> {
@@ -97,6 +98,7 @@ export function judgeProof(
   return { findings, receipts };
 }
 
+/** Whether the receipt is for this move of this ring. */
 export function isOfMove(
   receipt: MoveReceipt,
   move: Move,

@@ -23,7 +23,9 @@ const form = `The scenario: one JSON object, all members optional, such as
 A node joins, then the first one leaves. tokens are those of each node (Dynamo's first two
 strategies), partitions the parts of equal size. Keys are hashed by murmur3.`;
 
-/** Some schemes are computed node by node; thousands of nodes would take minutes. */
+/**
+ * A walk scans the tokens of all nodes for each lookup: with thousands of nodes it takes minutes.
+ */
 const nodesMax = 1_000;
 const keysMax = 1_000_000;
 const lookupsTimed = 20_000;

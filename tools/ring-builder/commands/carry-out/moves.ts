@@ -159,8 +159,8 @@ interface Forced {
   /** Partitions without a move, whose files are to be completed with the records they have. */
   readonly partitions: readonly number[];
   /**
-   * False for `all` with moves in flight. Otherwise at least one partition must turn out to be
-   * refilling.
+   * Whether partitions without a move were named, so that at least one must be refilling. False for
+   * `all` while moves are in flight.
    */
   readonly isNamed: boolean;
 }

@@ -23,6 +23,7 @@ export interface CopyLimits {
   readonly bytesOf: (partition: number) => number;
 }
 
+/** Starts further copies as the limits permit; else waits for those under way; else drains. */
 export function nextRolloutStep(ring: Pick<Ring, 'moves'>, most: CopyLimits): RolloutStep {
   const copying = ring.moves.filter(({ state }) => state === 'INITIALIZING');
   const isFirst = (move: Move): boolean => isNew(move) || move.state === 'INITIALIZING';
