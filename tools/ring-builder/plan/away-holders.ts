@@ -8,7 +8,7 @@ import type { Target } from '../servers/ring-targets.ts';
 export interface AwayHolders {
   /** Partitions with at least one slot on an unreachable device. */
   readonly partitions: number;
-  /** Of these: too few slots are left for a quorum write. */
+  /** Of these: fewer slots are left than a quorum, so quorum reads and writes are refused. */
   readonly underQuorum: number;
   /** Of these: a single device is left, with the only copy. */
   readonly single: number;
