@@ -1,4 +1,4 @@
-// The parts of a server that answer requests for any key: its clocks, stamps, and the coordinator.
+// The parts of a server that coordinate requests for any key: clocks, stamps and the coordinator.
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
@@ -32,8 +32,9 @@ export function createClocks({
     () => peerClocks.agreedMs(nowMs()),
     () => peerClocks.behindMs(nowMs()),
   );
-  // One above: a stamp of the last millisecond before the restart must not be issued twice. Those
-  // that were issued here lie below what was saved too, so a file from elsewhere may be left out.
+  // One millisecond above the highest stored stamp: a stamp of the last millisecond before the
+  // restart must not be issued twice. With a saved clock.json, every stamp issued here lies below
+  // `savedMs` too, so learn() may ignore a stored stamp that comes from another device.
   const highest = { ms: store.highestMs() + 1, tie: 0 };
   if (clockFile.savedMs === 0) clock.observe(highest);
   else clock.learn(highest);

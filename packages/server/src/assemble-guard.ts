@@ -1,4 +1,4 @@
-// The guard of a server: what it asks, and whom it tells of refusals.
+// Builds the guard of a server: where it looks up grants, and where it reports refusals.
 import { parseToken } from '@ringwright/access/token';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
 import type { Logger } from 'pino';
@@ -16,7 +16,7 @@ export function createGuard(
   parts: {
     readonly metrics: Metrics;
     readonly log: Logger;
-    /** What this server shows to others. */
+    /** The token that this server shows to other servers. */
     readonly token: string | null;
     readonly isStrict: boolean;
     readonly operatorListen: string | null;
@@ -25,7 +25,7 @@ export function createGuard(
   },
 ): Guard {
   const { metrics, log, token: own, isStrict, operatorListen, certificates, onChange } = parts;
-  // Of the same refusal one line, and then how many there were.
+  // Equal refusals are logged once, then as a count of repetitions.
   const repeats = new RepeatedLines(() => performance.now());
   setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();
   const guard = new Guard({

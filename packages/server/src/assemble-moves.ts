@@ -1,4 +1,4 @@
-// The part of a server that carries out what rings ask of its files.
+// Builds the reconciler, which makes the partition files match the active rings.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -50,8 +50,9 @@ export function createReconciler(
 }
 
 /**
- * While a ring goes from server to server, many a duty can be done with the next one only: that is
- * how each change goes, and no trouble. What stays like that, moves and health tell.
+ * Logs a duty that failed. While a new ring spreads from server to server, many duties have to wait
+ * for it: every ring change goes through this, so such failures are logged at debug level only. A
+ * duty that stays blocked shows up in `ring-builder moves` and `ring-builder health`.
  */
 export function logFailedDuty(
   log: Pick<Logger, 'debug' | 'warn'>,

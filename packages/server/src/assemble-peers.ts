@@ -1,4 +1,5 @@
-// The parts of a server that have to do with others: connections, greetings, whom it believes.
+// The parts of a server that deal with other servers: connections, greetings, and which peers are
+// believed.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
@@ -38,12 +39,12 @@ interface Ports {
   readonly answers: Answers;
   readonly demandsTls: boolean;
   readonly log: Logger;
-  /** Shown to members of rings. */
+  /** The token that this server shows to the devices of its rings. */
   readonly token: string | null;
-  /** For pauses, which a step of the machine's clock must not stretch. */
+  /** Used for pauses, which a jump of the machine's clock must not stretch. */
   readonly monotonicMs: () => number;
   readonly onConnect: () => void;
-  /** Partitions count as incomplete that did not before. */
+  /** Called when partitions that counted as complete have become incomplete. */
   readonly onRefill: () => void;
 }
 
@@ -51,19 +52,21 @@ export interface PeerParts {
   readonly peers: Peers;
   readonly knownPeers: KnownPeers;
   readonly proven: ProvenPeers;
-  /** Whether the server there takes many writes in one message. */
+  /** Whether the server at this address accepts many writes in one message. */
   readonly takesMany: (address: string) => boolean;
-  /** To be called when a ring was activated: connections follow the keys that it names. */
+  /**
+   * To be called after a ring was activated: replaces connections according to the keys it names.
+   */
   readonly followKeys: () => void;
   readonly introduce: IntroducePorts;
-  /** Resolves when what the server there says of its clock is known. */
+  /** Resolves when the clock of the server at this address is known. */
   readonly hearClock: (address: string) => Promise<unknown>;
-  /** Tells every peer which rings are here, and hears which are there. */
+  /** Exchanges ring heads with every peer. */
   readonly greetPeers: () => Promise<void>;
-  /** Resolves when those that know this directory could say so. */
+  /** Resolves when the peers that know this directory had a chance to say so. */
   readonly meetHolders: () => Promise<void>;
   readonly peersBack: Pick<PeersBack, 'isAwaited'>;
-  /** To be called when the server begins to listen: then others can call it. */
+  /** To be called when the server begins to listen, so that other servers can reach it. */
   readonly awaitPeers: () => void;
 }
 
@@ -92,7 +95,7 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
       log.error({ remembered, partitions }, 'data put back from a backup: it refills');
       onRefill();
     },
-    // It has just started, perhaps: requests that come now need not wait for the next attempt.
+    // The peer may have just started, so requests need not wait for the next connection attempt.
     onHeard: (address) => {
       peersBack.hear(address);
       peers.connect(address).endPause();
@@ -108,7 +111,7 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
     identity: tls,
     proofOf: (address) => proven.proofOf(address) ?? plain(address, demandsTls),
     onProven: (channel, key) => proven.note(channel, key),
-    // To nobody else. Whoever shows a token hears only those who showed one with the role peer.
+    // Nobody else gets the token: a server with a token hears only callers with the role peer.
     token: (address) => (knownPeers.isNamed(address) || knownPeers.isHeard(address) ? token : null),
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect,
@@ -121,15 +124,15 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
     followKeys: () => followKeys(peers, proven),
     introduce,
     hearClock: (address) => {
-      // It may have been greeted before any ring named it.
+      // The server may have been greeted before any ring named its address.
       const isHeard = own.peerClocks.aheadOf(address, 0) !== null;
       const peer = peers.connect(address);
       return isHeard || !peer.connected ? peer.connect() : knownPeers.ask(address);
     },
     greetPeers: async () => {
-      // The disk may be full: then this age only lasts longer.
+      // If this fails, for example on a full disk, the present age stays in force for longer.
       await generation.advance().catch((error: unknown) => log.warn({ error }, 'age not written'));
-      followKeys(peers, proven); // what was connecting when a ring was activated
+      followKeys(peers, proven); // for connections that were being made when a ring was activated
       await greetPeers(introduce, peers);
     },
     meetHolders: () => meetHolders(addressesToMeet(rings.list()), meet),
@@ -139,8 +142,9 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
 }
 
 /**
- * Connections to servers whose keys the rings name by now, or do not name any more, are made anew.
- * Calls under way may end, but for those to a server that has lost its place.
+ * Replaces each connection whose proven key no longer matches what the rings say about its address.
+ * Calls under way may finish, except those to a server whose key no longer counts: that connection
+ * ends at once.
  */
 function followKeys(peers: Peers, proven: ProvenPeers): void {
   for (const peer of peers.list()) {
@@ -154,9 +158,9 @@ function followKeys(peers: Peers, proven: ProvenPeers): void {
 }
 
 /**
- * Before a server answers anybody it meets devices that hold what it holds, so that they can say
- * whether its directory is older than they remember. Resolves when each of them was met or cannot
- * be, or when one takes too long.
+ * Before this server answers any request it connects to devices that hold what it holds, so that
+ * they can say whether its directory is older than the one they remember. Resolves when each of
+ * them was met or has failed, and at the latest after startMeetingMsMax.
  */
 async function meetHolders(
   addresses: readonly string[],
@@ -167,12 +171,12 @@ async function meetHolders(
   await Promise.race([met, delay(startMeetingMsMax)]);
 }
 
-/** Whether this server is a device of the ring: others call it then, and else they do not. */
+/** Whether the ring names this server as a device. Only then do other servers call it. */
 function isDevice({ self }: ActiveRing): boolean {
   return self !== null;
 }
 
-/** Holders of what is held here, up to so many. */
+/** Addresses of devices that hold what this device holds, at most startMeetingsMax of them. */
 function addressesToMeet(rings: readonly ActiveRing[]): string[] {
   const addresses = new Set<string>();
   for (const active of rings) {
@@ -185,7 +189,10 @@ function addressesToMeet(rings: readonly ActiveRing[]): string[] {
   return [...addresses];
 }
 
-/** Where nothing is held here, any device: it tells of newer rings, tokens and clocks. */
+/**
+ * The other holders of the partitions served here. A device that serves none gets all other devices
+ * of the ring: any of them can tell it about newer rings, tokens and clocks.
+ */
 function othersOf(active: ActiveRing): Iterable<number> {
   const { ring, self } = active;
   const { serve } = activeDuties(active);
@@ -194,7 +201,7 @@ function othersOf(active: ActiveRing): Iterable<number> {
   return serve.values().flatMap((partition) => holdersOf(ring, partition).filter(isOther));
 }
 
-/** Throws PEER_UNPROVEN where nothing is said without TLS. */
+/** Throws PEER_UNPROVEN if this server demands TLS. */
 function plain(address: string, demandsTls: boolean): null {
   if (!demandsTls) return null;
   throw new CodedError('PEER_UNPROVEN', `no ring names the key of ${address}, and --tls is given`, {

@@ -1,4 +1,5 @@
-// The parts of a server that look after what it holds: what is pushed to others, what is looked at.
+// The parts of a server that keep the stored data correct: replication, scrubbing, tombstone
+// floors.
 import type { Store } from '@ringwright/partition/store';
 import type { Logger } from 'pino';
 import type { PeerClocks } from './clocks/peer-clocks.ts';
@@ -30,7 +31,7 @@ const monotonicMs = (): number => performance.now();
 
 export function assembleRepair(parts: Parts, metrics: Metrics, log: Logger): RepairParts {
   const { store, devices, peerClocks, requireDropsAllowed } = parts;
-  // A floor is not raised by a clock that is ahead of the others.
+  // A clock that is ahead of the other servers must not raise a floor.
   const agreedMs = (): number => nowMs() - peerClocks.aheadMs(nowMs());
   return {
     replicator: createReplicator(parts, metrics, log),

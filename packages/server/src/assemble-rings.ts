@@ -1,5 +1,5 @@
-// The parts of a server that have to do with rings themselves: what is active, where the lines of a
-// ring part, what is exchanged with others.
+// The parts of a server that deal with rings themselves: the active rings, forks, and the exchange
+// of rings with other servers.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -24,7 +24,7 @@ export interface RingParts {
   readonly exchange: RingExchange;
   readonly relay: RingRelay;
   readonly trustExchange: TrustExchange;
-  /** Throws what says that nothing may be dropped under this ring now. */
+  /** Throws the reason why nothing may be dropped under this ring at present. */
   readonly requireDropsAllowed: (active: ActiveRing) => void;
 }
 
@@ -37,7 +37,7 @@ interface Ports {
 
 const nowMs = (): number => Date.now();
 
-/** Loads what is on the disk; `onActivate` hears of those rings too. Throws DISK_FAILED. */
+/** Loads the rings from disk; `onActivate` is called for those rings too. Throws DISK_FAILED. */
 export async function assembleRings(opened: OpenedDevice, ports: Ports): Promise<RingParts> {
   const { metrics, log, onActivate } = ports;
   const { identity, trust } = opened;
@@ -74,7 +74,7 @@ function createRelay(parts: RelayParts, { log }: Ports): RingRelay {
   return new RingRelay({
     ...parts,
     monotonicMs: () => performance.now(),
-    // Not all members at once: what the first one sent, the others need not send.
+    // The random pause spreads the relays: what one server has sent, the others need not send.
     cooldown: () => delay(ringRelayCooldownMs * (1 + Math.random()), undefined, { ref: false }),
     onSent: (to, { ring: { keyspace, version } }) =>
       log.info({ to, ring: keyspace, version }, 'ring sent to a member that lacked it'),

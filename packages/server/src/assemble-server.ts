@@ -58,32 +58,35 @@ export interface ServerParts
 }
 
 const nowMs = (): number => Date.now();
-/** For waits and pauses, which a step of the machine's clock must not stretch. */
+/** Used for waits and pauses, which a jump of the machine's clock must not stretch. */
 const monotonicMs = (): number => performance.now();
 
 interface Surroundings {
   readonly log: Logger;
   readonly throttle: AdaptiveThrottle;
-  /** What this server shows to others; null: nothing, so others need show it nothing either. */
+  /** The token that this server shows to others. Null: it shows none. */
   readonly token: string | null;
   readonly certificates: ClientCertificates;
-  /** Whether nobody is let in before the first access document has come. */
+  /** Whether all callers are refused until the first access document has arrived. */
   readonly isStrict: boolean;
-  /** Where the role operator counts; null: everywhere. */
+  /** The only address at which the role operator counts; null: it counts at every address. */
   readonly operatorListen: string | null;
-  /** Nothing is said without TLS, to other servers either. */
+  /** Whether this server uses TLS only, on connections to other servers too. */
   readonly demandsTls: boolean;
   readonly certificate: () => ShownCertificate | null;
-  /** Other machines reach it without TLS, trust or access: an operator wanted it so. */
+  /**
+   * Whether other machines reach this server without TLS, trust or access control, because an
+   * operator wanted it so.
+   */
   readonly insecure: boolean;
 }
 
-/** Of all connections of this process. */
+/** Counts the long messages of all connections of this process. */
 const onLongMessage = collectEach(minorGcBytesMax);
 
 /**
- * Loads the rings of the disk and joins the parts, those first that others are made of. The
- * reconciler follows rings that are activated from here on.
+ * Loads the rings from disk and wires the parts, in the order of their dependencies. From then on
+ * the reconciler follows each ring that is activated.
  */
 export async function assembleServer(
   opened: OpenedDevice,
@@ -96,13 +99,13 @@ export async function assembleServer(
   const { clock, peerClocks, stamps } = clocks;
   const handlers = new Map<string, CallHandler>();
   const answers = { handlers, budget: new AnswerBudget(), onLongMessage };
-  // Whom the tool could not reach hears of it from the others at once.
+  // Servers that the tool could not reach learn about the change from this server at once.
   const onChange = (): void => void peerParts.greetPeers();
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });
 
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, { ...opened, log });
-    // Not in the turn of the swap: at start the reconciler is not there yet.
+    // Not in the turn that swaps the ring: during the start the reconciler does not exist yet.
     setImmediate(() => {
       peerParts.followKeys();
       reconciler.reconcile(active.ring.keyspace);
@@ -116,7 +119,7 @@ export async function assembleServer(
   };
 
   const unknownPeers = new Set<string>();
-  // Without rings nobody knows yet what this device should hold.
+  // Without any ring, nobody knows yet what this device should hold.
   const isComplete = (): boolean => rings.list().length > 0 && isAllReady(status);
   const onConnect = (): void => {
     repair.replicator.forget();

@@ -1,4 +1,5 @@
-// Who shows a certificate of an authority for clients: what the roles in it grant, as a token's do.
+// Client certificates: a certificate signed by an accepted authority grants the roles it lists, as
+// a token would.
 import { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -14,13 +15,18 @@ import { certificatePattern } from './tls-bundle.ts';
 
 const forClients = '1.3.6.1.5.5.7.3.2'; // RFC 5280, 4.2.1.12: id-kp-clientAuth
 
-/** What certificates grant that an authority for clients has signed itself. */
+/**
+ * Reads the grants of the client certificates that one of the configured authorities has signed.
+ */
 export class ClientCertificates {
   #authorities: readonly X509Certificate[] = [];
   #judged = new WeakMap<Socket, Certified | null>();
   #stop: () => Promise<void> = () => Promise.resolve();
 
-  /** `file`: authorities (PEM), read again when replaced; without it nobody's. Throws USAGE. */
+  /**
+   * `file`: authorities in PEM form, read again when replaced. Without a file, no certificate
+   * grants anything. Throws USAGE.
+   */
   static async open(file: string | undefined, log: Logger): Promise<ClientCertificates> {
     const certificates = new ClientCertificates();
     if (file === undefined) return certificates;
@@ -31,7 +37,10 @@ export class ClientCertificates {
     return certificates;
   }
 
-  /** The handshake has proved that the other end has the key of what it shows. Null: nothing. */
+  /**
+   * The certificate of the client, or null if it has none that counts here. The handshake has
+   * already proved that the client has the key of the certificate.
+   */
   shownOn(socket: Socket): Certified | null {
     const known = this.#judged.get(socket);
     if (known !== undefined) return known;
@@ -46,7 +55,10 @@ export class ClientCertificates {
     return this.#stop();
   }
 
-  /** Connections that are open are judged anew, so an authority that is gone grants nothing. */
+  /**
+   * Forgets all earlier results if the authorities have changed, so a removed authority grants
+   * nothing, even on open connections.
+   */
   async #read(file: string, log: Logger): Promise<void> {
     const authorities = await readAuthorities(file);
     const names = authorities.map(({ fingerprint256 }) => fingerprint256);

@@ -1,4 +1,4 @@
-// What this server answers on the wire, by method.
+// The handler of each message that this server answers on the wire, by method.
 import { messageNeeds, type NeedsOf } from '@ringwright/access/message-needs';
 import { role } from '@ringwright/access/need';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
@@ -66,7 +66,7 @@ interface HandlerPorts {
 
 type Kinds = typeof messageKinds;
 
-/** The compiler refuses a message without a line below. */
+/** The compiler refuses a message kind that has no handler below. */
 type Answers = {
   readonly [Name in keyof Kinds]: (
     request: RequestOf<Kinds[Name]>,
@@ -78,12 +78,12 @@ type DeviceMessage = {
   [Name in keyof Kinds]: RequestOf<Kinds[Name]> extends MadeWith ? Name : never;
 }[keyof Kinds];
 
-/** Fills `handlers`, which the device's own caller shares with every connection. */
+/** Fills `handlers`, a map that every connection shares with the caller for this device itself. */
 export function fillHandlers(handlers: Map<string, CallHandler>, ports: HandlerPorts): void {
   const ofDevices = answersOfDevices(ports);
   const answers: Answers = { ...ofDevices, ...otherAnswers(ports) };
   for (const name of Object.keys(messageKinds) as (keyof Kinds)[]) {
-    // The channel passes only requests that have passed the schema of their kind.
+    // The channel passes on only requests that match the schema of their kind.
     const run = answers[name] as Answering;
     const answer = name in ofDevices ? betweenDevices(ports, name, run) : run;
     const { method, request } = messageKinds[name];
@@ -115,7 +115,7 @@ function answersOfDevices({ replica, copies, throttle }: HandlerPorts) {
   } satisfies Partial<Pick<Answers, DeviceMessage>>;
 }
 
-/** What each of these needs is in message-needs.ts. */
+/** For the permission that each message requires, see message-needs.ts. */
 function otherAnswers(ports: HandlerPorts) {
   const { replica, copies, throttle, trash, trust, clients, moves } = ports;
   return {
@@ -159,7 +159,10 @@ function answerCopyRate(
   return { allowed, inForce };
 }
 
-/** What only devices of the ring may ask of each other; counted as long as it is under way. */
+/**
+ * Wraps a message that only devices of the ring may send to each other. It is counted as a request
+ * in progress until it is answered.
+ */
 function betweenDevices(
   { proven, clients, guard }: Pick<HandlerPorts, 'proven' | 'clients' | 'guard'>,
   name: keyof Kinds,
@@ -189,7 +192,7 @@ function guardedAnswer(
   answer: Answering,
 ): Answering {
   const { method } = messageKinds[name];
-  // Each is of the requests of its own kind, and is given no others.
+  // These needs belong to the same message kind as the requests that are checked against them.
   const needs = messageNeeds[name] as NeedsOf<unknown>;
   const isNoted = isAudited(method);
   return (request, caller) => {

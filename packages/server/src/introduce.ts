@@ -1,5 +1,5 @@
-// The hello of a connection, on both of its ends: who is there, which rings each has, and what its
-// clock says.
+// The hello of a connection, on both ends: which server it is, which rings it has, and what its
+// clock shows.
 
 import { anyToken, role } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -38,29 +38,30 @@ export interface IntroducePorts extends RefillPorts {
   readonly exchange: RingExchange;
   readonly relay: Pick<RingRelay, 'send'>;
   readonly memory: PeerMemory;
-  /** What is spoken with each server, by address, since it was last greeted. */
+  /** The wire version agreed on with each server at the last greeting, by address. */
   readonly wireVersions: Map<string, number>;
   readonly clock: HybridClock;
   readonly peerClocks: PeerClocks;
   readonly nowMs: () => number;
   readonly isComplete: () => boolean;
-  /** Addresses whose servers remember another data directory here. */
+  /** Addresses of servers that remember another data directory at this device's address. */
   readonly unknownPeers: Set<string>;
   readonly knownPeers: KnownPeers;
   readonly proven: Pick<ProvenPeers, 'speaksFor'>;
-  /** Resolves after so many ms by a clock that never steps. */
+  /** Resolves after this many ms by a clock that never jumps. */
   readonly pause: (ms: number) => Promise<unknown>;
-  /** A hello from a server that is believed: it runs. */
+  /** Called after a hello of a believed server: the server is running. */
   readonly onHeard: (address: string) => void;
-  /** A hello in the name of a server that is not believed; a tool names none. */
+  /** Called after a hello in the name of a server that is not believed. A tool names no server. */
   readonly onUnheard: (address: string) => void;
   readonly onRingRefused: (from: string, error: unknown) => void;
 }
 
 /**
- * Answers a hello. Whoever calls may say anything: a hello is only a reason to greet the server it
- * names, if a ring names it too, and to believe what is said there. Throws WIRE_VERSION_UNKNOWN,
- * and PEER_UNREACHABLE when it says that this directory was put back and cannot be asked about it.
+ * Answers a hello. A caller may claim anything, so a hello is only a reason to greet the server it
+ * names, if a ring names that server too, and to believe the answer to that greeting. Throws
+ * WIRE_VERSION_UNKNOWN. Throws PEER_UNREACHABLE if the hello says that this directory was restored
+ * from a backup, and the server it names cannot be reached to confirm that.
  */
 export async function answerHello(
   ports: IntroducePorts,
@@ -78,16 +79,17 @@ async function heardHello(
 ): Promise<AnswerOf<typeof hello>> {
   const { knownPeers, guard } = ports;
   if (!guard.allows(caller, anyToken)) return bareIntroduction(ports);
-  // Whoever is no peer is taken for a tool, whatever it says to be.
+  // A caller without the role peer is treated as a tool, whatever it claims to be.
   if (!guard.allows(caller, role('peer'))) return introduction(ports, '');
   const { address, remembered } = request;
   if (ports.proven.speaksFor(caller, address) && knownPeers.hear(caller, address)) {
     ports.onHeard(address);
     if (wasPutBack(ports, address, remembered)) {
-      // While it is being greeted it will be heard anyway, and each end would wait for the other.
+      // If that server is being greeted already, the greeting brings the news, and each end would
+      // wait for the other.
       if (!knownPeers.isGreeting(address)) await knownPeers.insist(address);
     } else if (hasNews(ports, request)) {
-      knownPeers.ask(address).catch(() => undefined); // one greets the other again soon
+      knownPeers.ask(address).catch(() => undefined); // the next greeting follows soon anyway
     }
   } else if (address !== '') {
     ports.onUnheard(address);
@@ -96,12 +98,12 @@ async function heardHello(
 }
 
 /**
- * Introduces this server on a connection it made, and catches up with the other end's rings before
- * it is used. What the other end lacks is sent to it meanwhile.
+ * Greets a server on a connection made from here, and fetches the rings that this server lacks
+ * before the connection is used. Sends the rings that the other end lacks in the meantime.
  */
 export function greet(ports: IntroducePorts, dialled: string, peer: Caller): Promise<void> {
   const address = ports.knownPeers.ownAddress(dialled);
-  // What is called from there, on this connection, is called by a member of a ring.
+  // Requests that arrive on this connection come from a device of a ring.
   const isPeer = (): boolean => ports.knownPeers.isNamed(address);
   ports.guard.show(peer, { ...credentialFrom(address, null), isPeer });
   return ports.knownPeers.whileGreeting(address, async () => {
@@ -117,15 +119,15 @@ export function greet(ports: IntroducePorts, dialled: string, peer: Caller): Pro
     if (isNamed) await takeIn(ports, said);
     const refusals = await ports.exchange.catchUpAll(answer.rings, peer, address);
     for (const error of refusals) ports.onRingRefused(address, error);
-    // The rings that it gave may be the first ones here.
+    // The rings just fetched may be the first ones here, and may name this peer.
     if (!isNamed && ports.knownPeers.isNamed(address)) await takeIn(ports, said);
-    void ports.relay.send(address, peer, answer.rings); // it may take long, and cools down first
+    void ports.relay.send(address, peer, answer.rings); // not awaited: it pauses before sending
   });
 }
 
 /**
- * What a server without a key answers at a replication address is believed of its device, so that
- * it must be that server. Throws PEER_UNPROVEN.
+ * Without a key, this server believes the answer at a replication address as that of the device. So
+ * it must be the server of that device. Throws PEER_UNPROVEN.
  */
 function requireOwn(
   said: string,
@@ -139,13 +141,14 @@ function requireOwn(
   });
 }
 
-/** What the server at an address says of itself and of this one. */
+/** Learns what a greeted server says about itself and about this directory. */
 async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Promise<void> {
   const { address, life, settled, remembered, ms } = said;
-  // At once, since a refill may take minutes, and the clock of that moment is an old one then.
+  // At once: a refill below may take minutes, and the clock reading would then be out of date.
   ports.peerClocks.learn(address, ms);
   learnClock(ports, ms);
-  // Before anything else is asked of the peer: what is here may be older than it should be.
+  // Before anything else is asked of the peer, because the files here may be older than they should
+  // be.
   if (wasPutBack(ports, address, remembered)) {
     await refillIfRestored(ports, remembered);
     ports.knownPeers.believe(address);
@@ -157,8 +160,8 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
 }
 
 /**
- * Whether a server may know that this directory was put back from a backup. One that said so, and
- * was believed, has heard of the new age since: it has nothing more to say in this life.
+ * Whether a peer may know that this directory was restored from a backup. A peer that said so, and
+ * was believed, has heard the new age since, so it can add nothing in this life of the process.
  */
 function wasPutBack(
   { generation, knownPeers }: IntroducePorts,
@@ -168,7 +171,7 @@ function wasPutBack(
   return remembered !== null && !knownPeers.hasBelieved(address) && generation.isBefore(remembered);
 }
 
-/** Whether to greet a server that says this of itself would change anything here. */
+/** Whether greeting the sender of this hello would teach this server anything new. */
 function hasNews(
   { memory, exchange }: IntroducePorts,
   { address, life, settled, rings }: RequestOf<typeof hello>,
@@ -178,9 +181,9 @@ function hasNews(
 }
 
 /**
- * Greets a server that has just been heard of, on the connection that there is or a new one. It may
- * have been somebody else who spoke in its name: one that could not be reached a moment ago is not
- * called before its pause is over.
+ * Greets the server that a hello named, on the existing connection or a new one. Somebody else may
+ * have spoken in its name, so a server that could not be reached a moment ago is not called before
+ * the pause after that failure is over.
  */
 export async function greetAgain(ports: IntroducePorts, peer: Link): Promise<void> {
   const { pausedMs } = peer;
@@ -196,15 +199,16 @@ async function greetPeer(ports: IntroducePorts, peer: Link): Promise<void> {
 }
 
 /**
- * Tells every server that was ever called which rings are here; one that was away is connected to
- * anew, which greets it. Whatever one of them answers, the others are greeted too. Those that have
- * left all rings are forgotten, with what their clocks showed. When all are there, and this device
- * is complete under their rings, it counts as put back from a backup no longer.
+ * Greets every server that was ever called, to exchange ring heads. If a server was away, this
+ * reconnects to it, and connecting includes a greeting. A failure at one server does not affect the
+ * others. Servers that have left all rings are forgotten, with their clocks. When all servers are
+ * connected and this device is complete under their rings, the directory no longer counts as
+ * restored from a backup.
  */
 export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<void> {
   const isNamed = (address: string): boolean => ports.knownPeers.isNamed(address);
   ports.peerClocks.keep(isNamed);
-  // A server without any ring has only such peers: its first ring may come from one of them.
+  // A server without any ring has unnamed peers only, and may get its first ring from one of them.
   if (ports.rings.list().length > 0) {
     peers.keep(isNamed);
     for (const address of ports.wireVersions.keys()) {
@@ -218,7 +222,7 @@ export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<v
   if (generation.wasPutBack && isHeard && isComplete()) await generation.settle();
 }
 
-/** What the one at an address is told; empty for a tool. */
+/** What the server at an address is told about this one; a tool is `''`. */
 function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello> {
   return {
     wireVersion,
@@ -234,13 +238,16 @@ function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello
   };
 }
 
-/** For whoever shows no good token: that a server is here, and nothing else. */
+/** For a caller without a valid token: it learns that a server is here, and nothing else. */
 function bareIntroduction(ports: IntroducePorts): RequestOf<typeof hello> {
   const address = formatAddress(ports.identity.address);
   return { ...clientHello(ports.nowMs()), address };
 }
 
-/** A peer's clock moves this one forward, unless it is wrong by more than any write may be. */
+/**
+ * Moves the clock here forward to that of a peer, unless the peer's is further ahead than any write
+ * may be.
+ */
 function learnClock({ clock }: IntroducePorts, ms: number): void {
   const stamp = { ms, tie: 0 };
   if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);

@@ -1,11 +1,14 @@
-// The addresses a server listens on.
+// The addresses that a server listens on.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress, splitAddress } from '@ringwright/base/server-address';
 import type { ServerOptions } from './options.ts';
 
-/** Where HTTP and messages arrive: of all, and of operators and of copies at addresses of theirs. */
+/**
+ * The addresses for HTTP and for messages of servers: the general one, and the separate ones for
+ * operators and for replication, where they are configured.
+ */
 export function doorsOf(
   options: Pick<ServerOptions, 'listen' | 'operatorListen' | 'replicationListen'>,
 ): string[] {
@@ -13,7 +16,9 @@ export function doorsOf(
   return [address, operatorListen, replicationListen].filter((door) => door !== undefined);
 }
 
-/** Those, and the port of the Redis protocol if there is one. */
+/**
+ * All addresses to listen on: those of doorsOf, and that of the Redis protocol if it is enabled.
+ */
 export function addressesOf(options: ServerOptions): string[] {
   const { listen: address, redisPort } = options;
   const redis = redisPort === undefined ? [] : [redisAddress(address, redisPort)];
@@ -25,9 +30,9 @@ export function redisAddress(address: string, port: number): string {
 }
 
 /**
- * Takes all addresses for a moment, so that a server that could not listen opens nothing. It does
- * not keep them: whoever connects before requests are answered should be refused, and not wait.
- * Throws LISTEN_FAILED.
+ * Takes all addresses for a moment, so that a server that cannot listen fails before it opens
+ * anything. The addresses are released again: a client that connects before requests are answered
+ * should be refused rather than wait. Throws LISTEN_FAILED.
  */
 export async function requireFree(addresses: readonly string[]): Promise<void> {
   await using taken = new AsyncDisposableStack();

@@ -1,5 +1,6 @@
-// server.json: where the server of a data directory listens while it runs. A hint for programs on
-// the same machine, worth nothing after a crash, and so neither synced nor trusted.
+// server.json: the address where the server of a data directory listens while it runs. It is a hint
+// for programs on the same machine and worthless after a crash, so it is neither synced nor
+// trusted.
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,8 +13,8 @@ const listeningSchema = z.strictObject({ address: z.string() });
 const fileOf = (directory: string): string => join(directory, 'server.json');
 
 /**
- * The function returned takes it away again. A disk that takes no file is told to `onTrouble`: a
- * server can serve without this one.
+ * Writes server.json, and returns a function that removes it. A write that fails is reported to
+ * `onTrouble`: a server can run without this file.
  */
 export async function noteListening(
   directory: string,
@@ -34,12 +35,15 @@ export async function noteListening(
   return () => rm(file, { force: true }).catch(onTrouble);
 }
 
-/** Null when no server of this directory listens, or none that says so. Throws DISK_FAILED. */
+/**
+ * Null when no server of this directory listens, or none has written its address. Throws
+ * DISK_FAILED.
+ */
 export async function readListening(directory: string): Promise<string | null> {
   return (await readState(fileOf(directory), listeningSchema))?.address ?? null;
 }
 
-/** Of every address of the machine, one that can be called. */
+/** Replaces a wildcard address by the loopback address, which can be called. */
 function reachable(listen: string): string {
   const { ip, port } = splitAddress(listen);
   if (ip === '0.0.0.0') return formatAddress({ ip: '127.0.0.1', port });

@@ -1,4 +1,4 @@
-// What a server has on its disk, opened in order.
+// Opens what a server has on disk, in order.
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
@@ -26,11 +26,11 @@ import { TrustStore } from './trust/trust-store.ts';
 
 export interface DeviceSurroundings {
   readonly log: Logger;
-  /** Told once when the store fails: the process should end and start again from disk. */
+  /** Called once when the store fails. The process should then exit and restart from disk. */
   readonly onFailure: (error: CodedError) => void;
 }
 
-/** What a server has on its disk: opened before, closed after everything else. */
+/** What a server has on disk. It is opened before everything else, and closed after it. */
 export interface OpenedDevice {
   readonly directory: string;
   readonly identity: DeviceIdentity;
@@ -44,13 +44,12 @@ export interface OpenedDevice {
   readonly controls: MoveControls;
   readonly onceComplete: OnceComplete;
   readonly held: HeldFiles;
-  /** Signs what this device says. */
+  /** The device's private key: signs what this device states, such as receipts. */
   readonly key: KeyObject;
-  /** The same key, as it is shown to others. */
+  /** The same key, with the certificate that is shown to other servers. */
   readonly tls: TlsIdentity;
 }
 
-/** Until it is closed. */
 function countNow(store: Store): void {
   let lastMs = performance.now();
   const timer = setInterval(() => {

@@ -1,11 +1,12 @@
-// The flags of a server and what is made of them, both from the table of options. Pure.
+// The command-line flags of a server, and the options made from them, both derived from the table
+// of options. Pure.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import { type ServerOptions, serverOptionsSchema } from './options.ts';
 
-/** A flag as yargs takes it; its value is text, a list of texts, or a switch. */
+/** A flag in the form that yargs takes. Its value is a text, a list of texts, or a switch. */
 interface OptionFlag {
   readonly type: 'string' | 'boolean';
   readonly describe: string;
@@ -16,10 +17,10 @@ interface OptionFlag {
   readonly defaultDescription?: string;
 }
 
-/** What the flags of it are called is the business of whoever reads them. */
+/** Has no flag here: the flags for it are named by the program that reads them. */
 const withoutFlag = 'storeAccess';
 
-/** By name as it is typed, without dashes: `redis-port`. */
+/** Flags by the name that is typed, without dashes: `redis-port`. */
 export const optionFlags: Readonly<Record<string, OptionFlag>> = Object.fromEntries(
   Object.entries(serverOptionsSchema.shape)
     .filter(([name]) => name !== withoutFlag)
@@ -27,8 +28,8 @@ export const optionFlags: Readonly<Record<string, OptionFlag>> = Object.fromEntr
 );
 
 /**
- * `values`: by the names of flags; absent ones count as not typed. Throws USAGE with the
- * option as it was typed, its value and what was wanted.
+ * Makes options from `values`, keyed by flag name; absent values count as not typed. Throws USAGE,
+ * which names the option as it was typed, its value, and what was wanted.
  */
 export function optionsOf(
   values: Readonly<Record<string, unknown>>,
@@ -49,7 +50,10 @@ export function optionsOf(
   throw refusal(`--${option} ${String(shown)}: ${issueSentence(issue)}`);
 }
 
-/** What is typed for these options: those that are not the default, in the order of the table. */
+/**
+ * The words to type on a command line for these options: those that differ from the default, in the
+ * order of the table.
+ */
 export function wordsOf(options: Partial<ServerOptions>): string[] {
   const { storeAccess = {}, ...plain } = options;
   const given: Readonly<Record<string, unknown>> = plain;
@@ -57,7 +61,7 @@ export function wordsOf(options: Partial<ServerOptions>): string[] {
     const fallback = field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
     return given[name] === fallback ? [] : wordsFor(typedName(name), given[name]);
   });
-  // A user comes of the environment alone.
+  // The user comes from the environment alone.
   const { user: _, ...files } = storeAccess;
   const ofStore = Object.entries(files).flatMap(([name, file]) =>
     wordsFor(`store-${typedName(name)}`, file),
@@ -72,7 +76,7 @@ function wordsFor(option: string, value: unknown): string[] {
   return isText ? [`--${option}`, `${value}`] : [];
 }
 
-/** Empty words come of unset variables in scripts. */
+/** An empty value usually comes from an unset variable in a script. */
 function requireValue(option: string, value: unknown): void {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.includes('')) throw refusal(`--${option} needs a value`);
@@ -81,7 +85,7 @@ function requireValue(option: string, value: unknown): void {
   }
 }
 
-/** Of what was typed. */
+/** The USAGE error for wrong command-line input. */
 export function refusal(message: string): CodedError {
   return new CodedError('USAGE', message, { hint: 'ring-server --help' });
 }

@@ -1,5 +1,5 @@
-// Options of a server: one table with defaults and sentences; flags and help are made from it
-// (option-flags.ts). Numbers and sizes come as texts, as they are typed.
+// Options of a server: one table with defaults and descriptions, from which flags and help are made
+// (option-flags.ts). Numbers and sizes arrive as text, as they are typed.
 import {
   copyRateMin,
   trashHoursAllowedMax,
@@ -15,7 +15,7 @@ import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { consistencyField } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 
-/** Whole when it has passed. */
+/** A complete IP:PORT address after parsing. */
 const addressField = z
   .string()
   .refine(
@@ -41,7 +41,7 @@ const sizeField = z.string().transform((text, context) => {
 
 const isAllowedHost = (name: string): boolean => isHost(name.replace(/^\./, ''));
 
-/** Every address of the machine is none that a ring could name a device by. */
+/** A wildcard address, which cannot be the address that a ring names for a device. */
 const wildcard = /^(0\.0\.0\.0|\[::\]):/;
 
 const optionsSchema = z.strictObject({

@@ -1,4 +1,5 @@
-// This device's writes to itself: counted and timed as those of others, without a promise.
+// The writes of this device to itself: counted and timed like those of other devices, but without a
+// promise.
 import type { Callback } from '@ringwright/base/maybe-promise';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { type OwnWrite, ownCaller, type WriteAnswer } from './peers/device-caller.ts';

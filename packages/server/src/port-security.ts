@@ -1,4 +1,5 @@
-// TLS before the ports of a server: what is shown there, and bundles that are replaced on disk.
+// TLS on the ports of a server: which certificate is shown, and how a bundle replaced on disk takes
+// effect.
 import type { Server } from 'node:net';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
@@ -9,7 +10,9 @@ import type { ShownCertificate } from './status/status.ts';
 import { RepeatedLines } from './telemetry/repeated-lines.ts';
 import { bundleEnded, readTlsBundle, type TlsBundle } from './tls-bundle.ts';
 
-/** For `--tls`: the certificate that the device makes of its own key, as rings name it. */
+/**
+ * Value of `--tls`: shows the certificate that the device makes from its own key, which rings name.
+ */
 const ownCertificate = 'own';
 
 interface Around {
@@ -25,7 +28,10 @@ export class PortSecurity {
   readonly #ports: SecurePort[] = [];
   #identity: TlsIdentity;
   #shown: ShownCertificate | null = null;
-  /** Of one address and one reason: peers that dislike the key here come back each second. */
+  /**
+   * Groups refusals by address and reason: a peer that rejects the key here reconnects every
+   * second.
+   */
   readonly #refusals = new RepeatedLines(() => performance.now());
   readonly #telling: NodeJS.Timeout;
   #stop: () => Promise<void> = () => Promise.resolve();
@@ -37,13 +43,16 @@ export class PortSecurity {
     this.#telling = setInterval(() => this.#refusals.tell(), repeatedLineMsMin / 2).unref();
   }
 
-  /** `tls`: the option; without it plain connections are served too. Throws as readTlsBundle. */
+  /**
+   * `tls`: the option. Without it, plain connections are served too. Throws what readTlsBundle
+   * throws.
+   */
   static async open(tls: string | undefined, surroundings: Around): Promise<PortSecurity> {
     if (tls === undefined || tls === ownCertificate) {
       return new PortSecurity(surroundings, tls !== undefined, surroundings.device);
     }
     const bundle = await readTlsBundle(tls);
-    // It starts all the same: between devices nobody looks at this certificate.
+    // The server starts all the same: between devices nobody looks at this certificate.
     if (bundle.endsMs <= surroundings.nowMs()) {
       const error = bundleEnded(tls, bundle.endsMs);
       surroundings.log.error({ error }, 'the certificate has ended: clients refuse this server');
@@ -53,12 +62,15 @@ export class PortSecurity {
     return security;
   }
 
-  /** Null: none of a bundle. That of the device itself does not end. */
+  /**
+   * The certificate shown to clients. Null when no bundle is used: the device's own certificate
+   * does not expire.
+   */
   get shown(): ShownCertificate | null {
     return this.#shown;
   }
 
-  /** Before the server listens. */
+  /** Puts TLS in front of a server. To be called before it listens. */
   guard(server: Server): void {
     const { device, log } = this.#around;
     const port = securePort(server, {
@@ -81,7 +93,7 @@ export class PortSecurity {
     for (const port of this.#ports) port.close();
   }
 
-  /** Looks at the content: a file that was written anew with the same content is no news. */
+  /** Compares the content: a file rewritten with the same content changes nothing. */
   #follow(file: string, first: TlsBundle): void {
     const { log, nowMs } = this.#around;
     const note = ({ names, endsMs }: TlsBundle): void => {

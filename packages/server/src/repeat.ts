@@ -1,17 +1,17 @@
-// Repeats work, with a pause between the runs; and reads a file in this way.
+// Repeats work with a pause between the runs, and polls a file in this way.
 import { setTimeout } from 'node:timers/promises';
 import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
 import { messageOf } from '@ringwright/base/thrown';
 import type { Logger } from 'pino';
 
-/** The function returned ends it and waits for the run under way. */
+/** Returns a function that ends the repetition and waits for the run under way. */
 export function repeat(work: () => Promise<void>, pauseMs: number): () => Promise<void> {
   const end = new AbortController();
   const { signal } = end;
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       await work();
-      await setTimeout(pauseMs, null, { signal }).catch(() => undefined); // woken by the end
+      await setTimeout(pauseMs, null, { signal }).catch(() => undefined); // the abort ends it early
     }
   };
   const running = loop();
@@ -22,8 +22,9 @@ export function repeat(work: () => Promise<void>, pauseMs: number): () => Promis
 }
 
 /**
- * `read` is to do nothing where it finds what it found before. A file that it refuses is told of
- * once, with `kept`: what stays in force. The function returned ends it.
+ * Polls a file with `read`, which must do nothing when the content is unchanged. When `read` fails,
+ * the error is logged once, with `kept`, which says what stays in force. Returns a function that
+ * ends the polling.
  */
 export function followFile(
   file: string,

@@ -1,4 +1,4 @@
-// Off loopback a server listens only when strangers can do nothing there.
+// Refuses to listen beyond loopback unless unauthorized callers are kept out.
 import { isIPv4 } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { quoteCommand } from '@ringwright/base/quote-command';
@@ -12,18 +12,24 @@ type Listening = Protection &
   Parameters<typeof doorsOf>[0] &
   Pick<ServerOptions, 'data' | 'insecureListen'>;
 
-/** Whether only programs of this machine reach the address. */
+/** Whether only programs of this machine can reach the address. */
 function isLoopback(address: string): boolean {
   const { ip } = splitAddress(address);
   return ip === 'localhost' || ip === '::1' || (isIPv4(ip) && ip.startsWith('127.'));
 }
 
-/** Whether it listens to others without what keeps strangers out. */
+/**
+ * Whether the server listens beyond loopback without everything that keeps unauthorized callers
+ * out.
+ */
 export function isInsecure(options: Listening): boolean {
   return !doorsOf(options).every(isLoopback) && lackingOf(options).length > 0;
 }
 
-/** Throws INSECURE_LISTEN, with the commands that would set it up: all that was typed is in them. */
+/**
+ * Throws INSECURE_LISTEN. Its hint shows the commands that make the setup secure, with all options
+ * as they were typed.
+ */
 export function requireSecure(options: Listening & Partial<ServerOptions>): void {
   if (options.insecureListen || !isInsecure(options)) return;
   const { listen, tls = 'own', trust, tokenFile, clientCa } = options;
@@ -56,7 +62,10 @@ export function requireSecure(options: Listening & Partial<ServerOptions>): void
   });
 }
 
-/** Without token or authority a server whose disk was wiped would let everybody in. */
+/**
+ * Returns the missing options. Without a token or an authority, a server whose disk was wiped would
+ * let everybody in.
+ */
 function lackingOf({ tls, trust, tokenFile, clientCa }: Protection): string[] {
   return [
     ...(tls === undefined ? ['--tls'] : []),

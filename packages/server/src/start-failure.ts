@@ -1,10 +1,10 @@
-// Why a server could not start, where that is the disk: in a sentence with what to do about it.
+// Explains a failed start that the disk caused: in a sentence, with what to do about it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError, isDiskFull } from '@ringwright/base/disk-error';
 import { dataPaths } from '@ringwright/partition/file/data-paths';
 import { roomToStart } from '@ringwright/partition/parts/room-to-start';
 
-/** DISK_FULL with the room a start needs, DISK_FAILED, or the error itself. */
+/** Returns DISK_FULL with the space that a start needs, DISK_FAILED, or the error itself. */
 export async function startFailure(error: unknown, directory: string): Promise<unknown> {
   if (!isDiskFull(error)) return diskError(error) ?? error;
   const { freeBytes, neededBytes, logBytes } = await roomToStart(directory);

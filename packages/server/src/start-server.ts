@@ -1,4 +1,5 @@
-// Starts a server: opens the directory, assembles the parts, listens; and ends it all in order.
+// Starts a server: opens the directory, assembles the parts and listens. Also ends all of it in
+// order.
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
 import { anyToken, role } from '@ringwright/access/need';
@@ -42,8 +43,9 @@ import { tellTrust } from './tell-trust.ts';
 
 export interface RunningServer {
   /**
-   * Stops taking requests and ends what is under way, in short time, for a process that exits then.
-   * Whether all is in the partition files; else the next start replays the log.
+   * Stops taking requests and ends the work under way quickly, for a process that exits next.
+   * Resolves to whether all data has reached the partition files; if not, the next start replays
+   * the log.
    */
   leave(): Promise<boolean>;
 }
@@ -51,7 +53,7 @@ export interface RunningServer {
 /**
  * Resolves when requests are answered. Throws USAGE, RINGS_UNKNOWN, FILE_UNFIT, LISTEN_FAILED,
  * DATA_DIR_IN_USE, DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, DISK_FULL,
- * DISK_FAILED and what openStore throws; then all that was opened is closed.
+ * DISK_FAILED and what openStore throws. On failure, everything that was opened is closed again.
  */
 export async function startServer(
   options: ServerOptions,
@@ -62,7 +64,7 @@ export async function startServer(
   await checkAccess(options.storeAccess);
   await requireSources({ folder: options.rings, files: options.ring });
   await requireFree(addressesOf(options));
-  // What is opened last is closed first.
+  // Closes what was opened, in reverse order.
   const opened = new AsyncDisposableStack();
   try {
     for (const note of await prepareDataDirectory(options.data, options)) {
@@ -87,7 +89,7 @@ export async function startServer(
 
 interface Running {
   readonly device: OpenedDevice;
-  /** Takes what ends the parts. */
+  /** Collects the functions that close the parts. */
   readonly opened: AsyncDisposableStack;
   readonly log: Logger;
 }
@@ -116,7 +118,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   tellTrust(device.trust, parts.rings.list(), log);
   parts.metrics.insecureListen.set(insecure ? 1 : 0);
   const rounds: (() => Promise<void>)[] = [];
-  // The store is closed after them: whatever still ran may have written to it.
+  // The store closes after these parts, because each of them may still write to it.
   opened.defer(() => parts.stamps.close());
   opened.defer(() => device.memory.close());
   opened.defer(() => device.audit.flush());
@@ -125,7 +127,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
     for (const stop of rounds) await stop();
   });
   opened.defer(() => throttle.close());
-  // Calls under way are rejected, so that the round of replication ends at once.
+  // Rejects the calls under way, so that the current replication round ends at once.
   opened.defer(() => parts.peers.close());
   opened.defer(() => parts.reconciler.close());
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
@@ -163,7 +165,10 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   log.info({ address: options.listen, ...about }, 'listening');
 }
 
-/** Where somebody has granted anything, by what is shown; else by the addresses of the rings. */
+/**
+ * Returns whether a request comes from a known caller: by its token or certificate where access is
+ * controlled, or by an IP address that a ring names.
+ */
 function knows({ guard, rings }: ServerParts): (request: IncomingMessage) => boolean {
   const known = role('peer', 'operator');
   return (request) => {
@@ -175,18 +180,18 @@ function knows({ guard, rings }: ServerParts): (request: IncomingMessage) => boo
   };
 }
 
-/** Calls of a connection come with what the request that opened it has shown. */
+/** Returns a function that links a connection to the credential of the request that opened it. */
 function showsTo({
   guard,
   proven,
 }: ServerParts): (channel: Caller, request: IncomingMessage) => void {
   return (channel, request) => {
-    // A key that a ring names is as good as a token with the role peer.
+    // A key that a ring names counts like a token with the role peer.
     guard.show(channel, { ...credentialOf(request), isPeer: () => proven.isMember(channel) });
   };
 }
 
-/** What a server does again and again; the functions returned end it. */
+/** Starts the periodic work of a server. Returns the functions that end it. */
 function repeatRounds({
   rings,
   replicator,
@@ -208,13 +213,13 @@ function repeatRounds({
   ];
 }
 
-/** What this server may be called by whoever asks it over HTTP. */
+/** The host names by which HTTP clients may call this server. */
 function hostNames({ listen: address, advertise, allowHost, ...rest }: ServerOptions): string[] {
   const doors = [...doorsOf({ listen: address, ...rest }), advertise ?? address];
   return [...doors.map((one) => splitAddress(one).ip), hostname(), ...allowHost];
 }
 
-/** What nobody needs any more goes. */
+/** Releases idle copies and trims the trash. */
 async function tidy(
   { trashHours, trashBytes }: ServerOptions,
   {
@@ -233,7 +238,10 @@ async function tidy(
   }
 }
 
-/** Files and heads of rings, as far as they are asked for; the function returned ends it. */
+/**
+ * Follows the files and heads of rings, where the options ask for it. Returns a function that stops
+ * it.
+ */
 async function followRings(
   { rings: folder, ring: files, store, storeAccess: access }: ServerOptions,
   adopt: (bytes: Uint8Array) => Promise<ActiveRing>,
@@ -259,7 +267,9 @@ async function followRings(
   };
 }
 
-/** The function returned closes the port; without the option there is none. */
+/**
+ * Opens the port of the Redis protocol if the option is given. Returns a function that closes it.
+ */
 async function openRedis(
   { redisPort: port, redisKeyspace, redisConsistency, listen: address, device }: ServerOptions,
   ports: Omit<Parameters<typeof createRedis>[0], 'nowMs'>,
@@ -275,7 +285,7 @@ async function openRedis(
   return () => redis.close();
 }
 
-/** What is under way is answered: who has asked for a write should not be left in doubt. */
+/** Waits for the requests under way: a client that sent a write should not be left in doubt. */
 async function endHttp(http: Server): Promise<void> {
   const idle = setInterval(() => http.closeIdleConnections(), httpEndLookMs);
   await new Promise<void>((resolve) => {

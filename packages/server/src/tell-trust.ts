@@ -1,10 +1,10 @@
-// What a server says at its start about whom it trusts.
+// Logs at the start of a server whom it trusts.
 import type { Logger } from 'pino';
 import type { ActiveRing } from './rings/active-ring.ts';
 import { trustStatus } from './status/status.ts';
 import type { TrustStore } from './trust/trust-store.ts';
 
-/** `active`: the rings that were here before. */
+/** `active`: the rings loaded from disk. */
 export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log: Logger): void {
   const roots = trustStatus({ trust, nowMs: () => Date.now() });
   if (roots === null) {

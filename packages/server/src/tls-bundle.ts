@@ -1,5 +1,4 @@
-// A bundle: the key and the certificates of a server in one PEM file, so that one rename replaces
-// both.
+// A bundle: key and certificates of a server in one PEM file, so that one rename replaces both.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';
@@ -9,7 +8,7 @@ import { readPrivateFile } from '@ringwright/node/read-regular-file';
 
 export interface TlsBundle {
   readonly identity: TlsIdentity;
-  /** Host names and IP addresses that clients may call the server by. */
+  /** Host names and IP addresses by which clients may call the server. */
   readonly names: string;
   readonly endsMs: number;
 }
@@ -38,7 +37,7 @@ export async function readTlsBundle(file: string): Promise<TlsBundle> {
   return { identity, names: certificate.subjectAltName ?? '', endsMs };
 }
 
-/** Of a bundle that has ended, to whoever would show it anew. */
+/** The error for showing a bundle whose certificate has expired. */
 export function bundleEnded(file: string, endsMs: number): CodedError {
   const ended = `the certificate of ${file} ended on ${new Date(endsMs).toISOString()}`;
   return new CodedError('TLS_BUNDLE_INVALID', ended, {
