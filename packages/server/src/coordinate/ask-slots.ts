@@ -1,4 +1,5 @@
-// Asks as many slots as a level needs, hedging when one is slow; what is asked is the caller's.
+// Asks as many slots as a consistency level needs, and hedges when one is slow. The caller says
+// what to ask.
 import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
@@ -16,14 +17,17 @@ interface Gather<Answer> {
   readonly active: ActiveRing;
   readonly slots: readonly Slot[];
   readonly needed: number;
-  /** `place`: how many were asked before. Throws nothing: a failure is a rejection. */
+  /**
+   * Sends the request to a device. `place`: how many devices were asked before it. Must not throw;
+   * a failure is a rejected promise.
+   */
   readonly ask: (device: number, place: number) => MaybePromise<Answer>;
 }
 
 /**
- * Asks `needed` devices, this one and near ones first; another for each that fails, all the rest
- * when the hedge time has passed. The first `needed` answers, at once when this device has all of
- * them. Rejects like quorumWrite.
+ * Asks `needed` devices: this device and near ones first, one more for each that fails, and all the
+ * rest once the hedge time has passed. Returns the first `needed` answers, synchronously if this
+ * device gives all of them. Rejects like quorumWrite.
  */
 export function askSlots<Answer>(gather: Gather<Answer>): MaybePromise<SlotAnswer<Answer>[]> {
   const { active, slots, needed, ask } = gather;
@@ -45,11 +49,11 @@ interface Open<Answer> {
 }
 
 interface Asking<Answer> extends Gather<Answer> {
-  /** Given so far. */
+  /** The answers so far. */
   readonly answers: SlotAnswer<Answer>[];
-  /** Asked and not answered yet. */
+  /** Devices that were asked and have not answered yet. */
   readonly open: readonly Open<Answer>[];
-  /** Not asked yet. */
+  /** Devices that were not asked yet. */
   readonly waiting: number[];
 }
 
@@ -96,9 +100,9 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
 }
 
 /**
- * Slots in flight last: what they alone have must be written to their joiners before it is shown.
- * This device before others (no network), then those of its zone, of its region, and the rest: a
- * read whose level the region can give crosses no ocean. Those as near in replica order.
+ * Sorts slots in flight last: what only such a slot has must be written to its joiner before it is
+ * shown. Then this device (no network), devices of its zone, of its region, and the rest, so a read
+ * that the region can satisfy crosses no ocean. Equally near devices stay in replica order.
  */
 function readOrder(slots: readonly Slot[], { self, ring }: ActiveRing): number[] {
   const here = self === null ? null : (ring.devices[self] ?? null);

@@ -1,5 +1,5 @@
-// Changes a key by what its record is now. No other write comes between the record that is read and
-// the one that is written.
+// Changes a key depending on its present record. No other write comes between the record that was
+// read and the record that is written.
 import { byteText } from '@ringwright/base/as-buffer';
 import { withDetails } from '@ringwright/base/coded-error';
 import type { WireContent } from '../replica/wire-record.ts';
@@ -11,8 +11,8 @@ import type { CoordinatorPorts } from './with-newest-ring.ts';
 type Changed = Decided | { readonly record: WireContent | null; readonly isChanged: false };
 
 /**
- * The change is asked of what a read finds, so that one that is not wanted costs no more than that
- * read, and then of what each round finds. Throws as propose.
+ * Calls `change` with the record that a read finds, and then with the one that each round finds. So
+ * a change that is not wanted costs one read. Throws what propose throws.
  */
 export function changeKey(
   ports: CoordinatorPorts,

@@ -1,4 +1,4 @@
-// The session token of a write, against the clock of the server that is to stamp above it. Pure.
+// Checks the session token of a write against the clock of the server that stamps the write. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
@@ -9,9 +9,9 @@ import {
 } from '@ringwright/base/session-token';
 
 /**
- * Learns what the session has seen: the next stamp lies above it. Throws CLOCK_AHEAD for a token
- * that no clock near this one can have made. Reads do not ask: they are right with any token, and
- * a server whose own clock is behind may give them.
+ * Moves the clock to what the session has seen, so the next stamp lies above it. Throws CLOCK_AHEAD
+ * for a token so far ahead that no clock near this one can have made it. Reads skip this check:
+ * they are correct with any token, and a server whose own clock is behind can still serve them.
  */
 export function checkSession(clock: HybridClock, session: SessionToken): void {
   const aheadMs = clock.aheadMs(session);

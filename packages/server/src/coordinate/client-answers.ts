@@ -1,4 +1,4 @@
-// This device as the coordinator of clients that call over the wire.
+// Answers clients that call this device over the wire as a coordinator.
 import { CodedError } from '@ringwright/base/coded-error';
 import { withinPrefix } from '@ringwright/base/key-bounds';
 import type { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
@@ -16,7 +16,10 @@ export interface ClientPorts extends SessionPorts {
   readonly metrics: Pick<Metrics, 'clientSeconds' | 'sessionEscalations'>;
 }
 
-/** Stamps and coordinates a write; the ring's version lets the client see that it has an old one. */
+/**
+ * Stamps and coordinates a write. The ring version in the answer lets the client notice that its
+ * own ring is old.
+ */
 export async function answerPut(
   { coordinator, metrics }: ClientPorts,
   request: RequestOf<typeof coordinatePut>,
@@ -51,7 +54,7 @@ export async function answerGet(
   }
 }
 
-/** A page of one partition: the client goes from one to the next. */
+/** Returns a page of one partition. The client goes from one partition to the next. */
 export async function answerScanPage(
   { coordinator, metrics }: ClientPorts,
   request: RequestOf<typeof scanMessage>,

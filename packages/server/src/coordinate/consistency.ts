@@ -1,4 +1,4 @@
-// Consistency levels: how many slots of a partition must have acknowledged. Pure.
+// Consistency levels: how many slots of a partition must acknowledge. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { quorumOf } from '@ringwright/ring/quorum';
 import { type ConsistencyLevel, consistencyField } from '@ringwright/wire/coordination';
@@ -8,7 +8,9 @@ export function slotsNeeded(consistency: ConsistencyLevel, slots: number): numbe
   return consistency === 'all' ? slots : quorumOf(slots);
 }
 
-/** The level a request names; quorum when it names none. Throws CONSISTENCY_INVALID. */
+/**
+ * Returns the level that a request names, or quorum if it names none. Throws CONSISTENCY_INVALID.
+ */
 export function parseConsistency(text: string | null): ConsistencyLevel {
   if (text === null) return 'quorum';
   const { success, data } = consistencyField.safeParse(text);

@@ -1,4 +1,4 @@
-// How many keys a keyspace has, as one holder of each partition counts them.
+// Counts the keys of a keyspace, as one holder of each partition counts them.
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { holderIn } from '@ringwright/ring/ring';
@@ -9,9 +9,9 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 /**
- * Sums the rows of one ready file of every partition. A holder may lack its newest writes for a
- * moment, so under writes this is a count near the truth; at rest it is exact. Throws
- * NOT_ENOUGH_REPLICAS when nobody answers for a partition.
+ * Sums the rows of one ready file of each partition. A holder may lack its newest writes for a
+ * moment, so the result is approximate under writes and exact at rest. Throws NOT_ENOUGH_REPLICAS
+ * when no holder of a partition answers.
  */
 export async function coordinateCount(ports: CoordinatorPorts, keyspace: string): Promise<number> {
   const active = ports.rings.get(keyspace);
@@ -39,10 +39,13 @@ export async function coordinateCount(ports: CoordinatorPorts, keyspace: string)
   });
 }
 
-/** Stands for the partitions without a slot of this number. */
+/** Stands for partitions that have no slot with this replica index. */
 const NOBODY = -1;
 
-/** In the first round this device counts what it holds; later ones ask the next slots in turn. */
+/**
+ * In the first round (replica 0) this device counts what it holds. Later rounds ask the next slots
+ * in turn.
+ */
 async function groupByHolder(
   active: ActiveRing,
   partitions: readonly number[],

@@ -1,5 +1,5 @@
-// Reads a page of a partition at a consistency level: the records of one slot, the digests of the
-// others; only where these differ, the records of all.
+// Reads a page of a partition at a consistency level: the records of one slot and the digests of
+// the others. Only where the digests differ are the records of all slots read.
 
 import { byteText } from '@ringwright/base/as-buffer';
 import { inWaves } from '@ringwright/base/in-waves';
@@ -23,7 +23,10 @@ import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 interface ScanRequest extends KeyBounds {
   readonly keyspace: string;
   readonly partition: number;
-  /** These hashes alone, whatever partitions have them now; null: all of the partition. */
+  /**
+   * Limits the scan to these hashes, in whichever partitions they are now; null: the whole
+   * partition.
+   */
   readonly arc: HashArc | null;
   readonly limit: number;
   /** False: records come with empty values. */
@@ -32,17 +35,18 @@ interface ScanRequest extends KeyBounds {
 }
 
 interface ScanPage {
-  /** Records that are there, in the order of the scan, as unpackPage takes them. */
+  /** The live records in scan order, packed for unpackPage. */
   readonly rows: Uint8Array;
-  /** Where the next page begins; null: the interval is done. */
+  /** Where the next page begins; null at the end of the interval. */
   readonly next: Uint8Array | null;
 }
 
 type Page = AnswerOf<typeof pageRead>;
 
 /**
- * Every record that is there all along is in one page of a scan. Throws NOT_ENOUGH_REPLICAS,
- * RING_UNKNOWN, CURSOR_INVALID for a retired partition without arc that is not known any more.
+ * Returns one page. A record that exists during the whole scan is in exactly one page of it. Throws
+ * NOT_ENOUGH_REPLICAS, RING_UNKNOWN, and CURSOR_INVALID for a retired partition without an arc that
+ * the ring no longer knows.
  */
 export async function coordinateScan(
   ports: CoordinatorPorts,
@@ -54,14 +58,14 @@ export async function coordinateScan(
     try {
       return await readSource(ports, request, source);
     } catch (error) {
-      // It was split or merged in this very moment.
+      // Tries again if the partition was split or merged in the meantime.
       const { partitions } = scanSource(ports.rings.get(request.keyspace).ring, request);
       if (partitions.join() === source.partitions.join()) throw error;
     }
   }
 }
 
-/** The partitions' pages, merged, and of them the keys that are wanted. */
+/** Merges the pages of the partitions and keeps the wanted keys. */
 async function readSource(
   ports: CoordinatorPorts,
   request: ScanRequest,
@@ -81,7 +85,7 @@ async function readSource(
   return cutPage(wanted, { next, reverse: request.reverse });
 }
 
-/** What slots differ in is read key by key, and so written back, before it is shown. */
+/** Reads each key in which slots differ by itself before it is shown, which also writes it back. */
 async function scanPartition(ports: CoordinatorPorts, request: ScanRequest): Promise<ScanPage> {
   const nowMs = ports.clock.nowMs();
   const { limit, reverse, keyspace } = request;
@@ -105,7 +109,7 @@ async function scanPartition(ports: CoordinatorPorts, request: ScanRequest): Pro
   });
 }
 
-/** One page where all slots that were needed have the same, or else the page of each. */
+/** Returns one page if all asked slots have the same page, otherwise the page of each slot. */
 async function equalOrWhole(
   ports: CoordinatorPorts,
   active: ActiveRing,
@@ -169,14 +173,14 @@ export interface RowsOfSlot {
 }
 
 interface MergedPage {
-  /** The newest of each key, and whether all slots have that one; tombstones included. */
+  /** The newest record of each key, and whether all slots have it; tombstones included. */
   readonly found: readonly { readonly row: PageRow; readonly agreed: boolean }[];
   readonly next: Uint8Array | null;
 }
 
 /**
- * Pure. Up to the nearest end of a page that goes on, every slot has said all it has: what lies
- * behind it waits for the next page.
+ * Merges the pages of several slots. Every slot has listed all it has up to the nearest page end;
+ * what lies behind that waits for the next page. Pure.
  */
 export function mergePages(
   pages: readonly RowsOfSlot[],
@@ -204,13 +208,13 @@ export function mergePages(
   return { found: found.slice(0, limit), next: placeBehind(last.row.key, reverse) };
 }
 
-/** Whether a scan gives the key before it goes on at the place. */
+/** Whether the scan gives the key before it reaches the place. */
 function isWithin(key: Uint8Array, place: Uint8Array, reverse: boolean): boolean {
   const order = Buffer.compare(key, place);
   return reverse ? order >= 0 : order < 0;
 }
 
-/** As many rows as one page may have: those of several slots together may be more. */
+/** Cuts the rows to the size of one page, because those of several slots together may be more. */
 function cutPage(
   rows: readonly PageRow[],
   { next, reverse }: { readonly next: Uint8Array | null; readonly reverse: boolean },

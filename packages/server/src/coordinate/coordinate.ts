@@ -1,4 +1,5 @@
-// This device as a coordinator: any server takes any request, and asks the devices of its slots.
+// This device as a coordinator: any server takes any request, and asks the devices of the key's
+// slots.
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import {
@@ -37,7 +38,7 @@ export interface KeyRequest {
   readonly keyspace: string;
   readonly key: Uint8Array;
   readonly consistency: ConsistencyLevel;
-  /** What the session of the request has seen: a write is stamped above it. */
+  /** What the session of the request has seen. A write is stamped above it. */
   readonly session?: SessionToken | null;
 }
 
@@ -45,11 +46,11 @@ export interface KeyRequest {
 export type Written = Pick<WireContent, 'ms' | 'tie' | 'origin'>;
 
 /**
- * Writes a value (null deletes). Resolves with the record's stamp when the level is reached.
- * Throws CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN,
- * NOT_ENOUGH_REPLICAS and what fetching a newer ring throws; `details.outcome` is then `rejected`
- * (certainly nowhere) or `unknown` (it may appear later, once, at `details.stamp`). A linearizable
- * write is never superseded; it throws as propose.
+ * Writes a value (null deletes). Resolves with the record's stamp when the level is reached. Throws
+ * CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN, NOT_ENOUGH_REPLICAS
+ * and what fetching a newer ring throws. `details.outcome` is then `rejected` (stored nowhere) or
+ * `unknown` (may appear later, once, with the stamp `details.stamp`). A linearizable write is never
+ * superseded; it throws what propose throws.
  */
 export function coordinateWrite(
   ports: CoordinatorPorts,
@@ -58,7 +59,10 @@ export function coordinateWrite(
   return promised((onResult) => coordinateWriteFor(ports, request, onResult));
 }
 
-/** As coordinateWrite, without a promise unless something is waited for. Throws nothing. */
+/**
+ * Like coordinateWrite, but creates a promise only when something has to be awaited. Throws
+ * nothing.
+ */
 export function coordinateWriteFor(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
@@ -79,7 +83,7 @@ export function coordinateWriteFor(
   }
 }
 
-/** What is there is not waited for: this is the path of every write. */
+/** Avoids promises for values that are already there: every write passes through here. */
 function writeStamped(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
@@ -88,8 +92,8 @@ function writeStamped(
   const { keyspace, key, value, expiresMs, consistency } = request;
   const { ms, tie } = stamp;
   let earlier: FailedWriteOutcome = 'rejected';
-  // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
-  // a second one.
+  // The stamp stays the same when the ring changes on the way, so a retry stores the same record
+  // and not a second one.
   const attempt: Attempt<Stamp | null> = (active, onAttempt) => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
@@ -119,7 +123,10 @@ function writeStamped(
   });
 }
 
-/** A write that a promise kept out is decided by rounds; any other failure says what is certain. */
+/**
+ * Decides a write by rounds if a promise kept it out. For any other failure, adds what is certain
+ * about the outcome and throws it.
+ */
 async function finishFailed(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
@@ -148,7 +155,7 @@ function superseded(stamp: Stamp, newer: string): CodedError {
   return new CodedError('SUPERSEDED', message, { hint, details });
 }
 
-/** `mine`: the stamp under which an earlier attempt may be stored somewhere. */
+/** `mine`: the stamp with which an earlier attempt may be stored somewhere. */
 async function writeByRounds(
   ports: CoordinatorPorts,
   { keyspace, key, value, expiresMs, consistency }: KeyRequest & NewContent,
@@ -170,9 +177,8 @@ async function writeByRounds(
 }
 
 /**
- * Reads a key: its newest record, a tombstone included, or null when there is none; one that has
- * expired is given as a tombstone. The session of the request is not looked at: read-in-session.ts
- * does.
+ * Reads a key. Returns its newest record, tombstones included, or null if there is none. An expired
+ * record is returned as a tombstone. Ignores the session of the request; see read-in-session.ts.
  */
 export function coordinateRead(
   ports: CoordinatorPorts,
@@ -216,7 +222,10 @@ function readNewest(
   });
 }
 
-/** The record where it is enough that this device has it, and it is there at once; or undefined. */
+/**
+ * Returns the record if this device alone satisfies the read and has it at once, otherwise
+ * undefined.
+ */
 function readHere(
   devices: CoordinatorPorts['devices'],
   read: {
@@ -229,7 +238,7 @@ function readHere(
   const { active, partition, key, slots } = read;
   const { self, ring } = active;
   if (self === null) return undefined;
-  // A slot in flight counts with its joiner only.
+  // A slot in flight counts only together with its joiner.
   if (!slots.some(({ device, joiner }) => device === self && joiner === null)) return undefined;
   const request = { keyspace: ring.keyspace, ringVersion: ring.version, partition, key };
   const answer = devices.call({ active, device: self }, recordRead, request);
@@ -238,7 +247,7 @@ function readHere(
   return undefined;
 }
 
-/** A failed write says whether it may still appear, and at which timestamp. */
+/** Adds to a failed write whether it may still appear, and with which stamp. */
 function failedWrite(error: unknown, stamp: Stamp, earlier: FailedWriteOutcome): unknown {
   const isUnknown = error instanceof CodedError && error.details.outcome === 'unknown';
   const outcome = isUnknown ? 'unknown' : earlier;

@@ -1,8 +1,8 @@
-// Times to live as they are given to a server, made into times at which records expire. Pure.
+// Converts times to live, as clients send them, to the times at which records expire. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ttlMsMax } from '@ringwright/base/limits';
 
-/** Unix ms of a time to live that begins now. Throws VALUE_OUT_OF_RANGE. */
+/** Returns the Unix ms at which a time to live that begins now ends. Throws VALUE_OUT_OF_RANGE. */
 export function expiryOf(ttlMs: number, nowMs: number): number {
   if (Number.isInteger(ttlMs) && ttlMs > 0 && ttlMs <= ttlMsMax) return nowMs + ttlMs;
   throw new CodedError(
@@ -14,7 +14,9 @@ export function expiryOf(ttlMs: number, nowMs: number): number {
   );
 }
 
-/** The milliseconds of seconds in digits, with up to three places. Throws VALUE_OUT_OF_RANGE. */
+/**
+ * Converts seconds, written in digits with up to three decimals, to ms. Throws VALUE_OUT_OF_RANGE.
+ */
 export function ttlMsOf(seconds: string): number {
   if (/^\d{1,12}(\.\d{1,3})?$/.test(seconds)) return Math.round(Number(seconds) * 1000);
   const given = JSON.stringify(seconds.slice(0, 40));

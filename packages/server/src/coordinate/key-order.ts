@@ -1,13 +1,17 @@
-// Which requests of one connection wait for which: those of one key, where order can be seen.
+// Decides which requests of one connection wait for each other: those with the same key, where the
+// order can be observed.
 import { byteText } from '@ringwright/base/as-buffer';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 
 interface Pending {
-  /** Settles when all writes (reads) of the key that have begun so far have ended. */
+  /**
+   * `writes` (`reads`) settles when all writes (reads) of the key that have begun so far have
+   * ended.
+   */
   writes: Promise<void> | null;
   reads: Promise<void> | null;
-  /** Number of the last write begun. */
+  /** Number of the last write that has begun. */
   lastWrite: number;
   /** Writes under way that beginWrite let in; `told` is called when the last of them has ended. */
   untold: number;
@@ -24,17 +28,18 @@ const newPending = (): Pending => ({
 export type KeyEffect = 'read' | 'write' | 'swap';
 
 /**
- * A read waits for the writes of its key before it, a write for the reads. A write does not wait
- * for a write: stamps are given in order, so the later one wins wherever they meet. Requests with
- * other keys never wait. Kept for the life of a connection; holds keys only while they are in use.
+ * A read waits for the earlier writes of its key, and a write for the earlier reads. A write does
+ * not wait for a write: stamps are given in order, so the later one wins wherever they meet.
+ * Requests with different keys never wait for each other. Lives as long as its connection, and
+ * holds keys only while they are in use.
  */
 export class KeyOrder {
   readonly #pending = new Map<string, Pending>();
   #writes = 0;
 
   /**
-   * Starts `work` when its turn has come; what it gives at once is given at once. `overtaken` tells
-   * whether a later write of the same key has begun.
+   * Starts `work` when it has nothing to wait for. A result that is there at once is returned at
+   * once. `overtaken` says whether a later write of the same keys has begun.
    */
   run<T>(
     keys: readonly Uint8Array[],
@@ -50,14 +55,14 @@ export class KeyOrder {
       names.every((name) => (this.#pending.get(name)?.lastWrite ?? 0) > number);
     const done =
       waits.length === 0 ? work(overtaken) : Promise.all(waits).then(() => work(overtaken));
-    // Ended in the turn in which it began: nobody can come to wait for it.
+    // It ended in the turn in which it began, so no other request can have to wait for it.
     if (!(done instanceof Promise)) return done;
     const leave = (): void => this.#leave(names);
     const ended = done.then(leave, leave);
     for (const name of names) {
       const entry = getOrMake(this.#pending, name, newPending);
       entry.running += 1;
-      // A swap is a read as well: a later write must neither be seen nor be deleted by it.
+      // A swap counts as a read too: a later write must be neither seen nor deleted by it.
       if (effect !== 'write') entry.reads = both(entry.reads, ended);
       if (effect !== 'read') {
         entry.writes = both(entry.writes, ended);
@@ -68,8 +73,8 @@ export class KeyOrder {
   }
 
   /**
-   * As `run` of a write of one key, without a promise: its turn, to be given to endWrite; null when
-   * it has to wait.
+   * Like `run` for a write of one key, but without a promise. Returns a turn to pass to endWrite,
+   * or null if the write has to wait.
    */
   beginWrite(key: Uint8Array): WriteTurn | null {
     const name = byteText(key);
@@ -82,7 +87,7 @@ export class KeyOrder {
     return { name, entry, number: this.#writes };
   }
 
-  /** Gives whether a later write of the key has begun. */
+  /** Ends a write. Returns whether a later write of the key has begun. */
   endWrite({ name, entry, number }: WriteTurn): boolean {
     entry.running -= 1;
     entry.untold -= 1;
@@ -101,7 +106,7 @@ export class KeyOrder {
   }
 }
 
-/** A write that did not wait. */
+/** A write that did not have to wait. */
 interface WriteTurn {
   readonly name: string;
   readonly entry: Pending;
@@ -120,16 +125,22 @@ function collectWaits(
   if (effect !== 'read' && reads !== null) waits.push(reads);
 }
 
-/** From here on writes of the key wait for whoever waits for these, so no more of them come. */
+/**
+ * Turns the writes that beginWrite let in into a promise to wait for. From here on, further writes
+ * of the key have to wait for the waiting request, so none join these.
+ */
 function gatherUntold(entry: Pending): void {
-  if (entry.told !== null) return; // among the writes already
+  if (entry.told !== null) return; // already part of `writes`
   const ended = new Promise<void>((resolve) => {
     entry.told = resolve;
   });
   entry.writes = both(entry.writes, ended);
 }
 
-/** Without what they give: a key that is always being read would keep that of all reads so far. */
+/**
+ * Drops the results: otherwise a key that is always being read would keep the results of all reads
+ * so far.
+ */
 function both(first: Promise<void> | null, second: Promise<void>): Promise<void> {
   return first === null ? second : Promise.all([first, second]).then(() => undefined);
 }

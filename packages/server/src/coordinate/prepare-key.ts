@@ -1,4 +1,5 @@
-// The first half of a round: devices promise to take nothing older, and tell what they hold.
+// The first half of a round: devices promise to take nothing older than the ballot, and return the
+// records that they hold.
 import { CodedError } from '@ringwright/base/coded-error';
 import { roundTurnMs } from '@ringwright/base/limits';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
@@ -20,14 +21,15 @@ interface Prepare {
 }
 
 type Prepared =
-  /** `needed` slots have promised; what their devices in the table hold. */
+  /** `needed` slots have promised; `records` are what their devices in the table hold. */
   | { readonly kind: 'given'; readonly records: readonly (WireContent | null)[] }
-  /** Too many hold or promised something higher; the highest of it. */
+  /** Too many devices hold or have promised something higher; `above` is the highest of that. */
   | { readonly kind: 'refused'; readonly above: Stamp };
 
 /**
- * The device of the first slot is asked first: it gives the turns to those who change the key. The
- * others when it has answered, or takes long. Rejects as quorumWrite does.
+ * Prepares a round at a quorum. The device of the first slot is asked first, because it queues the
+ * rounds of the key. The others are asked when it has answered, or after roundTurnMs. Rejects like
+ * quorumWrite.
  */
 export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> {
   const { active, partition, key, slots, needed, ballot } = prepare;

@@ -1,6 +1,6 @@
-// Decides what a key holds by rounds: a quorum of slots promises to take nothing older, then a
-// quorum takes one record (CASPaxos, Rystsov 2018, with stamps as ballots). ROUNDS.md argues why it
-// is right beside plain writes, reads, replication and moves.
+// Decides what a key holds, by rounds: a quorum of slots promises to take nothing older, then a
+// quorum takes one record (CASPaxos, Rystsov 2018, with stamps as ballots). ROUNDS.md explains why
+// this is correct beside plain writes, reads, replication and moves.
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { roundTriesMax } from '@ringwright/base/limits';
 import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
@@ -14,37 +14,37 @@ import { newestOf } from './quorum-read.ts';
 import { mayBeStored, quorumWrite, UndecidedKey } from './quorum-write.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
-/** What a key is to hold instead. */
+/** The new content of a key. */
 export interface NewContent {
   readonly value: Uint8Array | null;
-  /** Unix ms from which it counts as deleted; 0 or absent: never. */
+  /** Unix ms from which the record counts as deleted; 0 or absent: never. */
   readonly expiresMs?: number | undefined;
 }
 
-/** Makes of what the key holds what it is to hold; null: it stays. Asked once in each round. */
+/** Computes the new content from the present record; null: no change. Called once in each round. */
 export type ChangeFunction = (present: WireContent | null) => NewContent | null;
 
 interface ProposeRequest {
   readonly keyspace: string;
   readonly key: Uint8Array;
   readonly change: ChangeFunction;
-  /** The time at which records have expired or not, for the whole request. */
+  /** The time by which records count as expired, the same for the whole request. */
   readonly nowMs: number;
-  /** Identity of the new record, when an earlier attempt to write it may be stored somewhere. */
+  /** Identity of the new record, if an earlier attempt to write it may be stored somewhere. */
   readonly mine?: Stamp | null;
 }
 
 export interface Decided {
   /** What the key holds now, on a quorum of slots. */
   readonly record: WireContent;
-  /** Whether that is the work of this request. */
+  /** Whether this request made that record. */
   readonly isChanged: boolean;
 }
 
 /**
- * Throws RING_UNKNOWN, CLOCK_BEHIND, NOT_ENOUGH_REPLICAS, KEY_CONTENDED and KEY_OVERTAKEN;
- * `details.outcome` says whether the change is `rejected` (certainly nowhere) or `unknown` (it may
- * appear later, once, as `details.stamp`).
+ * Decides a key. Throws RING_UNKNOWN, CLOCK_BEHIND, NOT_ENOUGH_REPLICAS, KEY_CONTENDED and
+ * KEY_OVERTAKEN. `details.outcome` says whether the change is `rejected` (stored nowhere) or
+ * `unknown` (may appear later, once, as `details.stamp`).
  */
 export async function propose(ports: CoordinatorPorts, request: ProposeRequest): Promise<Decided> {
   const work: Work = { mine: request.mine ?? null };
@@ -64,10 +64,10 @@ export async function propose(ports: CoordinatorPorts, request: ProposeRequest):
   throw failedChange(new CodedError('KEY_CONTENDED', message, { hint }), work);
 }
 
-/** Ends in a round that leaves a record at or above every promise of the key, on a quorum. */
+/** Resolves after a round that leaves a record at or above every promise of the key on a quorum. */
 export type FinishProposal = (keyspace: string, key: Uint8Array) => Promise<unknown>;
 
-/** Leaves the key as it is, and no promise of it open. Throws as propose. */
+/** Leaves the value of the key as it is, and no promise open. Throws what propose throws. */
 export function finishProposal(
   ports: CoordinatorPorts,
   keyspace: string,
@@ -77,11 +77,11 @@ export function finishProposal(
 }
 
 interface Work {
-  /** Identity of the new record once it may be stored somewhere. */
+  /** Identity of the new record, from the moment it may be stored somewhere. */
   mine: Stamp | null;
 }
 
-/** One round with a ballot of its own; null when another one overtook it. */
+/** Runs one round with a ballot of its own. Returns null if another round overtook it. */
 async function runRound(
   ports: CoordinatorPorts,
   round: ProposeRequest & { readonly active: ActiveRing; readonly work: Work },
@@ -114,7 +114,7 @@ async function runRound(
 }
 
 /**
- * The same record under a higher stamp, so that nothing older can come any more: a round that
+ * Returns the same record under a higher stamp, so that nothing older can follow. A round that
  * changes nothing ends like one that does, and leaves no promise open.
  */
 function again(present: WireContent | null, ballot: Stamp): WireContent {
@@ -127,8 +127,9 @@ function made({ value, expiresMs }: NewContent, ballot: Stamp, { mine }: Work): 
 }
 
 /**
- * Identities rise with every change. So below `mine` nothing of this request was ever in force, and
- * above it nobody can tell whether it was before.
+ * Identities rise with every change. So if the present identity is below `mine`, nothing of this
+ * request was ever in force. If it is above, nobody can tell whether the request was in force
+ * before.
  */
 function checkNotOvertaken(present: WireContent | null, { mine }: Work): void {
   if (mine === null || present === null || compareStamps(identityOf(present), mine) < 0) return;

@@ -1,4 +1,5 @@
-// Reads one key from as many slots as the level needs: the record of one, the stamps of the others.
+// Reads one key from as many slots as the level needs: the record from one, the stamps from the
+// others.
 import { must } from '@ringwright/base/assert';
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
@@ -11,7 +12,7 @@ import { askSlots, type SlotAnswer } from './ask-slots.ts';
 
 /** What `needed` slots hold. */
 export interface GatheredRead {
-  /** The record with the highest stamp, a tombstone included; null when no device has any. */
+  /** The record with the highest stamp, tombstones included; null when no device has any. */
   readonly newest: WireContent | null;
   /** The devices that answered and hold it. */
   readonly holders: readonly number[];
@@ -26,10 +27,11 @@ interface Gather {
 }
 
 /**
- * Stamps say who holds the newest record, and values are long: so one device gives its record, the
- * others that are asked at once give stamps (Cassandra's digest reads), and those that stand in for
- * a slow one or a failed one give records again. When only stamps are that high, all are read anew:
- * a read by itself, whatever was written meanwhile. Rejects like askSlots.
+ * Reads a key. Stamps tell who holds the newest record, and values are long. So one device sends
+ * its record, and the others that are asked at once send stamps (Cassandra's digest reads). Devices
+ * that replace a slow or failed one send records. If only a stamp is the highest, all devices are
+ * asked anew for their records: an independent read, whatever was written in the meantime. Rejects
+ * like askSlots.
  */
 export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<GatheredRead> {
   const { slots, needed } = gather;
@@ -38,8 +40,8 @@ export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<
     (some) => {
       const found = newestIn(some);
       if (found !== null) return found;
-      // Those that have just answered come first among their like: a slow one is seldom waited for
-      // again.
+      // Within each group of readOrder, devices that have just answered come first, so a slow one
+      // seldom delays the read twice.
       const answered = new Set(some.map(({ device }) => device));
       const rank = ({ device }: Slot): number => (answered.has(device) ? 0 : 1);
       const again = { ...gather, slots: [...slots].sort((a, b) => rank(a) - rank(b)) };
@@ -69,7 +71,7 @@ function gatherAnswers(
   return askSlots({ active, slots, needed, ask });
 }
 
-/** Null when nobody that holds the newest record gave more than its stamp. */
+/** Returns null when the devices that hold the newest record sent only its stamp. */
 function newestIn(answers: readonly Found[]): GatheredRead | null {
   const stamp = newestOf(answers.map(({ answer }) => answer));
   if (stamp === null) return { newest: null, holders: [] };
@@ -87,7 +89,7 @@ function isRecord(found: WireContent | Stamp | null): found is WireContent {
   return found !== null && 'value' in found;
 }
 
-/** The one with the highest stamp, a tombstone included; null when there is none. */
+/** Returns the item with the highest stamp, tombstones included; null when there is none. */
 export function newestOf<Kind extends Stamp>(records: readonly (Kind | null)[]): Kind | null {
   let newest: Kind | null = null;
   for (const record of records) {

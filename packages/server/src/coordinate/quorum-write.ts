@@ -1,4 +1,4 @@
-// Sends one record to every device of its slots and waits for as many slots as the level needs.
+// Sends one record to every device of its slots, and waits for as many slots as the level needs.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type Callback, promised } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
@@ -12,7 +12,10 @@ import { type SlotAcks, SmallMap, slotDevices, tallySlots } from './slot-acks.ts
 interface RecordToSpread extends WireContent {
   readonly partition: number;
   readonly key: Uint8Array;
-  /** A holder gave it to a read: it may be older than what holders take from writers. */
+  /**
+   * The record comes from a holder, by way of a read, so it may be older than what holders accept
+   * from writers.
+   */
   readonly repair?: true;
 }
 
@@ -21,23 +24,23 @@ interface Spread {
   readonly slots: readonly Slot[];
   readonly record: RecordToSpread;
   readonly needed: number;
-  /** Devices known to hold this very record: they count as acknowledged and are not asked. */
+  /** Devices known to hold this very record. They count as acknowledged and are not asked. */
   readonly holders?: readonly number[];
-  /** Only this very record counts: a device that holds something newer has not taken it. */
+  /** Only this very record counts: a device that holds something newer does not acknowledge. */
   readonly exact?: boolean;
 }
 
-/** As quorumWriteFor. Rejects with its error. */
+/** Promise form of quorumWriteFor. Rejects with its error. */
 export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Stamp | null> {
   return promised((onResult) => quorumWriteFor(devices, spread, onResult));
 }
 
 /**
- * Tells when `needed` slots have the record (or something newer) durably; the other devices go on
- * meanwhile. Else, when `needed` cannot be reached any more: OutdatedRing when a device knows a
- * newer ring, UndecidedKey when a promise kept the record out, else NOT_ENOUGH_REPLICAS and what
- * each device said. `onResult` is called once, with the newest stamp that was answered 'stale' or
- * null. No promise: this is the path of every write.
+ * Calls `onResult` once, when `needed` slots have the record (or something newer) durably; the
+ * other devices go on meanwhile. The result is the newest stamp that was answered 'stale', or null.
+ * When `needed` cannot be reached any more, the error is OutdatedRing if a device knows a newer
+ * ring, UndecidedKey if a promise kept the record out, else NOT_ENOUGH_REPLICAS with what each
+ * device said. Uses no promise: every write passes through here.
  */
 export function quorumWriteFor(
   devices: DeviceCaller,
@@ -46,13 +49,13 @@ export function quorumWriteFor(
 ): void {
   const { active, slots, record, holders = noHolders } = spread;
   const takers = slotDevices(slots);
-  // Devices of slots that the table does not have yet get the record too, and count for nothing.
+  // Joiners in slots that the table does not have yet get the record too, but do not count.
   takers.push(...joinersOfNewSlots(active.ring, record.partition));
   const asked = holders.length === 0 ? takers : takers.filter((id) => !holders.includes(id));
   const request = requestOf(active, record);
   const [only] = asked;
   if (only !== undefined && asked.length === 1 && slots.length === 1) {
-    // Nothing to count, unless it fails: that is every write of a ring with one replica.
+    // Nothing to count unless the write fails: this is every write of a ring with one replica.
     devices.write({ active, device: only }, request, (device, answer, error) => {
       if (answer?.kind === 'stored' && holders.length === 0) onResult(null, null);
       else new QuorumOfWrites(spread, asked, onResult).heard(device, answer, error);
@@ -66,14 +69,14 @@ export function quorumWriteFor(
 
 const noHolders: readonly number[] = [];
 
-/** The answers to one write, and what they come to. */
+/** Collects the answers to one write and decides its outcome. */
 class QuorumOfWrites {
   readonly #spread: Spread;
   readonly #takers: readonly number[];
   readonly #onResult: Callback<Stamp | null>;
-  /** By device: whether it counts. */
+  /** By device: whether it acknowledged. */
   readonly #answered = new SmallMap<boolean>();
-  /** By device: its answer's kind, or its error. */
+  /** By device: the kind of its answer, or its error. */
   readonly #said = new SmallMap<unknown>();
   #isStored = false;
   #isKept = false;
@@ -135,11 +138,14 @@ class QuorumOfWrites {
     if (outdated !== null) this.#tell(new OutdatedRing(outdated, outdated.device, outcome));
     else if (this.#isKept) this.#tell(new UndecidedKey(tooFew()));
     else if (this.#isStored || !isOpen) this.#tell(tooFew());
-    // Else every answer so far is a certain refusal: with those still open that can be said.
+    // Otherwise every answer so far is a certain refusal. Wait for the open ones, to report that.
   }
 }
 
-/** Most records have neither expiry nor origin: one literal costs a fifth of copies of copies. */
+/**
+ * Most records have neither expiry nor origin. Building them as one literal costs a fifth of
+ * copying an object.
+ */
 function requestOf({ ring }: ActiveRing, record: RecordToSpread): WriteRequest {
   const { partition, key, value, ms, tie, expiresMs, origin, repair } = record;
   const { keyspace, version: ringVersion } = ring;
@@ -148,15 +154,18 @@ function requestOf({ ring }: ActiveRing, record: RecordToSpread): WriteRequest {
   return { keyspace, ringVersion, partition, key, value, ms, tie };
 }
 
-/** Whether a write that failed may still be read later, once, at its timestamp. */
+/** Whether a failed write may still be read later, once, with its stamp: `unknown` if so. */
 export type FailedWriteOutcome = 'rejected' | 'unknown';
 
-/** Whether the record may be stored all the same: a lost answer, a failure in the middle. */
+/** Whether the record may be stored in spite of the error: a lost answer, or a failure halfway. */
 export function mayBeStored(error: unknown): boolean {
   return !(error instanceof CodedError) || error.outcome !== 'not-done';
 }
 
-/** Thrown when others are at work on the key by rounds, or left one half done: one has to decide. */
+/**
+ * Thrown when rounds of other requests are at work on the key, or left one half done. A round has
+ * to decide the key.
+ */
 export class UndecidedKey extends CodedError {
   constructor({ message, hint, details }: CodedError) {
     super('NOT_ENOUGH_REPLICAS', message, { hint, details });
@@ -164,8 +173,8 @@ export class UndecidedKey extends CodedError {
 }
 
 /**
- * Thrown when a device refused because it knows a newer ring than the request was made with.
- * `outcome`: whether another device may have stored the record of this attempt.
+ * Thrown when a device refused because it knows a newer ring than that of the request. `outcome`:
+ * whether another device may have stored the record in this attempt.
  */
 export class OutdatedRing extends CodedError {
   readonly device: number;
@@ -180,7 +189,10 @@ export class OutdatedRing extends CodedError {
   }
 }
 
-/** The refusal of a device that has a newer ring than `active`; null for any other error. */
+/**
+ * Returns an OutdatedRing for the refusal of a device with a newer ring than `active`; null for any
+ * other error.
+ */
 export function outdatedRing(
   error: unknown,
   refusing: { readonly active: ActiveRing; readonly device: number },
@@ -192,8 +204,8 @@ export function outdatedRing(
 }
 
 /**
- * NOT_ENOUGH_REPLICAS with what each device said; `outcome` when it was a write. It is told as soon
- * as it is certain: slots that are still open then may answer, and store the record.
+ * Makes NOT_ENOUGH_REPLICAS with what each device said; `outcome` is set for a write. It is
+ * reported as soon as it is certain: slots still open may answer later, and store the record.
  */
 export function tooFewSlots(
   { acked, possible }: SlotAcks,

@@ -14,10 +14,10 @@ export interface SessionPorts {
 }
 
 /**
- * Reads a key. A record as new as the session needs no proof. An older one may be all there is, or
- * this read may have missed what the session saw: then it is read again from slots that cannot all
- * have missed it. That is a quorum for a session of quorum operations, and every slot for a weak
- * one. Throws SESSION_BEHIND when too few of those answer.
+ * Reads a key. A record at least as new as the session needs no proof. An older one may be the
+ * newest there is, or this read may have missed what the session saw. Then the key is read again
+ * from slots that cannot all have missed it: a quorum if the session used quorum operations only,
+ * else every slot. Throws SESSION_BEHIND when too few of those answer.
  */
 export async function readInSession(
   { coordinator, metrics }: SessionPorts,
@@ -40,7 +40,7 @@ export async function readInSession(
   }
 }
 
-/** The level at which a read meets all that the session saw. */
+/** Returns the level at which a read is sure to meet all that the session saw. */
 function surelySees({ weak }: SessionToken): ConsistencyLevel {
   return weak ? 'all' : 'quorum';
 }

@@ -1,4 +1,4 @@
-// Reads a keyspace in order, partition by partition: the next records behind a place.
+// Reads a keyspace in order, partition by partition: the next records from a place on.
 import { type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';
 import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
@@ -17,17 +17,20 @@ import { Turn } from '../replica/turn.ts';
 import { coordinateScan } from './coordinate-scan.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
-/** Partitions looked at in one answer: of a nearly empty keyspace a scan takes few round trips. */
+/**
+ * Most partitions to look at in one answer, so that a scan of a nearly empty keyspace takes few
+ * round trips.
+ */
 const PARTITIONS_AT_ONCE = 64;
 
 export interface KeyspaceScan extends KeyBounds {
   readonly keyspace: string;
   readonly prefix: Uint8Array;
-  /** Where an earlier answer ended; null: from the first. */
+  /** Where an earlier answer ended; null: from the beginning. */
   readonly place: ScanPlace | null;
-  /** This partition alone; null: all. */
+  /** Scans only this partition; null: all of them. */
   readonly only: number | null;
-  /** Records looked at, wanted or not. */
+  /** Most records to look at, wanted or not. */
   readonly limit: number;
   readonly isWanted?: (key: Uint8Array) => boolean;
   readonly values: boolean;
@@ -36,14 +39,15 @@ export interface KeyspaceScan extends KeyBounds {
 
 interface ScanPart {
   readonly rows: readonly PageRow[];
-  /** Where to go on; null at the end. */
+  /** Where the next answer begins; null at the end. */
   readonly place: ScanPlace | null;
 }
 
 /**
- * The wanted ones among at most `limit` records from `place` on; fewer, perhaps none, where many
- * partitions are empty or records are long: only a null place is the end. Every one that is there
- * from the first call to the last is given once. Throws as coordinateScan, and CURSOR_INVALID.
+ * Returns the wanted ones among at most `limit` records from `place` on. There may be fewer, even
+ * none, where many partitions are empty or records are long: only a null place is the end. A record
+ * that exists during the whole scan is returned once. Throws what coordinateScan throws, and
+ * CURSOR_INVALID.
  */
 export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan): Promise<ScanPart> {
   const { keyspace, limit, isWanted, only, prefix } = scan;
@@ -72,7 +76,7 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
       rows.push(row);
       bytes += row.key.length + (row.value?.length ?? 0);
     }
-    // What lies here comes in the same turn, and a pattern takes some 40 us a key at worst.
+    // Local pages arrive in the same turn, and matching a pattern takes up to some 40 us a key.
     if (turn.isOver) await turn.next();
     if (page.next !== null) place = { ...place, at: page.next };
     else place = only === null ? placeAfter(scanned, place) : null;

@@ -1,5 +1,5 @@
-// The partitions out of which a page of a scan is read, whatever was split and merged since it
-// began.
+// Finds the partitions from which a page of a scan is read, whatever was split or merged since the
+// scan began.
 import { isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
 import {
   circleOf,
@@ -26,13 +26,17 @@ interface Wanted extends KeyBounds {
 export interface ScanSource {
   readonly partitions: readonly number[];
   readonly bounds: KeyBounds;
-  /** Null: every key that they have in the bounds. */
+  /**
+   * Decides whether the scan wants a key of these partitions; null: it wants every key within the
+   * bounds.
+   */
   readonly isWanted: ((key: Uint8Array) => boolean) | null;
 }
 
 /**
- * Pure. An arc says what is wanted; without one it is what the partition has, or had before the
- * last split or merge. Throws CURSOR_INVALID where that is not known any more.
+ * Finds the source of a page. An arc says which hashes are wanted. Without an arc, the scan wants
+ * what the partition has, or had before the last split or merge. Throws CURSOR_INVALID if the ring
+ * no longer knows that. Pure.
  */
 export function scanSource(
   ring: Pick<Ring, 'partitioner' | 'partitions' | 'reshape'>,
@@ -62,7 +66,7 @@ function onArc(circle: HashCircle, arc: HashArc, bounds: KeyBounds): ScanSource 
   return { partitions, bounds, isWanted: isWhole ? null : isWanted };
 }
 
-/** Whoever asks for a range that was split or merged has named its keys alone. */
+/** Returns the partitions that now cover the bounds of a range that was split or merged. */
 function inRange(ring: Pick<Ring, 'partitioner'>, bounds: KeyBounds): ScanSource {
   const scanned = scannedOf(ring, { bounds, prefix: new Uint8Array() });
   const partitions: number[] = [];

@@ -1,14 +1,16 @@
 // Counts acknowledgements per slot, not per device (M3DB): a slot in flight counts when both its
-// devices acked. Pure.
+// devices have acknowledged. Pure.
 import type { Slot } from '@ringwright/ring/slots-of';
 
 export interface SlotAcks {
   readonly acked: number;
-  /** Slots that may still come to count. */
+  /** Slots that are acknowledged or may still be. */
   readonly possible: number;
 }
 
-/** Tally of one write. `answered` is by device id: true acked, false failed, absent still open. */
+/**
+ * Tallies one write. `answered` by device id: true acknowledged, false failed, absent still open.
+ */
 export function tallySlots(
   slots: readonly Slot[],
   answered: { get(device: number): boolean | undefined },
@@ -24,10 +26,10 @@ export function tallySlots(
   return { acked, possible };
 }
 
-/** Devices of the slots, each once: where a write goes. */
+/** Returns the devices of the slots, each once: where a write goes. */
 export function slotDevices(slots: readonly Slot[]): number[] {
   const devices: number[] = [];
-  // A handful: a set would cost more than it saves.
+  // They are few, so a set would cost more than it saves.
   for (const { device, joiner } of slots) {
     if (!devices.includes(device)) devices.push(device);
     if (joiner !== null && !devices.includes(joiner)) devices.push(joiner);
@@ -35,7 +37,7 @@ export function slotDevices(slots: readonly Slot[]): number[] {
   return devices;
 }
 
-/** What is known of a handful of devices: two short lists cost a third of a Map. */
+/** Map for a few devices: two short lists cost a third of a Map. */
 export class SmallMap<Value> {
   readonly #devices: number[] = [];
   readonly #values: Value[] = [];

@@ -1,4 +1,4 @@
-// What a coordinator works with, and how it follows rings that change under a request.
+// What a coordinator needs for its work, and how it follows rings that change during a request.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
@@ -23,21 +23,21 @@ export interface CoordinatorPorts {
   readonly requests: RingRequests;
   readonly devices: DeviceCaller;
   readonly clock: HybridClock;
-  /** A stamp for a write of a key: prove-clock.ts, stamp-issuer.ts. */
+  /** Issues a stamp for a write of a key: prove-clock.ts, stamp-issuer.ts. */
   readonly issueStamp: (active: ActiveRing, key: Uint8Array) => MaybePromise<Stamp>;
-  /** Fetches the newer ring from the device that refused for an old one. */
+  /** Fetches the newer ring from the device that refused an old one. */
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
-  /** Rounds about one key that begin here wait for each other. */
+  /** Rounds of one key that begin here wait for each other. */
   readonly mutex: KeyedMutex;
-  /** Waits a while, by chance, before a round is tried again; longer with every try. */
+  /** Waits for a random time before a retry, longer with every try. */
   readonly backOff: (tries: number) => Promise<void>;
 }
 
 /**
- * Runs an attempt with the active ring, and again: with a newer one as long as devices refuse for
- * an old ring; for a moment after a ring was activated, while joiners may not count yet; and a read
- * for a moment while too many bytes wait for a device. An attempt may have stored something when it
- * is run again: it must store the same.
+ * Runs an attempt with the active ring, and repeats it: with a newer ring as long as devices refuse
+ * the old one; for a moment after a ring was activated, while joiners may not count yet; and, for a
+ * read, for a moment while too many bytes wait for a device. An attempt may have stored something
+ * before it is repeated, so it must store the same again.
  */
 export function withNewestRing<T>(
   ports: CoordinatorPorts,
@@ -51,12 +51,12 @@ export function withNewestRing<T>(
   });
 }
 
-/** An attempt that tells, instead of a promise: see withNewestRingFor. */
+/** An attempt with a callback instead of a promise: see withNewestRingFor. */
 export type Attempt<T> = (active: ActiveRing, onResult: Callback<T>) => void;
 
 /**
- * As withNewestRing, for the path of every write: no promise, unless an attempt fails. Throws
- * RING_UNKNOWN.
+ * Like withNewestRing, for the path of every write: creates no promise unless an attempt fails.
+ * Throws RING_UNKNOWN.
  */
 export function withNewestRingFor<T>(
   ports: CoordinatorPorts,
@@ -82,7 +82,10 @@ export function withNewestRingFor<T>(
   });
 }
 
-/** Counts as under way only what is waited for. `first` was made with `firstRing`. */
+/**
+ * Awaits `first`, which was made with `firstRing`, and retries. Each attempt counts as under way
+ * only while it is awaited.
+ */
 async function follow<T>(
   ports: CoordinatorPorts,
   firstRing: ActiveRing,
@@ -116,8 +119,8 @@ async function follow<T>(
 }
 
 /**
- * Whether a device did not count because the table has just named it (confirm-takeover.ts): it
- * counts as soon as the devices of the old ring have heard of the new one.
+ * Whether a device did not count because the table has just named it (confirm-takeover.ts). It
+ * counts as soon as the devices of the old ring have learned of the new one.
  */
 function isTakingOver(
   { clock }: CoordinatorPorts,
@@ -128,9 +131,9 @@ function isTakingOver(
 }
 
 /**
- * Whether a read failed because too many bytes wait on the way from a device. They leave: a client
- * that asks for hundreds of long values at once gets each of them. A write (it has an outcome) is
- * not sent again: each time every device that has it would log it once more.
+ * Whether a read failed because too many bytes wait on the way from a device. They drain, so a
+ * client that asks for hundreds of long values at once gets each of them. A write (its error has an
+ * outcome) is not sent again: each device that has it would log it once more.
  */
 function isCrowded({ clock }: CoordinatorPorts, begunMs: number, error: unknown): boolean {
   const isWrite = error instanceof CodedError && error.details['outcome'] !== undefined;
@@ -144,7 +147,7 @@ function hasSaid(error: unknown, code: ErrorCode): boolean {
   return Object.values(error.details['devices'] ?? {}).includes(code);
 }
 
-/** Fetches the newer ring, unless it came another way meanwhile. */
+/** Fetches the newer ring, unless it has arrived another way meanwhile. */
 async function reachNewer(
   { rings, catchUp }: CoordinatorPorts,
   active: ActiveRing,

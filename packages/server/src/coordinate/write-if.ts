@@ -1,4 +1,4 @@
-// A conditional write: done only if the present record of the key fits the condition.
+// A conditional write: it is done only if the present record of the key meets the condition.
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, formatStamp } from '@ringwright/base/stamp';
 import type { Condition } from '@ringwright/wire/coordination';
@@ -8,13 +8,13 @@ import type { KeyRequest, Written } from './coordinate.ts';
 import type { NewContent } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
-/** `present` is null where there is no value: nothing, a deletion, or an expired record. */
+/** `present` is null if the key has no value: no record, a tombstone, or an expired record. */
 export type MayWrite = (present: WireContent | null) => boolean;
 
 /**
- * Between the record that is asked about and the new one nothing else was ever in force on a quorum
- * of slots. Throws PRECONDITION_FAILED, with the stamp of what is there instead,
- * CONSISTENCY_INVALID for a level other than that, and as propose.
+ * Writes if `mayWrite` accepts the present record. Between that record and the new one, nothing
+ * else was ever in force on a quorum of slots. Throws PRECONDITION_FAILED with the stamp of the
+ * present record, CONSISTENCY_INVALID for the levels one and all, and what propose throws.
  */
 export async function writeIf(
   ports: CoordinatorPorts,

@@ -1,4 +1,4 @@
-// This device's part in dropping old tombstones: it promises, and later drops (raise-floor.ts).
+// This device's part in dropping old tombstones: first a promise, later the drop (raise-floor.ts).
 import { CodedError } from '@ringwright/base/coded-error';
 import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
 import { retiringIn } from '@ringwright/ring/reshape-ring';
@@ -20,7 +20,7 @@ export const answerFloorPromise: ReplicaAnswer<typeof floorPromise> = async (
 ) => {
   const incarnation = await completeHolder(ports, request, caller);
   const { keyspace, partition, floorMs } = request;
-  // Whoever asks for a younger floor has a wrong clock: writes of today would be refused.
+  // A sender that asks for a younger floor has a wrong clock: writes of today would be refused.
   if (ports.clock.aheadMs({ ms: floorMs, tie: 0 }) > -tombstoneAgeMsMin / 2) {
     throw new CodedError('CLOCK_AHEAD', `a floor of ${floorMs} ms is too young by the clock here`);
   }
@@ -36,13 +36,16 @@ export const answerFloorRaise: ReplicaAnswer<typeof floorRaise> = async (
 ) => {
   const incarnation = await completeHolder(ports, request, caller);
   const { keyspace, partition, floorMs } = request;
-  // A file that was replaced since may lack what the promised one had.
+  // A file that replaced the promised one may lack what that one had.
   if (incarnation !== request.incarnation) throw filling(partition);
   await ports.store.raiseFloor(keyspace, partition, floorMs);
   return {};
 };
 
-/** The incarnation here, when this device serves the partition, has all of it, and nothing moves. */
+/**
+ * Returns the incarnation here if this device serves the partition, has all of it, and nothing
+ * moves. Throws otherwise.
+ */
 async function completeHolder(
   ports: ReplicaPorts,
   request: RequestOf<typeof floorPromise>,

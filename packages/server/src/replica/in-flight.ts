@@ -1,20 +1,21 @@
-// Writes under way by partition: a fence has passed when those begun before it have ended.
+// Tracks the writes under way by partition, so that a caller can wait for all that have begun
+// before.
 
-/** Writes between two fences: nothing joins them once the later fence was set. */
+/** Writes that began between two calls of `drained`. No write joins a cohort after it is closed. */
 interface Cohort {
   running: number;
   isClosed: boolean;
-  /** Called when it is closed and the last one has ended. */
+  /** Called when the cohort is closed and its last write has ended. */
   onEmpty: (() => void)[];
 }
 
 export class InFlight {
   /** The open cohort of each partition with writes under way. */
   readonly #open = new Map<string, Map<number, Cohort>>();
-  /** Closed ones that have not ended. */
+  /** Closed cohorts with writes still running. */
   readonly #closed = new Map<string, Set<Cohort>>();
 
-  /** A write begins; `end` takes what is returned. No promise: this is the path of every write. */
+  /** Begins a write; pass the result to `end`. Uses no promise: every write passes through here. */
   begin(keyspace: string, partition: number): Cohort {
     let partitions = this.#open.get(keyspace);
     if (partitions === undefined) this.#open.set(keyspace, (partitions = new Map()));

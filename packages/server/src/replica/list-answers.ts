@@ -20,7 +20,7 @@ export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request
   return { keys, more: next !== null };
 };
 
-/** Where the digest alone is asked for, no values are read. */
+/** Returns a page. If only its digest is asked for, no values are read. */
 export const answerPage: ReplicaAnswer<typeof pageRead> = async (ports, request, caller) => {
   requireServing(ports, request, await passFence(ports, request, caller));
   const { partition, give } = request;

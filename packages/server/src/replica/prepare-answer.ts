@@ -1,4 +1,4 @@
-// This device's part in a round: it promises, and tells what it holds (propose.ts asks).
+// This device's part in a round: it promises, and returns the record it holds (propose.ts asks).
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordPrepare } from '@ringwright/wire/records';
 import {
@@ -15,8 +15,8 @@ import {
 import { wireContent } from './wire-record.ts';
 
 /**
- * Promises go through the log in one order with records, so what is read after the promise is
- * durable is all there is below it, and nothing more will come.
+ * Promises and records go through the log in one order. So what is read after the promise is
+ * durable is everything below it, and nothing more will come below it.
  */
 export const answerPrepare: ReplicaAnswer<typeof recordPrepare> = async (
   ports,
@@ -37,7 +37,7 @@ export const answerPrepare: ReplicaAnswer<typeof recordPrepare> = async (
     isGiven = answer.kind === 'given';
     return answer;
   } finally {
-    // Else it ends with the record that is to come.
+    // Otherwise the turn ends with the record that this round writes.
     if (!isGiven) leave();
   }
 };

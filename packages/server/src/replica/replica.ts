@@ -30,11 +30,11 @@ export interface ReplicaPorts {
   readonly clock: HybridClock;
   readonly inFlight: InFlight;
   readonly rounds: RoundQueue;
-  /** Resolves when the files of a keyspace that can be opened now are open. */
+  /** Resolves when all files of a keyspace that can be opened now are open. */
   readonly opened: (keyspace: string) => Promise<void>;
 }
 
-/** What a device answers to a message of another one. */
+/** How a device answers a message of another device. */
 export type ReplicaAnswer<Kind> = (
   ports: ReplicaPorts,
   request: RequestOf<Kind>,
@@ -56,8 +56,8 @@ export interface Fenced {
 
 /**
  * The fence of every request between devices: this device has activated the ring of the request,
- * and the request knows the last change of the partition. Throws RING_STALE with the head the
- * sender lacks, RING_UNKNOWN.
+ * and the request knows the last change of the partition. Throws RING_STALE with the head that the
+ * sender lacks, and RING_UNKNOWN.
  */
 export function passFence(
   ports: ReplicaPorts,
@@ -65,8 +65,8 @@ export function passFence(
   caller: Caller,
 ): MaybePromise<Fenced> {
   const { keyspace, ringVersion, partition } = request;
-  // Nearly always nothing has to be waited for, and a promise for every request costs more than
-  // the fence itself.
+  // Nearly always there is nothing to await, and a promise for every request costs more than the
+  // fence itself.
   const active = ports.exchange.reached(keyspace, ringVersion);
   if (active === null || ports.store.marks(keyspace, partition) === null) {
     return waitAtFence(ports, request, caller);
@@ -82,7 +82,7 @@ async function waitAtFence(
   const { keyspace, ringVersion, partition } = request;
   let active = await ports.exchange.reach(keyspace, ringVersion, caller);
   if (ports.store.marks(keyspace, partition) === null) {
-    // A ring activated a moment ago: its first files are being opened.
+    // The ring was activated a moment ago, and its first files are being opened.
     await ports.opened(keyspace);
     active = await ports.exchange.reach(keyspace, ringVersion, caller);
   }
@@ -110,8 +110,8 @@ export function answerWrite(
 }
 
 /**
- * As answerWrite, without a promise: a write costs what is on its way. `onAnswer` is called once,
- * and may be in this turn; what the fence refuses is thrown.
+ * Like answerWrite, but without a promise, to keep the path of every write cheap. Calls `onAnswer`
+ * once, perhaps in this turn. Throws what the fence refuses.
  */
 export function answerWriteFor(
   ports: ReplicaPorts,
@@ -128,8 +128,8 @@ export function answerWriteFor(
 }
 
 /**
- * Throws KEY_MISPLACED for a key of another partition: whoever reads it asks there, so a record
- * here would only take room for ever. What this device coordinates has its partition from the key.
+ * Throws KEY_MISPLACED for a key of another partition: readers look for it there, so a record here
+ * would take up space for ever. Writes coordinated here are placed by their key.
  */
 export function checkPlace(
   { partitionOf }: ActiveRing,
@@ -155,7 +155,8 @@ function writePassed(
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
   const { keyspace, partition } = request;
-  // What a holder has is no news to the holders: like a push it may pass, and floors refuse it.
+  // A record that a holder has is not new to the holders, so it may pass like a push. Floors refuse
+  // it.
   if (!request.repair) checkBarrier(ports.store, request);
   const { inFlight } = ports;
   const cohort = inFlight.begin(keyspace, partition);
@@ -192,15 +193,15 @@ function storedAnswer(
   if (outcome.kind === 'promised') return outcome;
   ports.rounds.ended(() => roundName(request), request);
   // failpoint: write.stored
-  // Stored, but it does not count: this device may lack what a quorum took for granted that it has,
-  // or a quorum of the ring before may still read without it (confirm-takeover.ts).
+  // Stored, but not acknowledged: this device may lack what a quorum relies on, or a quorum of the
+  // ring before may still read without it (confirm-takeover.ts).
   const complete = ports.store.marks(keyspace, partition)?.state === 'ready';
   if (duty.kind === 'SERVE' && !complete) throw filling(partition);
   if (outcome.kind === 'stale') return { kind: 'stale', ms: outcome.ms, tie: outcome.tie };
   return STORED;
 }
 
-/** Reads a record, as requireServing allows. */
+/** Reads a record. Throws what passFence and requireServing throw. */
 export function answerRead(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordRead>,
@@ -209,7 +210,7 @@ export function answerRead(
   return andThen(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
 }
 
-/** Only a device that the table names and that has all records may answer a read. */
+/** Throws unless the table names this device and the file here is complete. */
 export function requireServing(
   ports: ReplicaPorts,
   { keyspace, partition }: { readonly keyspace: string; readonly partition: number },
@@ -232,8 +233,8 @@ function readPassed(
 }
 
 /**
- * The stamp of what answerRead gives. It takes the whole row, as only that can have been compared
- * with its hash: a stamp that the disk changed would hide an acknowledged write from a quorum.
+ * Returns the stamp of what answerRead returns. Reads the whole row, since only that can be checked
+ * against its hash: a stamp changed by the disk would hide an acknowledged write from a quorum.
  */
 export function answerStamp(
   ports: ReplicaPorts,
@@ -246,8 +247,8 @@ export function answerStamp(
 }
 
 /**
- * The holders have closed off what is that old: only what is here already, or is answered with
- * something newer, may pass. Throws STAMP_TOO_OLD.
+ * The holders accept no new record this old. Passes only what is here already, or is stale beside a
+ * newer record here. Throws STAMP_TOO_OLD.
  */
 function checkBarrier(store: Store, request: WriteRequest): void {
   const { keyspace, partition, key, ms } = request;
@@ -260,7 +261,7 @@ function checkBarrier(store: Store, request: WriteRequest): void {
   throw new CodedError('STAMP_TOO_OLD', message, { hint, details: { barrierMs } });
 }
 
-/** A floor is a tombstone of every key that is not here. */
+/** Returns what a floor implies: a tombstone of every key that is not here. */
 export function impliedRecord(
   store: Store,
   keyspace: string,

@@ -1,4 +1,4 @@
-// This device's answers to replication: digests, offers, pushes, rows for a joiner.
+// This device's answers to replication: digests, offers, pushes, and rows for a joiner.
 import { CodedError } from '@ringwright/base/coded-error';
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';
@@ -42,7 +42,10 @@ export const answerDigests: ReplicaAnswer<typeof digests> = async (ports, reques
 
 type Holding = AnswerOf<typeof digests>['holdings'][number];
 
-/** One damaged file must not hide the others; that there were records is all it still says. */
+/**
+ * Stands for a damaged file, which must not hide the others. All it says is that there were
+ * records.
+ */
 const damagedHolding = {
   incarnation: 'damaged',
   state: 'lost',
@@ -65,7 +68,7 @@ async function holdingOf(
     if (state !== 'ready') return holding;
     const recent = withRecent ? store.recent(keyspace, partition)?.spans : undefined;
     const sums = recent?.map(({ id, sum }): [number, string] => [id, sum]);
-    // A file may be opened for it.
+    // This may open the file.
     const expired = nowMs === undefined ? null : await store.expired(keyspace, partition, nowMs);
     return { ...holding, ...(sums && { recent: sums }), ...(expired !== null && { expired }) };
   } catch (error) {
@@ -84,8 +87,9 @@ export const answerTail: ReplicaAnswer<typeof tail> = async (ports, request, cal
 };
 
 /**
- * Which of the offered records this device lacks or has older. Keys of other partitions, which
- * nobody looks for here, are never wanted: so one that is in a file goes with it.
+ * Returns which of the offered records this device lacks or has older. Keys of other partitions are
+ * never wanted, since no reader looks for them here. So such a key disappears with the file it is
+ * in.
  */
 export const answerOffer: ReplicaAnswer<typeof offer> = async (ports, request, caller) => {
   const { active, info } = await heldPartition(ports, request, caller);
@@ -99,7 +103,7 @@ export const answerOffer: ReplicaAnswer<typeof offer> = async (ports, request, c
 };
 
 /**
- * Stores pushed records under their own timestamps; durable when it resolves. Throws KEY_MISPLACED
+ * Stores pushed records with their own stamps; durable when it resolves. Throws KEY_MISPLACED
  * before any is stored.
  */
 export const answerPush: ReplicaAnswer<typeof push> = async (ports, request, caller) => {
@@ -116,7 +120,10 @@ export const answerPush: ReplicaAnswer<typeof push> = async (ports, request, cal
   return { incarnation, undecided };
 };
 
-/** Those that no record here has caught up with, after the writes that are under way. */
+/**
+ * Returns the promises that no record here has caught up with, after the writes under way have
+ * ended.
+ */
 export const answerPromises: ReplicaAnswer<typeof promises> = async (ports, request, caller) => {
   await passFence(ports, request, caller);
   const { keyspace, partition, after } = request;
@@ -134,13 +141,13 @@ export const answerPromises: ReplicaAnswer<typeof promises> = async (ports, requ
   };
 };
 
-/** Records after a sequence, for a joiner that has a copy up to it. */
+/** Returns records after a sequence, for a joiner that has a copy up to it. */
 export const answerRows: ReplicaAnswer<typeof rowsSince> = async (ports, request, caller) => {
   await passFence(ports, request, caller);
   const { keyspace, partition, since } = request;
   await ports.inFlight.drained(keyspace, partition);
   const info = ports.store.info(keyspace, partition);
-  // A device that refills asks for all there is; it knows from digests that this is a part.
+  // A device that refills asks for everything there is. It knows from digests that this is a part.
   const complete = info?.state === 'ready' || request.assignment === null;
   if (info === null || !complete) throw filling(partition);
   const limits = { rowsMax: offerRowsMax, bytesMax: ROWS_BYTES_MAX };

@@ -1,5 +1,6 @@
-// Rounds about one key, from whatever server, take turns at the device of its first slot: not for
-// safety, but so that one ends before the next begins. Who is slow is waited for no longer.
+// Queues the rounds of one key, from any server, at the device of its first slot. Not for safety,
+// but so that one round ends before the next begins. A slow round loses its turn after
+// roundPatienceMs.
 import { roundPatienceMs } from '@ringwright/base/limits';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 
@@ -10,10 +11,12 @@ interface Turn {
 
 export class RoundQueue {
   readonly #last = new Map<string, Promise<void>>();
-  /** How the round that has its turn ends, by key. */
+  /** The round that has the turn, by key. */
   readonly #current = new Map<string, Turn>();
 
-  /** Resolves when the rounds before have ended; call the result when this one has. */
+  /**
+   * Resolves when the earlier rounds have ended. Call the returned function when this round has.
+   */
   async enter(name: string, ballot: Stamp): Promise<() => void> {
     const before = this.#last.get(name);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -31,8 +34,8 @@ export class RoundQueue {
   }
 
   /**
-   * A record of the key was stored: the round that had its turn is over. One below its ballot is of
-   * an earlier round, or a read wrote it back; then that of the round is still to come.
+   * Ends the turn if a record at or above its ballot was stored. A record below it belongs to an
+   * earlier round, or a read wrote it back; then the record of the round is still to come.
    */
   ended(name: () => string, stored: Stamp): void {
     const current = this.#current.size > 0 ? this.#current.get(name()) : undefined;

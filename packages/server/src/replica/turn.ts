@@ -1,11 +1,12 @@
-// Work of many steps on the serving thread: between two of them others have their turn.
+// Divides long work on the serving thread into turns of the event loop, so that requests run in
+// between.
 import { setImmediate } from 'node:timers/promises';
 import { workTurnMsMax } from '@ringwright/base/limits-listeners';
 
 export class Turn {
   #endsMs = performance.now() + workTurnMsMax;
 
-  /** To be asked after each step. */
+  /** To be checked after each step. */
   get isOver(): boolean {
     return performance.now() >= this.#endsMs;
   }

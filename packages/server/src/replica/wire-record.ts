@@ -13,10 +13,10 @@ export function wireContent(record: Omit<RecordContent, 'key'>): WireContent {
   return { value, ms, tie, ...(expiresMs > 0 && { expiresMs }), ...(origin && { origin }) };
 }
 
-/** A record with a value; null where there is none, or it has expired. */
+/** A record with a value; null if there is no value or it has expired. */
 export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
 
-/** Of a record as a client sees it. */
+/** Expects the result of asOf, in which an expired record is a tombstone. */
 export function valued(record: WireContent | null): Valued {
   return record !== null && hasValue(record) ? record : null;
 }
@@ -25,12 +25,18 @@ function hasValue(record: WireContent): record is NonNullable<Valued> {
   return record.value !== null;
 }
 
-/** What clients know a record by: its first stamp, also when it was stored again since. */
+/**
+ * Returns the identity by which clients know a record: its first stamp, even if it was stored again
+ * later.
+ */
 export function identityOf({ ms, tie, origin }: Pick<WireContent, 'ms' | 'tie' | 'origin'>): Stamp {
   return origin ?? { ms, tie };
 }
 
-/** As a client sees it at that time: what has expired is a tombstone with the record's own stamp. */
+/**
+ * Returns the record as a client sees it at that time: an expired record is a tombstone with the
+ * record's own stamp.
+ */
 export function asOf<Kind extends WireContent | null>(record: Kind, nowMs: number): Kind {
   return record !== null && isGone(record, nowMs) ? { ...record, value: null } : record;
 }

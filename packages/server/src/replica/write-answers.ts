@@ -1,4 +1,5 @@
-// This device's answer to many writes in one message: each is fenced, stored and told by itself.
+// This device's answer to many writes in one message: each write is fenced, stored and answered by
+// itself.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
