@@ -1,15 +1,15 @@
-// What is refused before it is looked at: malformed requests, and those that a web page of somebody
-// else makes its reader's browser send.
+// Refuses requests before their content is looked at: malformed ones, and those that a foreign web
+// page makes its reader's browser send.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
 
-/** Of a name that is refused, shown. */
+/** Most characters of a refused name that a message shows. */
 const SHOWN_CHARACTERS = 253;
 
-/** `localhost` and what is below it is this machine to every browser (RFC 6761). */
+/** `localhost` and its subdomains are this machine to every browser (RFC 6761). */
 const LOCAL = ['localhost', '.localhost'];
 
 const hostHeader = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/;
@@ -17,15 +17,16 @@ const ascii = /^\p{ASCII}*$/u;
 const knownVersions: ReadonlySet<string> = new Set(['1.0', '1.1']);
 
 /**
- * USAGE for another version of HTTP, such as 0.9, and for more than one Host header: where it ends,
- * and for whom it is, others on the way may see differently. Null for a request of the right form.
+ * Returns USAGE for another version of HTTP, such as 0.9, and for more than one Host header:
+ * proxies on the way may see differently where the request ends or for whom it is. Null for a
+ * well-formed request.
  */
 export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): CodedError | null {
   if (!knownVersions.has(httpVersion)) {
     const message = `a request in HTTP ${httpVersion}`;
     return new CodedError('USAGE', message, { hint: 'ask in HTTP/1.1 or HTTP/1.0' });
   }
-  // Of several Node shows the first alone.
+  // Of several Host headers, Node shows only the first.
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
@@ -36,16 +37,17 @@ export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): Co
 }
 
 /**
- * Whether a Host header names an address, this machine, or one of `names`: a web page can point a
- * name of its own at this server (DNS rebinding), and its browser then takes the answers for the
- * page's own. A name that begins with a dot stands for the domain and for all that is below it.
+ * Returns a check of Host headers: whether one names an IP address, this machine, or one of
+ * `names`. A web page can point a name of its own at this server (DNS rebinding), and the browser
+ * then treats the answers as the page's own. A name that begins with a dot stands for the domain
+ * and all its subdomains.
  */
 export function allowedHosts(names: readonly string[]): (header: string) => boolean {
   const all = [...LOCAL, ...names].map(plainName).filter((name) => name !== '');
   const exact = new Set(all.map((name) => name.replace(/^\./, '')));
   const domains = all.filter((name) => name.startsWith('.'));
   return (header) => {
-    // Node gives a letter for each byte; names that are not ASCII are sent as UTF-8.
+    // Node makes one character of each byte; names that are not ASCII are sent as UTF-8.
     const sent = ascii.test(header) ? header : Buffer.from(header, 'latin1').toString();
     const host = plainName(hostHeader.exec(sent)?.[1] ?? '');
     if (exact.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return true;
@@ -54,17 +56,17 @@ export function allowedHosts(names: readonly string[]): (header: string) => bool
 }
 
 /**
- * As browsers send it: in lower case, letters beyond ASCII in punycode (RFC 3492); empty for what
- * is no name then. A dot behind a name only says that it is whole.
+ * Returns a name as browsers send it: in lower case, letters beyond ASCII in punycode (RFC 3492);
+ * empty for what is no name then. Removes a final dot, which only marks a name as complete.
  */
 function plainName(name: string): string {
   const sent = ascii.test(name) ? name : domainToASCII(name);
   return sent.toLowerCase().replace(/\.$/, '');
 }
 
-/** A name that a page may have given to this server. Throws HOST_UNKNOWN. */
+/** Throws HOST_UNKNOWN for a name that a web page may have given to this server. */
 export function checkHost(host: string | undefined, allowsHost: (header: string) => boolean): void {
-  // Only HTTP/1.0 goes without, and no browser speaks it.
+  // Only HTTP/1.0 requests have no Host header, and no browser speaks HTTP/1.0.
   if (host === undefined || allowsHost(host)) return;
   const name = shortened(host.replace(/:\d+$/, ''), SHOWN_CHARACTERS);
   const hint = `ask by its IP address, or start the server with --allow-host ${name}`;
@@ -73,9 +75,9 @@ export function checkHost(host: string | undefined, allowsHost: (header: string)
 }
 
 /**
- * Throws ORIGIN_FOREIGN for what a page of another origin makes its browser send. A person may
- * follow a link here: what comes of that is shown to nobody else. Programs send none of these
- * headers.
+ * Throws ORIGIN_FOREIGN for a request that a page of another origin makes its browser send. A
+ * person may follow a link to here, since the page does not see the answer. Programs send none of
+ * these headers.
  */
 export function checkOrigin({ method, headers }: IncomingMessage): void {
   const { origin, 'sec-fetch-site': site } = headers;
@@ -86,7 +88,7 @@ export function checkOrigin({ method, headers }: IncomingMessage): void {
   if (method !== 'GET' || !isLink) throw foreign(`${site} page`);
 }
 
-/** By host and port alone: before a proxy that speaks TLS the scheme is another. */
+/** Compares host and port only: behind a proxy that terminates TLS the scheme differs. */
 function isOwn(origin: string, host: string | undefined): boolean {
   const [, theirs] = /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase()) ?? [];
   return theirs !== undefined && theirs === host?.toLowerCase();
@@ -99,7 +101,10 @@ function foreign(by: string): CodedError {
   return new CodedError('ORIGIN_FOREIGN', message, { hint });
 }
 
-/** Throws CONTENT_TYPE_UNKNOWN: a page may send anything else without asking first (CORS). */
+/**
+ * Throws CONTENT_TYPE_UNKNOWN unless the body is declared as JSON. Other content types a web page
+ * may send without asking first (CORS).
+ */
 export function checkJson({ headers: { 'content-type': type } }: IncomingMessage): void {
   if (type !== undefined && /^application\/json\s*(;|$)/i.test(type)) return;
   const given =

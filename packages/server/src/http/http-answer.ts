@@ -24,7 +24,10 @@ export function answerBytes(
   response.end(body);
 }
 
-/** Expected failures carry their own status; anything else is a bug and says no more than that. */
+/**
+ * Expected failures carry their own status. Any other error is a bug, and the client learns no
+ * details of it.
+ */
 export function failureOf(error: unknown): {
   readonly status: number;
   readonly error: ErrorDocument;
@@ -34,7 +37,9 @@ export function failureOf(error: unknown): {
   return { status: bug.http, error: bug.toJSON() };
 }
 
-/** `allow`: the methods that the resource knows, which the answer names too (RFC 9110, 15.5.6). */
+/**
+ * `allow`: the methods that the resource supports, which the answer lists too (RFC 9110, 15.5.6).
+ */
 export function methodUnknown(
   { method }: IncomingMessage,
   { allow, hint }: { readonly allow: readonly string[]; readonly hint: string },
@@ -53,7 +58,7 @@ export function answerError(response: ServerResponse, error: unknown): void {
   if (Array.isArray(document.details.allow)) {
     response.setHeader('allow', document.details.allow.join(', '));
   }
-  // Not where the same request must not be sent again.
+  // No retry-after header where the same request must not be sent again.
   const isWorthIt = !(error instanceof CodedError) || error.retry !== 'never';
   if (status === 503 && isWorthIt) response.setHeader('retry-after', retryAfterSeconds);
   answerJson(response, status, document);

@@ -1,4 +1,4 @@
-// The body of a batch: gets, puts and deletes of keys, texts or base64. Pure.
+// The body of a batch: gets, puts and deletes, with keys and values as text or in base64. Pure.
 import { byteText } from '@ringwright/base/as-buffer';
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -9,13 +9,16 @@ import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 
-/** With its padding or without. */
+/** With or without padding. */
 const base64 = z
   .string()
   .transform((text) => text.padEnd(4 * Math.ceil(text.length / 4), '='))
   .pipe(z.base64('is not base64: A-Z a-z 0-9 + / as in YQ=='))
   .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
-/** Half a surrogate pair has no UTF-8: two such texts would become the same bytes. */
+/**
+ * Half a surrogate pair has no UTF-8 form: two different texts of that kind would become the same
+ * bytes.
+ */
 const textOf = (name: 'key' | 'value') =>
   z
     .string()
@@ -40,7 +43,7 @@ const itemSchema = z.discriminatedUnion('op', [
     ...keyForms,
     value: textOf('value').optional(),
     value64: base64.optional(),
-    /** Seconds. */
+    /** Time to live in seconds. */
     ttl: z.number().positive().optional(),
     ...condition,
   }),
@@ -50,15 +53,16 @@ const batchSchema = z.strictObject({ items: z.array(itemSchema).min(1).max(httpB
 export interface BatchItem {
   readonly op: 'get' | 'put' | 'delete';
   readonly key: Uint8Array;
-  /** Of a put; null otherwise. */
+  /** The value of a put; null for other items. */
   readonly value: Uint8Array | null;
   readonly ttlMs?: number | undefined;
   readonly condition?: Condition | undefined;
 }
 
 /**
- * The items of a body. Throws USAGE with the place of the first fault, BATCH_TOO_LARGE, KEY_INVALID
- * and VALUE_TOO_LARGE. A key stands in a batch once: the items of a batch have no order among them.
+ * Returns the items of a body. Throws USAGE with the place of the first fault, BATCH_TOO_LARGE,
+ * KEY_INVALID and VALUE_TOO_LARGE. The items of a batch have no order, so each key may occur only
+ * once.
  */
 export function parseBatch(body: Uint8Array): BatchItem[] {
   if (hasMoreMarks(body, httpBatchMarksMax)) {
@@ -94,7 +98,7 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
 }
 
 function unreadable(cause: unknown): CodedError {
-  // What the decoder throws. It would be stored as other bytes than were sent.
+  // Thrown by the decoder. The body would be stored as other bytes than were sent.
   if (cause instanceof TypeError) {
     const hint = 'give bytes that are no text in base64, as key64 and value64';
     return new CodedError('USAGE', 'the body is not UTF-8', { hint, cause });
@@ -120,9 +124,9 @@ function usage(message: string): CodedError {
 const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, OPEN_OBJECT] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 
 /**
- * Whether the text has more than `most` marks that begin a list, an object or a further value,
- * before any of them is made: what one request may make a parser build is bounded by more than its
- * bytes. In strings they mean nothing. Of a text that is no JSON anything is said.
+ * Whether the text has more than `most` marks that begin a list, an object or another value. This
+ * limits what one request makes the parser build, beyond the limit on bytes. Marks in strings do
+ * not count. The result for a text that is not JSON is arbitrary.
  */
 function hasMoreMarks(json: Uint8Array, most: number): boolean {
   let marks = 0;

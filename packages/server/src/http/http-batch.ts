@@ -1,5 +1,5 @@
-// Many gets, puts and deletes in one request: POST /v1/_batch/KEYSPACE, with an answer per item.
-// No keyspace name begins with `_`, so the path can never be a key's.
+// Many gets, puts and deletes in one request: POST /v1/_batch/KEYSPACE, with an answer per item. No
+// keyspace name begins with `_`, so the path can never be that of a key.
 import type { Need } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
@@ -33,7 +33,7 @@ import { knownQuery, sessionOf } from './key-request.ts';
 export const batchSegment = '_batch';
 
 interface BatchPorts extends SessionPorts {
-  /** Throws what the guard throws, for whoever sent the batch. */
+  /** Throws what the guard throws for the sender of the batch. */
   readonly requireItem: (needs: readonly Need[]) => void;
   readonly metrics: Pick<Metrics, 'batchItems' | 'sessionEscalations'>;
   readonly onBug: (error: unknown) => void;
@@ -44,11 +44,11 @@ interface BatchTarget {
   readonly query: string;
 }
 
-/** What becomes of one item: the status a single request would have had. */
+/** The outcome of one item, with the status that a single request would have had. */
 interface ItemAnswer {
   readonly status: number;
   readonly stamp?: string;
-  /** Unix ms. */
+  /** Expiry time in Unix ms. */
   readonly expires?: number;
   readonly value64?: string;
   readonly error?: unknown;
@@ -59,14 +59,14 @@ interface Batch {
   readonly keyspace: string;
   readonly consistency: ConsistencyLevel;
   readonly session: SessionToken | null;
-  /** Bytes of values answered so far, and what the session has seen. */
+  /** `bytes`: bytes of values answered so far; `next`: what the session has seen. */
   bytes: number;
   next: SessionToken | null;
 }
 
 /**
- * Answers 200 with `{items: [...]}` in the order of the request, whatever became of each. The whole
- * batch is refused, and nothing is written, when a part of it cannot be read.
+ * Answers 200 with `{items: [...]}` in the order of the request, whatever the outcome of each item.
+ * If a part of the batch cannot be read, the whole batch is refused, and nothing is written.
  */
 export async function answerBatch(
   ports: BatchPorts,
@@ -137,7 +137,7 @@ async function writeItem(
 
 async function readItem(batch: Batch, { key }: BatchItem): Promise<ItemAnswer> {
   const { ports, keyspace, consistency, session } = batch;
-  // A value more is in memory only for as long as it takes to see that it is one too many.
+  // One value beyond the limit is in memory only until its length is known.
   if (batch.bytes > httpBatchAnswerBytesMax) throw tooManyBytes();
   const record = await readInSession(ports, { keyspace, key, consistency, session });
   see(batch, record);

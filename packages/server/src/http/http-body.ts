@@ -1,4 +1,4 @@
-// A request body as bytes, refused before more memory is taken than a value may have.
+// Reads a request body into memory, and refuses it before it takes more memory than its limit.
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -8,11 +8,13 @@ import { ByteBudget, type HeldBytes } from '../access/byte-budget.ts';
 
 interface BodyLimit {
   readonly bytesMax: number;
-  /** The error for a body of at least so many bytes. */
+  /** Returns the error for a body of at least so many bytes. */
   readonly refuse: (bytes: number) => CodedError;
 }
 
-/** Throws VALUE_TOO_LARGE, or what `limit` says, once the length is known to be over the limit. */
+/**
+ * Throws VALUE_TOO_LARGE, or the error of `limit`, once the length is known to exceed the limit.
+ */
 export async function readBody(
   request: IncomingMessage,
   limit: BodyLimit = { bytesMax: valueBytesMax, refuse: tooLarge },
@@ -22,7 +24,7 @@ export async function readBody(
   if (announced > limit.bytesMax) throw limit.refuse(announced);
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // The stream stays whole when this loop ends early: the refusal has to travel over its socket.
+  // Leaving this loop early must not destroy the stream: the refusal travels over its socket.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const data = chunk as Buffer; // no encoding is set on the request: chunks are buffers
     bytes += data.length;
@@ -33,20 +35,20 @@ export async function readBody(
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** Of all listeners of this process. */
+/** Shared by all listeners of this process. */
 const bodies = new ByteBudget(httpBodiesBytesMax);
 
-/** Until the connection has its answer, or is gone. */
+/** Counts the body's bytes until the connection has its answer or is gone. */
 function heldBy(request: IncomingMessage): HeldBytes {
   const held = bodies.connection(() => request.socket.destroy());
   request.once('close', () => held.leave());
   return held;
 }
 
-/** A refused body is read on for so long: closing under a client that sends hides the answer. */
+/** How long the rest of a refused body is read: a close while the client sends hides the answer. */
 const REFUSED_BODY_MS_MAX = 2_000;
 
-/** Resolves when nothing more of the body comes, or not soon. */
+/** Resolves when the rest of the body has been read, or after REFUSED_BODY_MS_MAX. */
 export async function discardBody(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
   request.resume();

@@ -12,7 +12,10 @@ export function etagOf(stamp: Stamp): string {
   return `"${formatStamp(stamp)}"`;
 }
 
-/** What a GET with these headers is answered with. `stamp` is null when there is no value. */
+/**
+ * Decides how a GET with these headers is answered: with the whole record, or 304 (`same`). `stamp`
+ * is null when there is no value.
+ */
 export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'whole' | 'same' {
   const { wanted, unwanted } = conditionsOf(headers);
   if (wanted !== undefined && !names(wanted, stamp)) {
@@ -26,10 +29,10 @@ export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'w
 }
 
 /**
- * The condition of a write, or null. `If-None-Match: *` wants no record, `If-Match: *` any record,
- * tags those records. Throws CONDITION_UNSUPPORTED for a condition on a time: a second holds many
- * records. Both throw USAGE for what is no tag: taken for one, it would match nothing, and a write
- * would lose its guard.
+ * Returns the condition of a write, or null. `If-None-Match: *` requires that there is no record,
+ * `If-Match: *` that there is one, tags require those records. Throws CONDITION_UNSUPPORTED for a
+ * condition on a time, since a second holds many records. This and checkRead throw USAGE for a
+ * malformed tag: it would match nothing, and a write would lose its guard.
  */
 export function writeCondition(headers: IncomingHttpHeaders): MayWrite | null {
   const { wanted, unwanted } = conditionsOf(headers);
@@ -55,7 +58,7 @@ function conditionsOf(headers: IncomingHttpHeaders): Conditions {
   return { wanted: tagsOf(headers, 'if-match'), unwanted: tagsOf(headers, 'if-none-match') };
 }
 
-/** Tags in quotes, or `*` alone. A weak tag names the same stamp as the strong one. */
+/** Returns the tags: quoted, or `*` alone. A weak tag names the same stamp as the strong one. */
 function tagsOf(
   headers: IncomingHttpHeaders,
   name: 'if-match' | 'if-none-match',

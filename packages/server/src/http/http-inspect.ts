@@ -1,4 +1,5 @@
-// What the data directory holds: GET /v1/_inspect/[RING[/PARTITION]], for `ring-server inspect`.
+// Shows what the data directory holds: GET /v1/_inspect/[RING[/PARTITION]], for `ring-server
+// inspect`.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StatusPorts } from '../status/status.ts';
 import { answerJson, type Exchange, methodUnknown } from './http-answer.ts';
@@ -7,8 +8,8 @@ import { inspect } from './inspection.ts';
 export const inspectSegment = '_inspect';
 
 /**
- * Answers an Inspection, and whose directory it is. It is this device's own view: what it holds
- * without asking anybody. Throws USAGE, METHOD_UNKNOWN and what inspect throws.
+ * Answers an Inspection and the identity of the directory. This is what the device itself holds; no
+ * other server is asked. Throws USAGE, METHOD_UNKNOWN and what inspect throws.
  */
 export function answerInspect(
   { store, identity }: Pick<StatusPorts, 'store' | 'identity'>,

@@ -16,13 +16,13 @@ import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
 import { keyOfPath, knownQuery, nextSession, sessionOf } from './key-request.ts';
 
 const stampHeader = 'x-ringwright-stamp';
-/** Unix ms at which the record expires; on no other records. */
+/** Unix ms at which the record expires; set only for records that expire. */
 const expiresHeader = 'x-ringwright-expires';
 const ttlHeader = 'x-ringwright-ttl';
 
 interface KeyTarget {
   readonly keyspace: string;
-  /** Percent-encoded key as it stands in the URL. */
+  /** The key, percent-encoded as in the URL. */
   readonly keyPath: string;
   readonly query: string;
 }
@@ -62,7 +62,10 @@ export async function answerKey(
   }
 }
 
-/** Throws USAGE with another method than PUT, and for two of them. */
+/**
+ * Returns the time to live of the request, or null. Throws USAGE for any method but PUT, and if it
+ * is given twice.
+ */
 function ttlOf(query: URLSearchParams, { headers, method }: IncomingMessage): string | null {
   const [given, shown] = [query.get('ttl'), headers[ttlHeader]];
   if (given === null && shown === undefined) return null;
@@ -75,7 +78,9 @@ function ttlOf(query: URLSearchParams, { headers, method }: IncomingMessage): st
   throw new CodedError('USAGE', message, { hint: 'give one of them' });
 }
 
-/** Throws USAGE: a client that goes on with an upload sends its end alone (RFC 9110, 14.5). */
+/**
+ * Throws USAGE: a client that resumes an upload sends only the rest of the value (RFC 9110, 14.5).
+ */
 function checkWhole({ headers }: IncomingMessage): void {
   if (headers['content-range'] === undefined) return;
   throw new CodedError('USAGE', 'a PUT of a part of a value', { hint: 'send the value whole' });
@@ -102,7 +107,7 @@ async function answerWrite(
   response.writeHead(204, headers).end();
 }
 
-/** The stamp of the record that a failed condition found. */
+/** Returns the stamp of the record that a failed condition found. */
 function presentOf(error: unknown): Stamp | null {
   const isFailed = error instanceof CodedError && error.code === 'PRECONDITION_FAILED';
   return isFailed ? parseStamp(String(error.details.stamp)) : null;
@@ -135,7 +140,8 @@ async function answerGet(
     response.writeHead(304, { etag }).end();
     return;
   }
-  // A page may name a value as its script, which a browser runs unless it is told to keep the type.
+  // A web page may load a value as a script. Without nosniff a browser would ignore the type and
+  // run it.
   const headers = {
     etag,
     'content-type': 'application/octet-stream',

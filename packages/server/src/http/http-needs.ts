@@ -1,5 +1,5 @@
-// What each path of the HTTP side needs: one line for each. Items of a batch are looked at one by
-// one, when they are read. Pure.
+// The permissions that each HTTP path requires, one line per path. Items of a batch are checked one
+// by one when they are read. Pure.
 import { anyToken, type Need, nothing, role } from '@ringwright/access/need';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { batchSegment } from './http-batch.ts';
@@ -10,7 +10,7 @@ import { keyOfPath } from './key-request.ts';
 const look = [role('metrics', 'operator')];
 
 const byService: Readonly<Record<string, readonly Need[]>> = {
-  // For load balancers: a server is here, and it can be asked.
+  // For load balancers: whether a server is here, and whether it is ready for requests.
   '/healthz': [nothing],
   '/readyz': [nothing],
   '/v1/status': look,
@@ -23,7 +23,10 @@ export function isService(path: string): boolean {
 
 type NeedsOf = (rest: string, query: string) => readonly Need[];
 
-/** A map: an object would have needs for `constructor` too, which is the name of a keyspace. */
+/**
+ * A map, because an object would also have an entry for `constructor`, which is a valid keyspace
+ * name.
+ */
 const bySegment: ReadonlyMap<string, NeedsOf> = new Map<string, NeedsOf>([
   ['rings', (name) => [{ kind: 'ring', keyspace: name }]],
   ['duty', () => look],
@@ -39,7 +42,10 @@ const bySegment: ReadonlyMap<string, NeedsOf> = new Map<string, NeedsOf>([
   [batchSegment, (keyspace) => [{ kind: 'ring', keyspace }]],
 ]);
 
-/** `headers`: those of conditions make a write tell what is there. Throws KEY_INVALID. */
+/**
+ * `headers`: a conditional write reveals the present record, so it also requires permission to
+ * read. Throws KEY_INVALID.
+ */
 export function httpNeeds(
   method: string,
   { path, query }: { readonly path: string; readonly query: string },

@@ -1,4 +1,5 @@
-// Places of HTTP connections: when all are taken, the oldest on which no request is under way goes.
+// Places of HTTP connections: when all are taken, the oldest connection without a request under way
+// is closed.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { httpPerAddressMax, httpSpareConnections } from '@ringwright/base/limits-listeners';
@@ -7,7 +8,7 @@ import { type Place, Places } from '../access/places.ts';
 
 interface Seat {
   readonly place: Place;
-  /** Requests under way; an upgraded connection stays one for good. */
+  /** Requests under way. An upgraded connection counts as one until it closes. */
   requests: number;
 }
 

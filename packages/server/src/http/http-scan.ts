@@ -18,7 +18,7 @@ import { etagOf } from './http-conditions.ts';
 import { keyForm } from './key-form.ts';
 import { knownQuery } from './key-request.ts';
 
-/** Keys alone, and records. */
+/** Path segments: one lists keys alone, the other scans records. */
 export const listSegment = '_keys';
 export const scanSegment = '_scan';
 
@@ -30,11 +30,11 @@ const PARAMETERS = [
 const linesType = 'application/x-ndjson';
 
 /**
- * Of `_scan` `{items, order, cursor}`, of `_keys` `{keys, cursor}`; what is no text, or has control
- * characters, comes in base64, and `cursor` is null at the end. It is the place itself: good on
- * every server, after any restart and under every ring of the keyspace. As lines when these are
- * asked for: an item each, then the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID,
- * CONSISTENCY_INVALID.
+ * Answers `{items, order, cursor}` to `_scan`, `{keys, cursor}` to `_keys`. Bytes that are not
+ * text, or that have control characters, come in base64. `cursor` is null at the end. It encodes
+ * the place itself, so it is valid on every server, after any restart and under every ring of the
+ * keyspace. On request the answer has lines: one per item, then one with the rest. Throws USAGE,
+ * CURSOR_INVALID, KEY_INVALID, CONSISTENCY_INVALID.
  */
 export async function answerScan(
   coordinator: CoordinatorPorts,
@@ -85,7 +85,7 @@ function scanLevel(word: string | null): KeyspaceScan['consistency'] {
   });
 }
 
-/** Whether a cursor can be one of the ring, and of the partition that is read alone. */
+/** Whether the cursor is valid for this ring, and for the partition if the scan reads only one. */
 function isOf(ring: Ring, only: number | null, { partition, arc }: ScanPlace): boolean {
   if (partition >= ring.partitions) return false;
   if (only === null || isOrdered(ring.partitioner)) return true;
@@ -101,7 +101,7 @@ function itemOf(row: PageRow, { values }: Pick<KeyspaceScan, 'values'>): object 
   return { ...keyForm(row.key), ...valueForm(row.value), etag };
 }
 
-/** To write a control character takes six, and six times as long. */
+/** JSON needs six bytes for a control character, and six times as long to write it. */
 const CONTROL = /[^\P{Cc}\t\n\r]/u;
 
 function valueForm(value: Uint8Array): { value: string } | { value64: string } {
@@ -115,7 +115,7 @@ function orderOf(ordered: boolean): string {
   return ordered ? 'keyspace' : 'partition';
 }
 
-/** The prefix that a query names. Throws KEY_INVALID. */
+/** Returns the prefix that a query names; empty if none. Throws KEY_INVALID. */
 export function prefixOf(query: string): Uint8Array {
   return keyParameter(query, 'prefix') ?? new Uint8Array();
 }
@@ -125,7 +125,10 @@ function boundsOf(query: string): Pick<KeyspaceScan, 'prefix' | 'from' | 'to'> {
   return { prefix: prefixOf(query), from, to: keyParameter(query, 'end') };
 }
 
-/** Bytes: what URLSearchParams decodes is text. A blank comes as `+`, as in every query. */
+/**
+ * Returns the bytes of a key parameter. URLSearchParams would decode them as text. A blank comes as
+ * `+`, as in every query.
+ */
 function keyParameter(query: string, name: string): Uint8Array | null {
   const found = query.split('&').find((part) => part.startsWith(`${name}=`));
   if (found === undefined) return null;

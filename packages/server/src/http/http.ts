@@ -1,4 +1,4 @@
-// The HTTP side of a server: which path goes where.
+// The HTTP side of a server: which path is handled where.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Need, role } from '@ringwright/access/need';
@@ -49,12 +49,12 @@ export interface HttpPorts {
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
-  /** Of a Host header: check-request.ts. */
+  /** Whether the server answers to this Host header: check-request.ts. */
   readonly allowsHost: (header: string) => boolean;
   readonly onBug: (error: unknown) => void;
 }
 
-// An import would look at all that it exports, and so load what it has for clients: 14 MB.
+// An import would read everything the module exports, and so load the parts for clients: 14 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export function createHttp(ports: HttpPorts): Server {
@@ -63,8 +63,8 @@ export function createHttp(ports: HttpPorts): Server {
     headersTimeout: httpHeadersMsMax,
     requestTimeout: httpRequestMsMax,
     connectionsCheckingInterval: httpLateCheckMs,
-    // Other offers, such as HTTP/2, a client makes with its first request: it is answered in
-    // HTTP/1.1 (RFC 9110, 7.8).
+    // Clients offer other upgrades, such as HTTP/2, with their first request. That request is
+    // answered in HTTP/1.1 (RFC 9110, 7.8).
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => isWebSocket(headers.upgrade),
   };
   const server = createServer(settings, inOrder(ports));
@@ -81,8 +81,8 @@ function isWebSocket(protocol = ''): boolean {
 }
 
 /**
- * A connection's requests one after the other: a client that does not wait for answers finds what
- * it has written before (RFC 9112, 9.3.2).
+ * Answers the requests of a connection one after the other, so a client that does not wait for
+ * answers reads what it wrote before (RFC 9112, 9.3.2).
  */
 function inOrder(ports: HttpPorts): (request: IncomingMessage, response: ServerResponse) => void {
   const last = new WeakMap<Socket, Promise<void>>();
@@ -109,11 +109,11 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
   try {
     await route(ports, exchange);
   } catch (error) {
-    // A client that went in the middle of its body is no bug, and hears nothing more.
+    // A client that disconnects in the middle of its body is no bug, and gets no answer.
     const isGone = request.destroyed && !request.complete;
     if (!(error instanceof CodedError) && !isGone) ports.onBug(error);
-    // The rest of a refused body is read and thrown away, so that the answer arrives; a connection
-    // on which still more may come ends.
+    // Reads and discards the rest of a refused body, so that the answer arrives. If more may still
+    // come, the connection ends.
     await discardBody(request);
     if (!request.complete) response.shouldKeepAlive = false;
     answerError(response, error);
@@ -163,7 +163,10 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   return answerService(ports, { ...exchange, path, query, isKnown });
 }
 
-/** Through a proxy the server is named with it (RFC 9112, 3.2.2). Throws HOST_UNKNOWN. */
+/**
+ * Returns the path and query of the request. A proxy's client names the server in the URL too (RFC
+ * 9112, 3.2.2). Throws HOST_UNKNOWN.
+ */
 function targetOf({ url = '/' }: IncomingMessage, allowsHost: HttpPorts['allowsHost']): string {
   if (url.startsWith('/')) return url;
   const [, host, target] = /^https?:\/\/([^/?]*)(.*)$/i.exec(url) ?? [];
@@ -182,11 +185,14 @@ function requireNeeds(
   guard.require(credential, httpNeeds(request.method ?? '', { path, query }, request.headers));
 }
 
-/** Says nothing but that a server is here, to whatever a load balancer calls it. */
+/**
+ * Answers under any host name, so that load balancers can use it: it says only that a server is
+ * here.
+ */
 const anyHostPath = '/healthz';
 const statusPath = '/v1/status';
 
-/** Throws METHOD_UNKNOWN for what could change something where nothing can be changed. */
+/** Throws METHOD_UNKNOWN for methods other than GET and HEAD on a resource that is read-only. */
 function checkReading(request: IncomingMessage): void {
   if (request.method === 'GET' || request.method === 'HEAD') return;
   const hint = 'this can only be read; keys are written at /v1/KEYSPACE/KEY';
@@ -203,7 +209,7 @@ async function answerService(
     case '/healthz':
       return answerJson(response, 200, { ok: true });
     case '/readyz': {
-      // Which rings are here is told to those who may know it.
+      // Only callers with permission learn which rings are here.
       const ring = new URLSearchParams(query).get('ring');
       const isHere = ports.status.rings.list().some((one) => one.ring.keyspace === ring);
       if (!isKnown && ring !== null && !isHere) return answerJson(response, 503, { ready: false });
@@ -236,9 +242,9 @@ async function answerService(
 }
 
 /**
- * With ?sizes=RING also the bytes of the values of each partition of that ring here, of its file,
- * and what it is asked for a second, with ?middle=RING/PARTITION where that one would be cut in
- * halves.
+ * Returns the status. ?sizes=RING adds, for each partition of that ring here, the bytes of its
+ * values, the bytes of its file, and its requests per second. ?middle=RING/PARTITION adds the place
+ * at which a split would halve that partition.
  */
 async function statusDocument(status: StatusPorts, query: string): Promise<object> {
   const disk = await status.store.disk.free();
@@ -266,7 +272,7 @@ function answerDuty(ports: StatusPorts, response: ServerResponse, named: string)
   answerJson(response, 200, partitionDuty(ports, active, partition));
 }
 
-/** The active ring: as a JSON head, or with ?format=file as the ring file itself. */
+/** Answers the active ring: its head as JSON, or with ?format=file the ring file itself. */
 function answerRing(
   { rings }: StatusPorts,
   { response, name, query }: Exchange & { readonly name: string; readonly query: string },

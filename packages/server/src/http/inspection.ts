@@ -1,4 +1,4 @@
-// What a data directory holds, in numbers: of a store that runs, or of one that rests. Pure.
+// Counts what a data directory holds, of a running store or of one opened for inspection. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { inspectedRecordsMax } from '@ringwright/base/limits';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
@@ -9,7 +9,7 @@ import { keyForm } from './key-form.ts';
 type InspectedStore = Pick<Store, 'list' | 'damaged' | 'newest'>;
 
 interface InspectedCounts {
-  /** Records with a value; deletions that are remembered; bytes of the values. */
+  /** Records with a value; tombstones; bytes of the values. */
   readonly rows: number;
   readonly tombstones: number;
   readonly bytes: number;
@@ -18,7 +18,7 @@ interface InspectedCounts {
 export interface InspectedRing extends InspectedCounts {
   readonly ring: string;
   readonly partitions: number;
-  /** Of them, those that lack older records yet, and those whose files cannot be used. */
+  /** Partitions that still lack older records, and those whose files cannot be used. */
   readonly filling: number;
   readonly damaged: number;
 }
@@ -26,22 +26,22 @@ export interface InspectedRing extends InspectedCounts {
 export interface InspectedPartition extends InspectedCounts {
   readonly partition: number;
   readonly state: PartitionState | 'damaged';
-  /** Of a damaged one: what is wrong. */
+  /** What is wrong with a damaged partition. */
   readonly damage: string | null;
 }
 
 interface InspectedRecord {
-  /** As text, or in base64 where it is none. */
+  /** The key as text, or in base64 where it is not text. */
   readonly key?: string;
   readonly key64?: string;
-  /** ISO, of its timestamp. */
+  /** Time of its stamp, in ISO form. */
   readonly time: string;
-  /** Null: it was deleted. */
+  /** Null: the record is a tombstone. */
   readonly valueBytes: number | null;
   readonly expires: string | null;
 }
 
-/** Each level has what the one above is made of. */
+/** Rings, the partitions of one ring, or one partition and its newest records. */
 export interface Inspection {
   readonly rings?: readonly InspectedRing[];
   readonly partitions?: readonly InspectedPartition[];

@@ -1,4 +1,4 @@
-// What a request for records says in its URL, and in the header of its session. Pure.
+// What a request for records says in its URL and in its session header. Pure.
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -14,12 +14,13 @@ import type { Stamp } from '@ringwright/base/stamp';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 
-/** Of a name that is not known, shown. */
+/** Most characters of an unknown name that a message shows. */
 const NAME_CHARACTERS = 50;
 
 /**
- * The key bytes of a URL path part, which is ASCII: Node refuses other requests. Percent-encoded,
- * `/` as it is. Throws KEY_INVALID for a bad escape, an empty or a too long key.
+ * Returns the key bytes of a part of a URL path. The part is ASCII, since Node refuses other
+ * requests. It is percent-encoded, but `/` may stand as it is. Throws KEY_INVALID for a bad escape,
+ * and for an empty or too long key.
  */
 export function keyOfPath(part: string): Uint8Array {
   const key = keyOfText(part);
@@ -28,8 +29,9 @@ export function keyOfPath(part: string): Uint8Array {
 }
 
 /**
- * Names are as they are typed, not escaped. Throws USAGE for another one: it would be left out
- * unseen, and a record with `?tll=60` stay for ever. So would one of two that have the same name.
+ * Parses a query with these parameters; names must not be escaped. Throws USAGE for an unknown
+ * parameter, since it would be ignored unnoticed and a record with `?tll=60` would stay for ever.
+ * Throws it for a repeated one too, because one of the two would be ignored.
  */
 export function knownQuery(query: string, names: readonly string[]): URLSearchParams {
   const seen = new Set<string>();
@@ -56,7 +58,10 @@ export function sessionOf(headers: IncomingHttpHeaders): SessionToken | null {
   return text === undefined ? null : parseSessionToken(String(text));
 }
 
-/** The header with which the client goes on; none as long as its session has seen nothing. */
+/**
+ * Returns the session header for the client's next request; none while its session has seen
+ * nothing.
+ */
 export function nextSession(
   session: SessionToken | null,
   seen: Stamp | null,

@@ -1,5 +1,5 @@
-// GET /readyz: whether requests should come here. Rings are ready one by one: a small ring that
-// refills, or has lost its copies, takes no other with it.
+// GET /readyz: whether this server should receive requests. Rings become ready one by one, so a
+// small ring that refills, or has lost its copies, does not make the others unavailable.
 import type { Guard } from '../access/guard.ts';
 import { isHeardAsGateway, type OutsiderPorts } from '../peers/outsiders.ts';
 import type { PeersBack } from '../peers/peers-back.ts';
@@ -11,21 +11,21 @@ type WhyNot = 'CALLER_UNPROVEN' | 'JUST_STARTED' | 'RING_STALE';
 
 interface ReadyAnswer {
   readonly ready: boolean;
-  /** Partitions that the ring gives this device and that cannot be read here yet. */
+  /** `notReady`: partitions that the ring gives this device and that cannot be read here yet. */
   readonly rings: readonly {
     readonly ring: string;
     readonly ready: boolean;
     readonly notReady: number;
   }[];
-  /** Those that are not ready. */
+  /** The rings that are not ready. */
   readonly waiting: readonly {
     readonly ring: string;
     readonly notReady: number;
     /**
      * CALLER_UNPROVEN: the ring does not name this server, and its devices would not answer it.
-     * JUST_STARTED: it does, and some of its servers may not have connected to this one again.
-     * RING_STALE: a newer version was active here, and its file cannot be read, as after a
-     * downgrade.
+     * JUST_STARTED: the ring names this server, but some of its other servers may not have
+     * reconnected to it. RING_STALE: a newer version was active here, and its file cannot be read,
+     * for example after a downgrade.
      */
     readonly why?: WhyNot;
   }[];
@@ -37,9 +37,9 @@ export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, Outsid
 }
 
 /**
- * `ring`: of that one alone; null: ready as soon as one ring that gives this device something is,
- * or where none does. Never before there is an access document, where one is waited for.
- * Throws RING_UNKNOWN.
+ * `ring`: judges this ring alone. Null: ready as soon as one ring that gives this device something
+ * is ready, or if no ring does. Not ready while the server waits for its access document. Throws
+ * RING_UNKNOWN.
  */
 export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
   const { rings, store, guard } = ports;
@@ -60,7 +60,7 @@ export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer
       notReady,
       ...(why !== null && { why }),
     }));
-  // A ring that gives this device nothing says nothing of it, unless all are such.
+  // Rings that give this device nothing are ignored, unless there are no others.
   const given = found.filter((one) => one.given > 0);
   const counted = given.length === 0 ? found : given;
   const isReady = counted.length === 0 || counted.some(({ ready }) => ready);

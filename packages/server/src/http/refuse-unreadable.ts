@@ -1,5 +1,5 @@
-// Requests that Node cannot read to their end. By itself it answers them with a bare status; here
-// they get the document of every other refusal.
+// Answers requests that Node cannot read to their end. Node would send a bare status; here they get
+// an error document like every other refusal.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { CodedError, withoutStack } from '@ringwright/base/coded-error';
@@ -11,7 +11,7 @@ import {
 } from '@ringwright/base/limits-listeners';
 import { answerError, type Exchange, failureOf } from './http-answer.ts';
 
-/** The rest is read for so long: closing under a client that still sends hides the answer. */
+/** How long the rest is read: a close while the client still sends hides the answer. */
 const LINGER_MS = 500;
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -39,7 +39,10 @@ export function refuseUnreadable(server: Server): void {
   });
 }
 
-/** `last`: what came before on this connection. Its answer is not torn, and not taken for ours. */
+/**
+ * `last`: the request before on this connection. Its answer must not be cut off, and the client
+ * must not take this refusal for it.
+ */
 function refuse(socket: Socket, refusal: CodedError, last: Exchange | undefined): void {
   const end = (): void => {
     socket.end(answerOf(refusal));
@@ -48,7 +51,7 @@ function refuse(socket: Socket, refusal: CodedError, last: Exchange | undefined)
   if (last === undefined || last.response.writableFinished) end();
   else if (last.request.complete) last.response.once('finish', end);
   else {
-    // It is the body of that request which cannot be read.
+    // The unreadable bytes belong to the body of that request.
     last.response.shouldKeepAlive = false;
     answerError(last.response, refusal);
   }

@@ -1,4 +1,4 @@
-// The WebSocket endpoint /v1/wire: other servers and the tool call in here.
+// The WebSocket endpoint /v1/wire, where other servers and the tool connect.
 import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,24 +22,26 @@ import { begunMessages, countBegun } from './begun-messages.ts';
 import { malformationOf } from './check-request.ts';
 
 interface WirePorts extends Answers {
-  /** Whether a caller is a member of a ring, or an operator: places are kept for them. */
+  /** Whether a caller is a device of a ring or an operator: some places are reserved for them. */
   readonly isKnown?: (request: IncomingMessage) => boolean;
   /**
-   * Told of a caller that proved a key, and how to end its connection. The function returned is
-   * called when it is closed.
+   * Called with a caller that proved a key, and a function that ends its connection. The function
+   * returned is called when the connection has closed.
    */
   readonly onProven?: (caller: Caller, key: string, end: () => void) => () => void;
-  /** Who may nothing here: such connections end when others want their places. */
+  /**
+   * Whether a caller has no permission here. Its connection is closed when others need the place.
+   */
   readonly isPowerless?: (caller: Caller) => boolean;
-  /** Halves of messages of all who are not known. */
+  /** Limits the incomplete messages of all callers that are not known. */
   readonly begun?: ByteBudget;
-  /** Told of each connection, with the request that opened it. */
+  /** Called for each connection, with the request that opened it. */
   readonly onChannel?: (channel: Caller, request: IncomingMessage) => void;
 }
 
 /**
- * Accepts connections on the HTTP server's port. The function returned closes them all, once what
- * is under way there is answered, and after httpEndMsMax in any case.
+ * Accepts connections on the HTTP server's port. Returns a function that closes them all, once the
+ * calls under way are answered, and at the latest after httpEndMsMax.
  */
 export function acceptWire(
   http: Server,
@@ -54,7 +56,7 @@ export function acceptWire(
   }: WirePorts,
   connectionsMax = wireConnectionsMax,
 ): () => Promise<void> {
-  // Clients and servers keep theirs for long, and pings find dead ones.
+  // Connections of clients and servers live long. Pings find dead ones.
   const places = new Places({
     max: connectionsMax,
     reserved: isKnown === undefined ? 0 : Math.min(wireReservedMax, connectionsMax >> 3),
@@ -64,7 +66,8 @@ export function acceptWire(
   const leavers = new Map<WebSocket, () => void>();
   let isEnding = false;
   http.on('upgrade', (request, socket, head) => {
-    // Nobody else listens from here on: without this a reset connection would end the process.
+    // No other listener remains from here on: without this one, a reset connection would end the
+    // process.
     socket.on('error', () => socket.destroy());
     const form = refusalOf(request);
     let mayEnd = (): boolean => false;
@@ -108,15 +111,16 @@ export function acceptWire(
   };
 }
 
-/** The id of the key that the caller proved when the connection was made; null: none. */
+/** Returns the id of the key that the caller proved when it connected; null: none. */
 function keyShown({ socket }: IncomingMessage): string | null {
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   return certificate === undefined ? null : keyIdOf(certificate);
 }
 
 /**
- * Web pages may open sockets to any address, this machine's own included; browsers say so, whatever
- * the page calls the server. Programs may call it by any name.
+ * Refuses upgrades that web pages request. They may open sockets to any address, even on this
+ * machine, and browsers mark them, whatever host name the page uses. Programs may use any host
+ * name.
  */
 function refusalOf(request: IncomingMessage): string | null {
   const { url, headers } = request;

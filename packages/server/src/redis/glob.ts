@@ -9,23 +9,24 @@ const BYTE_VALUES = 256;
 const WORD_BITS = 32;
 
 /**
- * A pattern as a nondeterministic automaton, one bit a state: state n is that the first n places of
- * the pattern, each of which takes one byte, have taken all bytes so far (Baeza-Yates and Gonnet's
- * Shift-And).
+ * A pattern as a nondeterministic automaton with one bit per state. State n means that the first n
+ * places of the pattern, each of which takes one byte, have consumed all bytes so far (Baeza-Yates
+ * and Gonnet's Shift-And).
  */
 interface Automaton {
-  /** Words that hold all states; the last state is the one that matches. */
+  /** Number of words that hold all states. The last state is the one that matches. */
   readonly words: number;
   readonly places: number;
-  /** The states that a byte may lead to: `words` words for each value of a byte. */
+  /** The states that a byte may lead to: `words` words for each byte value. */
   readonly entered: Int32Array;
-  /** The states in which a star takes any byte. */
+  /** The states in which a star accepts any byte. */
   readonly starred: Int32Array;
 }
 
 /**
- * The matcher of a pattern. It reads each byte of a text once, and does at most one step for every
- * 32 bytes of the pattern with it: no pattern and no text make it slow. Throws PATTERN_TOO_LARGE.
+ * Returns the matcher of a pattern. It reads each byte of a text once, and does at most one step
+ * per byte for every 32 bytes of the pattern, so no pattern and no text make it slow. Throws
+ * PATTERN_TOO_LARGE.
  */
 export function globMatcher(pattern: Uint8Array): (text: Uint8Array) => boolean {
   checkPattern(pattern.length);
@@ -33,7 +34,7 @@ export function globMatcher(pattern: Uint8Array): (text: Uint8Array) => boolean 
   return (text) => matches(automaton, text);
 }
 
-/** What everything that matches begins with. */
+/** Returns the prefix that every matching text begins with. */
 export function globPrefix(pattern: Uint8Array): Uint8Array {
   const prefix: number[] = [];
   for (let at = 0; at < pattern.length && prefix.length < keyBytesMax; at += 1) {
@@ -60,7 +61,10 @@ export function checkPattern(bytes: number): void {
 function matches({ words, places, entered, starred }: Automaton, text: Uint8Array): boolean {
   const states = new Int32Array(words);
   states[0] = 1;
-  /** Whatever may follow from words below it follows from a starred state in it too. */
+  /**
+   * First word to look at. Whatever lower words can lead to, a starred state in this word leads to
+   * as well.
+   */
   let first = 0;
   for (const byte of text) {
     let [alive, highestStarred] = [0, first];
@@ -110,7 +114,7 @@ function hasBit(bits: Int32Array, bit: number): boolean {
 
 interface Place {
   readonly accepts: (byte: number) => boolean;
-  /** Its last byte in the pattern. */
+  /** Index of its last byte in the pattern. */
   readonly end: number;
 }
 
@@ -123,7 +127,7 @@ function readPlace(pattern: Uint8Array, at: number): Place {
   return { accepts: (byte) => byte === wanted, end };
 }
 
-/** A class up to its bracket; one that is not closed ends with the pattern. */
+/** Reads a class up to its closing bracket; an unclosed class ends with the pattern. */
 function readClass(pattern: Uint8Array, start: number): Place {
   const inverted = pattern[start] === CARET;
   const allowed = new Set<number>();

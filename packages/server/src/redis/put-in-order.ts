@@ -1,4 +1,4 @@
-// A write of one key among the other requests of its connection.
+// Orders a write of one key among the other requests of its connection.
 import { CodedError } from '@ringwright/base/coded-error';
 import { coordinateWriteFor } from '../coordinate/coordinate.ts';
 import type { KeyOrder } from '../coordinate/key-order.ts';
@@ -8,9 +8,9 @@ import type { RedisCall } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 
 /**
- * `ended` is told the error, or null; it may be in this turn. No promise, unless the write has to
- * wait for a read: this is the path of nearly every write of a pipeline. Throws KEY_INVALID and
- * that no keyspace is chosen.
+ * Calls `ended` with the error or null, perhaps in this turn. Creates no promise unless the write
+ * has to wait for a read: nearly every write of a pipeline passes through here. Throws KEY_INVALID,
+ * and a refusal if no keyspace is chosen.
  */
 export function putInOrder(
   order: KeyOrder,
@@ -39,7 +39,10 @@ export function putInOrder(
   void order.run([key], 'write', put);
 }
 
-/** Where the connection itself wrote the key again, this write had its moment before that one. */
+/**
+ * Ignores SUPERSEDED if the connection itself wrote the key again: then this write took effect
+ * before that one.
+ */
 function unlessOwn(error: unknown, isOvertaken: boolean): unknown {
   const isLost = error instanceof CodedError && error.code === 'SUPERSEDED';
   return isLost && isOvertaken ? null : error;

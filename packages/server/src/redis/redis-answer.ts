@@ -1,21 +1,24 @@
-// Answers of one connection, which leave in the order of their requests.
+// Answers of one connection, which are sent in the order of their requests.
 import type { Socket } from 'node:net';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 
 /** The place of one answer among the others. */
 export interface Answer {
-  /** Null until it is there. */
+  /** The encoded answer, or null until it is known. */
   bytes: Buffer | null;
-  /** Of a long value, which leaves as it is: what comes behind `bytes`. */
+  /** The rest of an answer with a long value, sent uncopied after `bytes`. */
   rest: readonly Uint8Array[] | null;
   readonly name: string;
   readonly startMs: number;
 }
 
-/** Answers of this length are not left to the garbage collector. */
+/**
+ * The memory of answers at least this long is freed at once, without waiting for the garbage
+ * collector.
+ */
 const FREED_BYTES_MIN = 32 * 1024;
 
-/** In one call of the system. */
+/** Sends the answers in one system call. */
 export function writeAnswers(socket: Socket, leaving: readonly Answer[]): void {
   const pieces = leaving.map(({ bytes }) => bytes ?? Buffer.alloc(0));
   const [first] = pieces;

@@ -1,4 +1,5 @@
-// Words of Redis requests as texts, numbers and options, refused in Redis's own words. Pure.
+// Reads words of Redis requests as texts, numbers and options, and refuses them in Redis's own
+// words. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { checkKey } from '@ringwright/base/check-key';
 import { valueBytesMax } from '@ringwright/base/limits';
@@ -12,7 +13,7 @@ export function lowerOf(word: Uint8Array | undefined): string {
   return textOf(word).toLowerCase();
 }
 
-/** An integer that JavaScript holds exactly; throws Redis's refusal. */
+/** Returns an integer that JavaScript represents exactly. Throws Redis's refusal. */
 export function integerOf(word: Uint8Array | undefined): number {
   const text = textOf(word);
   const value = Number(text);
@@ -26,7 +27,7 @@ export function keyOf(word: Uint8Array = new Uint8Array()): Uint8Array {
   return word;
 }
 
-/** A value that is too long is refused alone: what else its connection asks goes on. */
+/** Refuses a value that is too long. Other requests of the connection go on. */
 export function requireWordsFit(words: readonly Uint8Array[]): void {
   for (const { length } of words) {
     if (length <= valueBytesMax) continue;

@@ -1,4 +1,4 @@
-// Commands that make the new value out of the old one: INCR and its relatives, APPEND.
+// Commands that compute the new value from the old one: INCR and its relatives, APPEND.
 import { valueBytesMax } from '@ringwright/base/limits';
 import type { NewContent } from '../coordinate/propose.ts';
 import type { Valued } from '../replica/wire-record.ts';
@@ -7,7 +7,7 @@ import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command
 import { swapContent } from './redis-values.ts';
 import { integerReply, type RespReply } from './resp-reply.ts';
 
-/** Integers of Redis have 64 bits and a sign, and one spelling each. */
+/** Redis integers have 64 bits with sign, and each has one spelling. */
 const INTEGER = /^(0|-?[1-9]\d{0,18})$/;
 
 function integer64(word: Uint8Array | undefined): bigint | null {
@@ -19,7 +19,7 @@ function within64(value: bigint): bigint | null {
   return BigInt.asIntN(64, value) === value ? value : null;
 }
 
-/** Nobody's change comes in between, and the time at which the key expires stays. */
+/** No other change comes in between, and the key keeps its expiry time. */
 async function increase(call: RedisCall, step: bigint | null): Promise<RespReply> {
   if (step === null) throw notAnInteger();
   const { after, isChanged } = await swapContent(call, call.args[0], (present) => {
@@ -31,7 +31,10 @@ async function increase(call: RedisCall, step: bigint | null): Promise<RespReply
   throw total === null ? notAnInteger() : overflow('increment or decrement');
 }
 
-/** Null where it cannot be told in 64 bits. A key without a value counts as 0. */
+/**
+ * Returns null if the sum does not fit in 64 bits, or the value is no integer. A key without a
+ * value counts as 0.
+ */
 function sumOf(present: Valued, step: bigint): bigint | null {
   const value = present === null ? 0n : integer64(present.value);
   return value === null ? null : within64(value + step);

@@ -1,4 +1,4 @@
-// A command of the Redis protocol: its form, what it does to which words, and what it is given.
+// A command of the Redis protocol: its form, its effect on which words, and what it gets to run.
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import type { Credential } from '../access/credential.ts';
@@ -9,7 +9,7 @@ import type { RespReply, RespVersion } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 import type { ScanCursors } from './scan-cursors.ts';
 
-/** What one connection has chosen; commands such as SELECT change it. */
+/** The choices of one connection, which commands such as SELECT change. */
 export interface RedisClient {
   readonly id: number;
   readonly address: string;
@@ -19,7 +19,7 @@ export interface RedisClient {
   consistency: ConsistencyLevel;
   protocol: RespVersion;
   credential: Credential;
-  /** MULTI was refused, and neither EXEC nor DISCARD has come. */
+  /** MULTI was refused, and neither EXEC nor DISCARD has followed yet. */
   isInRefused: boolean;
 }
 
@@ -33,12 +33,12 @@ export interface RedisPorts {
 export interface RedisSettings {
   readonly device: string;
   readonly port: number;
-  /** The keyspace of connections that have selected none; null: the only ring there is. */
+  /** The keyspace of connections that have not selected one; null: the only ring there is. */
   readonly keyspace: string | null;
   readonly consistency: ConsistencyLevel;
 }
 
-/** What INFO, HELLO and CONFIG tell. */
+/** What INFO, HELLO and CONFIG report. */
 export interface RedisAbout extends RedisSettings {
   readonly startedMs: number;
   readonly nowMs: () => number;
@@ -49,23 +49,23 @@ export interface RedisAbout extends RedisSettings {
 export interface RedisCall {
   readonly ports: RedisPorts;
   readonly client: RedisClient;
-  /** Words after the name. */
+  /** The words after the command name. */
   readonly args: RespRequest;
-  /** As chosen when the request was read: what comes later in the pipeline does not change it. */
+  /** As chosen when the request was read: later requests of the pipeline do not change it. */
   readonly keyspace: string | null;
   readonly consistency: ConsistencyLevel;
 }
 
 interface CommandForm {
-  /** Words with the name, as Redis counts: 2 is exactly two, -2 is two or more. */
+  /** Number of words including the name, as Redis counts: 2 is exactly two, -2 is two or more. */
   readonly arity: number;
   /** Which words after the name are keys. */
   readonly keys: 'none' | 'first' | 'all' | 'even';
-  /** What it does to them; `swap` reads and then writes. */
+  /** What the command does to its keys; `swap` reads and then writes. */
   readonly effect: 'none' | 'read' | 'write' | 'swap';
-  /** Words after the name with which a command that writes reads too. */
+  /** Whether these words after the name make a writing command read too. */
   readonly swapsWith?: (args: RespRequest) => boolean;
-  /** Of commands about no key: what they need instead of any token. */
+  /** For commands without keys: what they require if it is not any valid token. */
   readonly needs?: 'nothing' | 'keyspace';
 }
 
@@ -75,8 +75,8 @@ interface Runs {
 
 interface WritesPlainly {
   /**
-   * What its first key is to hold: as a write, and no swap, it does nothing else, and its answer is
-   * OK. Throws Redis's refusals.
+   * Returns the new content of the first key, for a call with effect `write`. The command does
+   * nothing else, and its answer is OK. Throws Redis's refusals.
    */
   readonly plainWrite: (call: Pick<RedisCall, 'ports' | 'args'>) => NewContent;
 }
@@ -84,11 +84,11 @@ interface WritesPlainly {
 export type RedisCommand = CommandForm &
   ((Runs & Partial<WritesPlainly>) | (WritesPlainly & Partial<Runs>));
 
-/** An answer that begins with `-`: its text is what the client shows. */
+/** An answer that begins with `-`. The client shows its text. */
 export class RedisRefusal extends Error {
   override readonly name = 'RedisRefusal';
 
-  /** Clients bring these about at any rate, and nobody reads where: see withoutStack. */
+  /** Clients can cause these at any rate, and nobody reads the stack: see withoutStack. */
   constructor(text: string) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -97,7 +97,7 @@ export class RedisRefusal extends Error {
   }
 }
 
-/** Number of words is allowed. */
+/** Whether the command accepts this number of words. */
 export function fitsArity({ arity }: Pick<RedisCommand, 'arity'>, args: number): boolean {
   return arity >= 0 ? args === arity : args >= -arity;
 }

@@ -23,7 +23,9 @@ const table: ReadonlyMap<string, RedisCommand> = new Map([
   ['command', { arity: -1, keys: 'none', effect: 'none', run: describeCommands }],
 ]);
 
-/** Of the name of an unknown command, and of its words together, as Redis shows them. */
+/**
+ * Most bytes shown of the name of an unknown command, and of its arguments together, as in Redis.
+ */
 const SHOWN_BYTES = 128;
 
 export interface FoundCommand {
@@ -31,7 +33,7 @@ export interface FoundCommand {
   readonly command: RedisCommand;
 }
 
-/** By the two spellings that clients use; others are looked up in lower case. */
+/** Commands in the two spellings that clients use. Other spellings are looked up in lower case. */
 const spelled: ReadonlyMap<string, FoundCommand> = new Map(
   [...table].flatMap(([name, command]) => {
     const found = { name, command };
@@ -39,9 +41,12 @@ const spelled: ReadonlyMap<string, FoundCommand> = new Map(
   }),
 );
 
-/** The command a request names. Throws Redis's refusals of unknown names and wrong counts. */
+/**
+ * Returns the command that a request names. Throws Redis's refusals for unknown names and wrong
+ * numbers of words.
+ */
 export function findCommand(request: RespRequest): FoundCommand {
-  // The longest names are far shorter; a word of a MiB is not read to its end.
+  // The longest names are far shorter, so a word of a MiB need not be read to its end.
   const text = shownOf(request[0], SHOWN_BYTES);
   const found = spelled.get(text) ?? spelled.get(text.toLowerCase());
   if (found === undefined) throw unknownCommand(request);
@@ -85,7 +90,7 @@ function describeCommands({ args }: RedisCall): RespReply {
   }
 }
 
-/** Name, arity, flags, first key, last key, step: what cluster clients look at. */
+/** Returns name, arity, flags, first key, last key and step: what cluster clients look at. */
 function describe(name: string, { arity, keys, effect }: RedisCommand): RespReply {
   const flags = effect === 'none' ? [] : [effect === 'read' ? 'readonly' : 'write'];
   const [first, last, step] =

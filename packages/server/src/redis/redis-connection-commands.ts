@@ -1,4 +1,5 @@
-// Commands about the connection: PING, ECHO, HELLO, AUTH, CLIENT, SELECT and our own level.
+// Commands about the connection: PING, ECHO, HELLO, AUTH, CLIENT, SELECT and Ringwright's own
+// consistency command.
 import { parseToken } from '@ringwright/access/token';
 import { redisClientNameCharactersMax } from '@ringwright/base/limits';
 import { credentialFrom } from '../access/credential.ts';
@@ -60,14 +61,16 @@ function hello(call: RedisCall): RespReply {
   };
 }
 
-/** AUTH id secret, or AUTH id.secret for clients that know no user names, or call it `default`. */
+/** AUTH id secret, or AUTH id.secret for clients that send no user name or the name `default`. */
 function auth(call: RedisCall): RespReply {
   if (call.args.length > 2) throw syntaxError();
   showToken(call, call.args);
   return okReply;
 }
 
-/** What is wrong takes away what was shown before, as in Redis it would not: nobody is surprised. */
+/**
+ * A wrong token also removes the credential shown before. Redis would keep it, which may surprise.
+ */
 function showToken({ client, ports }: RedisCall, args: RespRequest): void {
   if (!ports.guard.demands) throw noPassword();
   const [id, secret = ''] = args.map(textOf);
@@ -115,7 +118,9 @@ function clientCommand(call: RedisCall): RespReply {
   }
 }
 
-/** RINGWRIGHT.CONSISTENCY one|quorum|all|linearizable; without a level it tells the present one. */
+/**
+ * RINGWRIGHT.CONSISTENCY one|quorum|all|linearizable; without a level it returns the present one.
+ */
 function consistency({ client, args }: RedisCall): RespReply {
   if (args.length > 1) throw syntaxError();
   if (args[0] === undefined) return textReply(client.consistency);

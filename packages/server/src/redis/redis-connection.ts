@@ -26,21 +26,21 @@ import { RespProtocolError, type RespRequest, RespRequests } from './resp-reques
 import type { TurnBudget } from './turn-budget.ts';
 
 export interface ConnectionPorts extends RedisPorts {
-  /** Called when a command is answered; `name` is in the table or `unknown`. */
+  /** Called when a command is answered; `name` is a name in the table or `unknown`. */
   readonly onCommand: (name: string, seconds: number) => void;
   readonly onProtocolError: () => void;
   readonly onBug: (error: unknown) => void;
 }
 
-/** What the connection takes of what all of them share. */
+/** The connection's part in what all connections share. */
 interface RedisShare {
   readonly held: HeldBytes;
-  /** A request of it came. */
+  /** Called when a request has arrived on this connection. */
   readonly onRequest: () => void;
   readonly turns: TurnBudget;
 }
 
-/** A page of a browser that posts here to reach a server behind a firewall: cut off, as in Redis. */
+/** A web page that posts here to reach a server behind a firewall is cut off, as in Redis. */
 const HTTP_WORDS = /^(post|host:)$/i;
 
 /** Serves a socket until it closes. */
@@ -51,18 +51,24 @@ export class RedisConnection {
   readonly #requests = new RespRequests();
   readonly #order = new KeyOrder();
   readonly #share: RedisShare;
-  /** Answers that have not left, in the order of their requests. */
+  /** Answers that were not sent yet, in the order of their requests. */
   #answers: Answer[] = [];
   #running = 0;
   #flushPlanned = false;
-  /** What comes now is flushed when all that was read has begun. */
+  /**
+   * While true, new answers are not flushed: #pump does that when all requests read so far have
+   * begun.
+   */
   #isPumping = false;
-  /** When something of this turn last began or ended: read once for many. Null between turns. */
+  /**
+   * When something in this turn last began or ended; one reading serves many requests. Null between
+   * turns.
+   */
   #turnMs: number | null = null;
-  /** No more requests are read; the socket ends when the last answer has left. */
+  /** No more requests are read. The socket ends after the last answer. */
   #ending = false;
   readonly #goOn = (): void => this.#pump();
-  /** The other end has sent all it will; it may still be reading. */
+  /** The client sends nothing more, but may still be reading. */
   #inputEnded = false;
 
   constructor(socket: Socket, client: RedisClient, ports: ConnectionPorts & RedisShare) {
@@ -83,20 +89,20 @@ export class RedisConnection {
     socket.on('close', () => {
       this.#ending = true;
     });
-    // A 'close' follows every 'error'; who was asking is gone.
+    // A 'close' follows every 'error', and the client is gone.
     socket.on('error', () => undefined);
   }
 
-  /** Requests are under way, or answers wait to leave. */
+  /** Whether requests are under way, or answers wait to be sent. */
   get isBusy(): boolean {
     return this.#running > 0 || this.#answers.length > 0;
   }
 
-  /** Starts what may start; stops reading the socket while too much is under way. */
+  /** Starts the requests that may start. Stops reading the socket while too many are under way. */
   #pump(): void {
     this.#isPumping = true;
     this.#turnMs ??= performance.now();
-    // An answer that many others waited behind came just now.
+    // An answer may have arrived that many others waited behind.
     if (!this.#hasRoom()) this.#flush();
     let [begun, more] = [0, true];
     for (; more && this.#mayBegin(begun); this.#flush()) {
@@ -113,7 +119,7 @@ export class RedisConnection {
       this.#share.held.cameOn();
       this.#share.onRequest();
     }
-    // It had its part of the turn; the rest is for others.
+    // This connection has used its share of the turn.
     const isLate = more && !this.#ending && this.#hasRoom();
     if (isLate) this.#share.turns.wait(this.#goOn);
     if (!isLate && this.#hasRoom()) this.#socket.resume();
@@ -174,7 +180,7 @@ export class RedisConnection {
     if (name === 'quit') this.#ending = true;
   }
 
-  /** Many commands have their answer at once, those about no key and reads of what is here. */
+  /** Many commands are answered at once: those without keys, and reads of local records. */
   #run(
     answer: Answer,
     judged: {
@@ -252,7 +258,7 @@ export class RedisConnection {
     if (!this.#isPumping) this.#flushSoon();
   }
 
-  /** Answers that come in one turn leave in one write; a lone one leaves at once. */
+  /** Answers that become ready in one turn leave in one write; a single one leaves at once. */
   #flushSoon(): void {
     if (this.#running === 0) this.#pump();
     else if (!this.#flushPlanned) {

@@ -1,4 +1,4 @@
-// The port of the Redis protocol: accepts connections, counts them, ends them all.
+// The port of the Redis protocol: accepts connections, counts them, and ends them all.
 import { createServer, type Server, type Socket } from 'node:net';
 import { redisConnectionsMax } from '@ringwright/base/limits';
 import {
@@ -37,7 +37,7 @@ const placeRules = {
   perAddressMax: redisPerAddressMax,
 };
 
-/** Nothing listens yet: the caller does, so that a port in use is told of like any other. */
+/** Does not listen yet. The caller does, so that a port in use is reported like any other. */
 export function createRedis(ports: EndpointPorts, settings: RedisSettings): RedisEndpoint {
   const { metrics, nowMs } = ports;
   const sockets = new Set<Socket>();
@@ -61,7 +61,7 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
     onProtocolError: () => metrics.redisProtocolErrors.inc(),
     onBug: ports.onBug,
   };
-  // Half-open connections stay until their answers have left: `redis-cli < file` closes first.
+  // Half-open connections stay until their answers have been sent: `redis-cli < file` closes first.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     let served: RedisConnection | null = null;
     const end = (): void => void socket.destroy();
@@ -108,7 +108,7 @@ interface Timer {
   readonly observe: (seconds: number) => void;
 }
 
-/** Looked up once for each name of a command. */
+/** Caches the timer of each command name. */
 function timersOf({ redisSeconds }: Metrics): (command: string) => Timer {
   const timers = new Map<string, Timer>();
   return (command) => {

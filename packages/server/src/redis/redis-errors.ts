@@ -1,10 +1,10 @@
-// Failures as Redis words them: the first word is what client libraries look at. Pure.
+// Failures in Redis's form: client libraries look at the first word. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { RedisRefusal } from './redis-command.ts';
 import { errorReply, type RespReply } from './resp-reply.ts';
 
-/** Codes whose meaning Redis has a word for; all others are ERR. */
+/** Codes for which Redis has a word; all others are ERR. */
 const words: Partial<Record<ErrorCode, string>> = {
   NOT_ENOUGH_REPLICAS: 'NOREPLICAS',
   PARTITION_FILLING: 'LOADING',
@@ -14,7 +14,7 @@ const words: Partial<Record<ErrorCode, string>> = {
   STORE_BUSY: 'TRYAGAIN',
   PEER_BUSY: 'TRYAGAIN',
   KEY_CONTENDED: 'TRYAGAIN',
-  KEY_OVERTAKEN: 'OVERTAKEN', // no TRYAGAIN: libraries would do it twice
+  KEY_OVERTAKEN: 'OVERTAKEN', // not TRYAGAIN: libraries would repeat it
   TOKEN_MISSING: 'NOAUTH',
   TOKEN_REFUSED: 'WRONGPASS',
   PERMISSION_MISSING: 'NOPERM',
@@ -24,7 +24,7 @@ const words: Partial<Record<ErrorCode, string>> = {
 
 interface Failure {
   readonly reply: RespReply;
-  /** Not expected: the log must have it. */
+  /** Unexpected, so it must be logged. */
   readonly isBug: boolean;
 }
 
@@ -37,8 +37,8 @@ export function failureReply(error: unknown): Failure {
   return { reply: errorReply('ERR the server failed; its log has the reason'), isBug: true };
 }
 
-/** A write that failed at some replicas may still appear: the client must hear it. */
+/** A write that failed at some replicas may still appear, so the client must learn of that. */
 function outcomeOf({ outcome, details }: CodedError): string {
-  if (details.outcome === undefined) return ''; // no write, or none that was begun
+  if (details.outcome === undefined) return ''; // no write, or none was begun
   return outcome === 'not-done' ? '; nothing was written' : '; a write may still appear';
 }

@@ -19,7 +19,7 @@ import { integerReply, type RespReply, valueReply } from './resp-reply.ts';
 
 const clockOf = ({ ports }: RedisCall): number => ports.coordinator.clock.nowMs();
 
-/** A time that has passed deletes the key. */
+/** A time in the past deletes the key. */
 const expire =
   (command: string, form: TimeForm) =>
   async (call: RedisCall): Promise<RespReply> => {
@@ -34,7 +34,7 @@ const expire =
     return integerReply(isChanged ? 1 : 0);
   };
 
-/** -2 without the key, -1 for a key that does not expire. */
+/** Answers -2 if there is no key, -1 for a key that does not expire. */
 const timeLeft =
   ({ unitMs, isAbsolute }: TimeForm) =>
   async (call: RedisCall): Promise<RespReply> => {
@@ -62,7 +62,7 @@ async function getex(call: RedisCall): Promise<RespReply> {
   const nowMs = clockOf(call);
   const context = { command: 'getex', nowMs };
   const { before } = await swapContent(call, key, (present) => {
-    // As in Redis: without the key the time is not looked at.
+    // As in Redis: if there is no key, the time is not checked.
     if (present === null) return null;
     const expiresMs = form === undefined ? 0 : positiveTimeOf(word, form, context);
     if ((present.expiresMs ?? 0) === expiresMs) return null;

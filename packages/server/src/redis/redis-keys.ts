@@ -1,4 +1,4 @@
-// Commands on keys: GET, MSET, DEL and their relatives, each through this device as coordinator.
+// Commands on keys: GET, MSET, DEL and their relatives, each coordinated by this device.
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
@@ -12,9 +12,9 @@ import { readValue, swapContent, writeContent } from './redis-values.ts';
 import { arrayReply, integerReply, okReply, type RespReply, valueReply } from './resp-reply.ts';
 
 /**
- * True when the key had a value: of several who delete it at once one alone is told so. At levels
- * one and all nothing is decided together: a read says it. One of level one may have missed the
- * value, and so it is deleted anyway.
+ * Returns true if the key had a value. Of several clients that delete it at once, one alone gets
+ * true. At the levels one and all no round decides: a read tells. A read at level one may have
+ * missed the value, so the key is deleted anyway.
  */
 async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
   if (call.consistency !== 'one' && call.consistency !== 'all') {
@@ -43,7 +43,7 @@ async function mget(call: RedisCall): Promise<RespReply> {
   return arrayReply(items);
 }
 
-/** Not atomic: each key is written for itself. Of a key that is named twice the last value stays. */
+/** Not atomic: each key is written by itself. If a key is named twice, its last value stays. */
 async function mset(call: RedisCall): Promise<RespReply> {
   const { args } = call;
   if (args.length % 2 !== 0) throw wrongArguments('mset');
@@ -56,7 +56,9 @@ async function mset(call: RedisCall): Promise<RespReply> {
   return okReply;
 }
 
-/** All are tried; what failed, and whether it may yet happen, is told of all of them. */
+/**
+ * Tries all items. The error sums up all failures, and whether any of them may still take effect.
+ */
 async function forEachKey<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => MaybePromise<Result>,
@@ -87,7 +89,7 @@ async function countKeys(
   return integerReply(there.filter(Boolean).length);
 }
 
-/** Each key for itself. A key named twice is deleted once. */
+/** Deletes each key by itself. A key named twice is deleted once. */
 async function del(call: RedisCall): Promise<RespReply> {
   const keys = new Map(call.args.map((key) => [byteText(key), key]));
   const there = await forEachKey([...keys.values()], (key) => deleteKey(call, key));

@@ -1,10 +1,10 @@
-// The keyspace of a Redis connection: the one it selected, the server's default, or the only ring.
+// The keyspace of a Redis connection: the selected one, the server's default, or the only ring.
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { textOf } from './redis-args.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { okReply, type RespReply } from './resp-reply.ts';
 
-/** Throws a refusal when nothing says which keyspace is meant. */
+/** Throws a refusal if nothing says which keyspace is meant. */
 export function currentKeyspace({
   ports,
   keyspace,

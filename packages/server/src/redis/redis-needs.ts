@@ -1,4 +1,4 @@
-// What a command of the Redis protocol needs, by what it does to which keys.
+// The permissions that a command of the Redis protocol requires, by its effect on which keys.
 import { anyToken, type Need, nothing } from '@ringwright/access/need';
 import { keysOf, type RedisCall, type RedisCommand } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
@@ -14,7 +14,7 @@ export function requireCommand(
   const { guard } = call.ports;
   if (!guard.demands) return;
   const judged = { ...call, effect };
-  // Whether a ring is here is told to nobody unknown.
+  // Callers without a token must not learn whether a ring is here.
   if (command.needs !== 'nothing') guard.require(judged.client.credential, [anyToken]);
   guard.require(judged.client.credential, commandNeeds(command, judged));
 }

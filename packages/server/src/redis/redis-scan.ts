@@ -1,4 +1,4 @@
-// SCAN: the keys of a keyspace, partition by partition, at the connection's consistency.
+// SCAN: the keys of a keyspace, partition by partition, at the connection's consistency level.
 import { redisScanCountMax } from '@ringwright/base/limits';
 import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
@@ -13,12 +13,12 @@ import { type ScanAnswer, scanStretch } from './scan-stretch.ts';
 
 interface ScanOptions {
   readonly count: number;
-  /** What all keys that match begin with: others are not looked at. */
+  /** The common prefix of all keys that match: other keys are not read. */
   readonly prefix: Uint8Array;
   readonly isWanted: (key: Uint8Array) => boolean;
 }
 
-/** Every key that was there from the first call to the last is given at least once. */
+/** Returns each key that exists during the whole scan at least once. */
 export async function scan(call: RedisCall): Promise<RespReply> {
   const { ports, consistency } = call;
   const keyspace = currentKeyspace(call);
@@ -56,7 +56,7 @@ function readCursor(word: Uint8Array | undefined): number {
 function readOptions(args: RespRequest): ScanOptions {
   let count = 10;
   let isString = true;
-  // Of several the last one counts, and only that is compiled.
+  // Of several patterns the last one counts, and only that one is compiled.
   let pattern: Uint8Array | null = null;
   if (args.length % 2 !== 0) throw syntaxError();
   for (let at = 0; at < args.length; at += 2) {

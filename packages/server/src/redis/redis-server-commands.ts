@@ -7,10 +7,10 @@ import { currentKeyspace } from './redis-keyspace.ts';
 import { scan } from './redis-scan.ts';
 import { integerReply, type RespReply, textReply } from './resp-reply.ts';
 
-/** The release whose commands are spoken: clients choose what they send by it. */
+/** The Redis release whose commands are supported: clients choose by it what they send. */
 export const redisVersion = '7.0.0';
 
-/** What redis-benchmark and libraries ask for, as it is true here. */
+/** Settings that redis-benchmark and libraries ask for, with the values that are true here. */
 const settings: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   appendfsync: 'always',

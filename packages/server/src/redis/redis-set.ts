@@ -17,7 +17,7 @@ import type { RespRequest } from './resp-requests.ts';
 interface SetOptions {
   readonly only: 'nx' | 'xx' | null;
   readonly isAnswered: boolean;
-  /** Unix ms, 0 for never, null to leave it as it is. */
+  /** Expiry time in Unix ms; 0: never; null: unchanged. */
   readonly expiresMs: number | null;
 }
 
@@ -41,18 +41,18 @@ function readOptions(args: RespRequest, nowMs: number): SetOptions {
       time = { form, word };
     }
   }
-  // Only now: what is no command at all is told before what is wrong with its time.
+  // Last, because a syntax error is reported before a wrong time.
   const context = { command: 'set', nowMs };
   const expiresMs = time === null ? 0 : time.form && positiveTimeOf(time.word, time.form, context);
   return { only, isAnswered, expiresMs };
 }
 
-/** Words behind the value with which a SET depends on what the key holds. */
+/** Words after the value that make a SET depend on what the key holds. */
 const READING = /^(nx|xx|get|keepttl)$/;
 
 type Words = Pick<RedisCall, 'ports' | 'args'>;
 
-/** SET without those words: a key, a value, and perhaps when it expires. */
+/** SET without those words: a key, a value, and possibly an expiry. */
 function plainSet({ ports, args: [, value = new Uint8Array(), ...options] }: Words): NewContent {
   if (options.length === 0) return { value };
   const nowMs = ports.coordinator.clock.nowMs();
@@ -79,7 +79,7 @@ async function setnx(call: RedisCall): Promise<RespReply> {
   return integerReply(isChanged ? 1 : 0);
 }
 
-/** A command that answers with what the key held, and leaves something else. */
+/** Makes a command that returns what the key held, and replaces it. */
 const swapping =
   (next: (args: RespRequest) => NewContent) =>
   async (call: RedisCall): Promise<RespReply> => {

@@ -1,10 +1,10 @@
-// Times at which keys expire, as Redis commands give and tell them. Pure.
+// Expiry times in the forms that Redis commands use. Pure.
 import { ttlMsMax } from '@ringwright/base/limits';
 import { stampMsMax } from '@ringwright/base/stamp';
 import { integerOf, lowerOf, textOf } from './redis-args.ts';
 import { RedisRefusal } from './redis-command.ts';
 
-/** How a command counts: from now or from 1970, in seconds or in milliseconds. */
+/** How a command counts time: from now or from 1970, in seconds or in milliseconds. */
 export interface TimeForm {
   readonly unitMs: 1 | 1000;
   readonly isAbsolute: boolean;
@@ -15,7 +15,7 @@ export const milliseconds: TimeForm = { unitMs: 1, isAbsolute: false };
 export const atSecond: TimeForm = { unitMs: 1000, isAbsolute: true };
 export const atMillisecond: TimeForm = { unitMs: 1, isAbsolute: true };
 
-/** The options of SET and GETEX. */
+/** The time options of SET and GETEX. */
 export const timeOptions: ReadonlyMap<string, TimeForm> = new Map([
   ['ex', seconds],
   ['px', milliseconds],
@@ -28,7 +28,9 @@ interface TimeContext {
   readonly nowMs: number;
 }
 
-/** Unix ms of a time, within ttlMsMax; it may lie in the past. Throws Redis's refusals. */
+/**
+ * Returns the Unix ms of a time, within ttlMsMax; it may lie in the past. Throws Redis's refusals.
+ */
 export function timeOf(
   word: Uint8Array | undefined,
   { unitMs, isAbsolute }: TimeForm,
@@ -39,7 +41,7 @@ export function timeOf(
   return atMs;
 }
 
-/** As timeOf, where only a positive number is allowed. */
+/** Like timeOf, but accepts only a positive number. */
 export function positiveTimeOf(
   word: Uint8Array | undefined,
   form: TimeForm,
@@ -49,7 +51,7 @@ export function positiveTimeOf(
   return timeOf(word, form, context);
 }
 
-/** What a key that is to expire then holds from now on: nothing, when that is past. */
+/** Returns the content of a key that expires then: no value if that time has passed. */
 export function expiring<Value extends Uint8Array | null>(
   value: Value,
   expiresMs: number,
@@ -60,7 +62,7 @@ export function expiring<Value extends Uint8Array | null>(
 
 type ExpireCondition = (nowAtMs: number | undefined, nextAtMs: number) => boolean;
 
-/** The words behind the time of an EXPIRE: NX, XX, GT, LT. Throws Redis's refusals. */
+/** Reads the words after the time of an EXPIRE: NX, XX, GT, LT. Throws Redis's refusals. */
 export function expireCondition(args: readonly Uint8Array[]): ExpireCondition {
   const given = new Set(args.map(lowerOf));
   const unknown = args.find((word) => !['nx', 'xx', 'gt', 'lt'].includes(lowerOf(word)));

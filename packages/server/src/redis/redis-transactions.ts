@@ -1,4 +1,4 @@
-// MULTI and what belongs to it: there are no transactions, and nothing of a refused one is done.
+// MULTI and its relatives: there are no transactions, and nothing of a refused one is executed.
 import {
   type RedisCall,
   type RedisClient,
@@ -7,10 +7,13 @@ import {
 } from './redis-command.ts';
 import { okReply, type RespReply } from './resp-reply.ts';
 
-/** These are answered also while a refused transaction has not ended. */
+/** Commands that are answered even while a refused transaction has not ended. */
 const always: ReadonlySet<string> = new Set(['multi', 'exec', 'discard', 'quit']);
 
-/** Clients send MULTI, its commands and EXEC at once: those in between must not be done alone. */
+/**
+ * Clients send MULTI, its commands and EXEC at once, so the commands in between must not run on
+ * their own.
+ */
 export function requireNoTransaction(name: string, { isInRefused }: RedisClient): void {
   if (!isInRefused || always.has(name)) return;
   throw new RedisRefusal('ERR not done: MULTI was refused, and EXEC or DISCARD did not follow yet');

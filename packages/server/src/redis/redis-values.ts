@@ -1,5 +1,5 @@
-// What commands on keys share: reads and writes at the connection's level, and changes that depend
-// on what the key holds.
+// What commands on keys share: reads and writes at the connection's consistency level, and changes
+// that depend on what the key holds.
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { changeKey } from '../coordinate/change-key.ts';
 import { coordinateRead, coordinateWrite, type Written } from '../coordinate/coordinate.ts';
@@ -35,12 +35,17 @@ export function writeContent(
 interface Swapped {
   /** What the key held when the change was decided. */
   readonly before: Valued;
-  /** What it holds now: of a change the record that was decided, by whichever of its rounds. */
+  /**
+   * What the key holds now. After a change this is the decided record, whichever round wrote it.
+   */
   readonly after: Valued;
   readonly isChanged: boolean;
 }
 
-/** Changes a key by what it holds: atomic, at every server. Null leaves it as it is. */
+/**
+ * Changes a key depending on what it holds, atomically over all servers. If `change` returns null,
+ * the key stays as it is.
+ */
 export async function swapContent(
   call: RedisCall,
   key: Uint8Array | undefined,

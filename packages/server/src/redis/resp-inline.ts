@@ -5,7 +5,7 @@ const [DOUBLE, SINGLE, BACKSLASH] = [0x22, 0x27, 0x5c];
 
 const ESCAPES: Readonly<Record<string, number>> = { n: LF, r: CR, t: TAB, b: 0x08, a: 0x07 };
 
-/** The words of a line; null when a quote is not closed, or closed inside a word. */
+/** Returns the words of a line; null if a quote is not closed, or is closed inside a word. */
 export function splitInline(line: Uint8Array): Uint8Array[] | null {
   const args: Uint8Array[] = [];
   for (let at = 0; ; ) {
@@ -41,7 +41,7 @@ function readWord(line: Uint8Array, start: number): Word | null {
   return { bytes: Uint8Array.from(bytes), end: at };
 }
 
-/** Appends what stands between the quotes; gives the place after the closing one. */
+/** Appends the text between the quotes, and returns the place after the closing one. */
 function readQuoted(line: Uint8Array, start: number, into: number[]): number | null {
   const quote = line[start];
   for (let at = start + 1; at < line.length; at += 1) {
@@ -52,7 +52,7 @@ function readQuoted(line: Uint8Array, start: number, into: number[]): number | n
       continue;
     }
     if (quote === SINGLE) {
-      // Only the quote itself can be escaped there.
+      // Within single quotes only the quote itself can be escaped.
       if (line[at + 1] === SINGLE) at += 1;
       into.push(line[at] ?? 0);
       continue;
@@ -62,7 +62,7 @@ function readQuoted(line: Uint8Array, start: number, into: number[]): number | n
   return null;
 }
 
-/** Appends the byte an escape stands for; gives how many bytes follow the backslash. */
+/** Appends the byte that an escape stands for, and returns how many bytes follow the backslash. */
 function readEscape(line: Uint8Array, at: number, into: number[]): number {
   const hex = String.fromCharCode(...line.subarray(at, at + 3));
   if (/^x[0-9a-fA-F]{2}$/.test(hex)) {

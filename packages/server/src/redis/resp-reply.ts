@@ -1,4 +1,4 @@
-// Replies of the Redis protocol as data, and as bytes in its versions 2 and 3. Pure.
+// Replies of the Redis protocol as data, and encoded for its versions 2 and 3. Pure.
 
 export type RespReply =
   | { readonly kind: 'simple'; readonly text: string }
@@ -29,7 +29,7 @@ export function bulkReply(bytes: Uint8Array): RespReply {
   return { kind: 'bulk', bytes };
 }
 
-/** Of what a key holds. */
+/** Returns the reply for the value of a key. */
 export function valueReply(value: Uint8Array | null): RespReply {
   return value === null ? nullReply : bulkReply(value);
 }
@@ -42,13 +42,13 @@ export function arrayReply(items: readonly RespReply[]): RespReply {
   return { kind: 'array', items };
 }
 
-/** Pieces of one reply: texts of one byte a character, and bytes as they are. */
+/** A piece of a reply: text with one byte per character, or raw bytes. */
 type Piece = string | Uint8Array;
 
-/** From here on a value is not copied beside its length. */
+/** A value at least this long is not copied behind its length. */
 const LONG_VALUE_BYTES_MIN = 16 * 1024;
 
-/** The pieces of a reply that is one long value; null of all others. */
+/** Returns the pieces of a reply that is one long value; null for any other reply. */
 export function longBulk(
   reply: RespReply,
 ): { readonly head: Buffer; readonly rest: readonly Uint8Array[] } | null {
@@ -56,9 +56,9 @@ export function longBulk(
   return { head: Buffer.from(`$${reply.bytes.length}\r\n`), rest: [reply.bytes, lineEnd] };
 }
 
-/** One reply as bytes. */
+/** Encodes a reply. */
 export function encodeReply(reply: RespReply, version: RespVersion): Buffer {
-  // The replies that a busy server gives most need no list of pieces.
+  // The most frequent replies of a busy server need no list of pieces.
   if (reply === okReply) return okBytes;
   if (reply.kind === 'simple') return Buffer.from(`+${reply.text}\r\n`, 'latin1');
   if (reply.kind === 'bulk') return encodeBulk(reply.bytes);
@@ -108,7 +108,7 @@ function collect(reply: RespReply, version: RespVersion, pieces: Piece[]): void 
   }
 }
 
-/** A line of a reply has one line: what came from outside cannot begin another reply. */
+/** Makes a text one line, so that nothing from outside can begin another reply. */
 function oneLine(text: string): string {
   return text.replace(/[\r\n\t]/g, ' ').replace(/[^ -~]/g, '?');
 }

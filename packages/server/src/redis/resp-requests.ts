@@ -1,4 +1,5 @@
-// Requests of the Redis protocol out of a stream of bytes: arrays of bulk strings, or inline lines.
+// Parses requests of the Redis protocol from a stream of bytes: arrays of bulk strings, or inline
+// lines.
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
   redisArgumentsMax,
@@ -10,7 +11,7 @@ import { splitInline } from './resp-inline.ts';
 /** The words of a request, the command's name first; never empty. */
 export type RespRequest = readonly Uint8Array[];
 
-/** The stream is no request of the protocol: it is told so, and the connection ends. */
+/** The stream does not follow the protocol. The client gets an error, and the connection ends. */
 export class RespProtocolError extends Error {
   override readonly name = 'RespProtocolError';
 }
@@ -21,43 +22,45 @@ const ASTERISK = 0x2a;
 const DOLLAR = 0x24;
 const MINUS = 0x2d;
 const ZERO = 0x30;
-/** `*` or `$` with a number: longer lines are no header. */
+/** `*` or `$` with a number: a longer line is no header. */
 const HEADER_BYTES_MAX = 32;
 
-/** From here on a word arrives in several pieces. */
+/** A word at least this long arrives in several pieces. */
 const LONG_WORD_BYTES_MIN = 16 * 1024;
-/** Of the words before a long one, where they are copied: a key and a name. */
+/** Most bytes of the words before a long one that are copied: enough for a name and a key. */
 const OTHER_WORDS_BYTES_MAX = 2 * 1024;
 
-/** Holds the bytes of the request that is not whole yet; ends with its connection. */
+/** Holds the bytes of the incomplete request; lives as long as its connection. */
 export class RespRequests {
   #bytes: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
-  /** Up to here there is no line end: a line that comes byte by byte is searched once. */
+  /**
+   * There is no line end before this index, so a line that arrives byte by byte is searched once.
+   */
   #searched = 0;
-  /** Words of the request under way, and how many are missing; 0 between requests. */
+  /** Words of the request being read, and how many are missing; 0 between requests. */
   #args: Uint8Array[] = [];
   #missing = 0;
   #requestBytes = 0;
-  /** Length of the word under way, or -1 while its header is awaited. */
+  /** Length of the word being read, or -1 while its header is awaited. */
   #bulkBytes = -1;
-  /** A request that was given is a view of the bytes. */
+  /** Whether a returned request is a view of `#bytes`. */
   #areGiven = false;
 
-  /** Bytes given that no request has used yet. */
+  /** Bytes received that no request has used yet. */
   get heldBytes(): number {
     return this.#end - this.#start;
   }
 
-  /** Bytes that are held for a request that is not whole yet. */
+  /** Bytes held for an incomplete request. */
   get begunBytes(): number {
     return this.heldBytes + this.#requestBytes;
   }
 
   /**
    * Takes the next bytes of the stream, in memory that nobody else uses. Requests read from them
-   * are views of `chunk` or of memory that is written once: they stay as they are.
+   * are views of `chunk`, or of memory that is written once, so they do not change.
    */
   push(chunk: Buffer): void {
     const held = this.heldBytes;
@@ -74,7 +77,7 @@ export class RespRequests {
     this.#end += chunk.length;
   }
 
-  /** The next whole request; null when more bytes are needed. Throws RespProtocolError. */
+  /** Returns the next complete request; null if more bytes are needed. Throws RespProtocolError. */
   next(): RespRequest | null {
     for (;;) {
       if (this.#missing > 0) {
@@ -94,9 +97,9 @@ export class RespRequests {
   }
 
   /**
-   * Twice what is needed: bytes that arrive one by one are copied only a few times each. A long
-   * word gets what it needs at once, and what the socket read of it goes: dead bytes make V8
-   * collect.
+   * Doubles the memory, so bytes that arrive one by one are copied only a few times each. A long
+   * word gets its whole length at once, and the memory with its first part is freed, since dead
+   * bytes make V8 collect garbage.
    */
   #grow(needed: number): void {
     const isLong = this.#bulkBytes >= LONG_WORD_BYTES_MIN;
@@ -115,7 +118,7 @@ export class RespRequests {
     freeOwnBytes(before);
   }
 
-  /** Begins a request; an empty or absent array is passed over, as Redis does. */
+  /** Begins a request. An empty or absent array is skipped, as in Redis. */
   #readCount(): 'more' | readonly [] {
     const count = this.#readNumber('multibulk');
     if (count === null) return 'more';
@@ -158,7 +161,7 @@ export class RespRequests {
     return true;
   }
 
-  /** The number of a header line, or null when the line is not whole. */
+  /** Returns the number of a header line, or null if the line is incomplete. */
   #readNumber(what: string): number | null {
     const start = this.#start;
     const end = this.#takeLine(HEADER_BYTES_MAX);
@@ -179,7 +182,9 @@ export class RespRequests {
     return args;
   }
 
-  /** Passes the line at the start: where it ends, `long` when it has more than `most` bytes. */
+  /**
+   * Skips the line at the start and returns where it ends; `long` if it has more than `most` bytes.
+   */
   #takeLine(most: number): number | 'long' | null {
     let at = Math.max(this.#start, this.#searched);
     while (at < this.#end && this.#bytes[at] !== LF) at += 1;
@@ -199,7 +204,7 @@ export class RespRequests {
   }
 }
 
-/** A decimal number of up to ten digits, perhaps negative; null where there is none. */
+/** Parses a decimal number of up to ten digits, perhaps negative; null if there is none. */
 function integerIn(bytes: Buffer, start: number, end: number): number | null {
   const first = bytes[start] === MINUS ? start + 1 : start;
   if (first >= end || end - first > 10) return null;

@@ -14,41 +14,45 @@ import type { Ring } from '@ringwright/ring/ring';
 
 type CursorRing = Pick<Ring, 'keyspace' | 'partitions' | 'partitioner'>;
 
-/** Keys of a stretch fall into so many slices, by a hash of their own. */
+/** Number of slices into which the keys of a stretch fall, by a hash of the key. */
 export const stretchSlices = 32;
 
 /** Where a SCAN goes on. */
 export interface ScanStart {
   /** Null: at the first key. */
   readonly place: ScanPlace | null;
-  /** Null: in the order of keys. Else the stretch that begins here, from this slice on. */
+  /**
+   * Null: in the order of keys. Otherwise from this slice on, in the stretch that begins at
+   * `place`.
+   */
   readonly slice: number | null;
 }
 
 /**
- * A cursor is 2^52, by which it differs from those of older programs, + start * places + place.
- * JavaScript holds it exactly. The start is a partition, of which there are up to 2^24. Of hashes
- * on a circle it is one of 2^16 cells, and a bit that says on which side of hash 0 the scan began.
+ * A cursor is 2^52 + start * places + place. The 2^52 distinguishes it from cursors of older
+ * programs, and JavaScript represents the sum exactly. The start is a partition, of which there are
+ * up to 2^24. On a circle of hashes it is one of 2^16 cells, and a bit that says on which side of
+ * hash 0 the scan began.
  */
 const FORMAT = 2 ** 52;
 const PARTITION_PLACES = 2 ** 28;
 const CELL_PLACES = 2 ** 35;
 const CELL_HASHES = 2 ** 16;
-/** Below it a place is a slice, and of how many cells. */
+/** A place below this encodes a slice and a number of cells. */
 const SLICE_PLACES = stretchSlices * 2 ** 16;
 
 /** SCAN has no other direction. */
 export const forward = { from: new Uint8Array(), to: null, reverse: false } as const;
 
 /**
- * Place 0 is the start itself: such a cursor says everything, on every server, as does that of a
- * slice. Other places are numbered at random and remembered here, the oldest forgotten first. A
- * number that is not known here means the whole stretch from its start.
+ * Place 0 is the start itself. Such a cursor needs no memory and is valid on every server, as is
+ * one that encodes a slice. Other places are numbered at random and remembered here; the oldest is
+ * forgotten first. A number that is not remembered means the whole stretch from its start.
  */
 export class ScanCursors {
   readonly #places = new Map<number, { readonly keyspace: string; readonly place: ScanPlace }>();
 
-  /** Null when the number is no cursor of the ring's keyspace. */
+  /** Returns null if the number is not a cursor of the ring's keyspace. */
   read(cursor: number, ring: CursorRing): ScanStart | null {
     if (cursor === 0) return { place: null, slice: null };
     const known = this.#places.get(cursor);
@@ -66,7 +70,10 @@ export class ScanCursors {
     return circle === null ? startOfPartition(parts, ring) : startOfCells(parts, circle);
   }
 
-  /** The cursor of a place, or of a slice of the stretch that begins there; 0: the scan ended. */
+  /**
+   * Returns the cursor of a place, or of a slice of the stretch that begins there; 0: the scan
+   * ended.
+   */
   write({ place, slice }: ScanStart, { keyspace, partitioner }: CursorRing): number {
     if (place === null) return 0;
     const circle = circleOf(partitioner);
@@ -80,7 +87,7 @@ export class ScanCursors {
     while (cursor === first || this.#places.has(cursor)) {
       cursor = first + randomInt(SLICE_PLACES, places);
     }
-    // Copied: the key is a view of a whole frame.
+    // Copied, because the key is a view of a whole frame.
     this.#places.set(cursor, { keyspace, place: { ...place, at: Uint8Array.from(place.at) } });
     const [oldest] = this.#places.keys();
     if (this.#places.size > redisCursorsMax && oldest !== undefined) this.#places.delete(oldest);
@@ -92,13 +99,13 @@ interface CursorParts {
   readonly start: number;
   /** As in ScanStart. */
   readonly slice: number | null;
-  /** Of a stretch of which slices were given. */
+  /** Number of cells of a stretch whose slices are being returned. */
   readonly cells: number | null;
 }
 
 interface CursorStart {
   readonly start: number;
-  /** The place is the start, and not behind it. */
+  /** Whether the place is the start itself, and not behind it. */
   readonly isExact: boolean;
 }
 
@@ -115,7 +122,7 @@ function startOfPartition(
   { partitions, partitioner }: CursorRing,
 ): ScanStart | null {
   if (partition >= partitions) return null;
-  // A range that was split or merged since: nobody knows where it began, so the scan begins anew.
+  // The range was split or merged since. Its start is not known any more, so the scan begins anew.
   const isGone = partitioner.kind === 'ranges' && intervalOf(partitioner, partition) === null;
   if (isGone) return { place: null, slice: null };
   return { place: { partition, at: startOf(partitioner, partition) }, slice };
@@ -129,8 +136,8 @@ function cellAt({ arc, at, cut }: ScanPlace, circle: HashCircle): CursorStart {
 }
 
 /**
- * The stretch ends where the partition ends, but at the start of a cell, which a cursor can say.
- * One of which slices were given ends where it ended then, whatever was split and merged.
+ * The stretch ends with its partition, rounded to the start of a cell, which a cursor can express.
+ * A stretch whose slices are being returned keeps its end, whatever was split or merged since.
  */
 function startOfCells({ start, slice, cells }: CursorParts, circle: HashCircle): ScanStart {
   const cut = start % 2 === 0 ? 0 : hashPositions - 1;
@@ -142,7 +149,7 @@ function startOfCells({ start, slice, cells }: CursorParts, circle: HashCircle):
   return { place: { ...place, arc: { start: from, end } }, slice };
 }
 
-/** Whole cells of an arc, and one of a shorter arc; 1 where there is no circle. */
+/** Returns the whole cells of an arc, at least 1; 1 where there is no circle. */
 function cellsIn(arc: HashArc | undefined): number {
   const hashes = arc === undefined ? 0 : hashesBetween(arc.start, arc.end);
   return Math.max(1, Math.floor(hashes / CELL_HASHES));

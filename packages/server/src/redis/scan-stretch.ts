@@ -1,5 +1,5 @@
-// A stretch of a keyspace in one answer of SCAN: how a scan goes on from a cursor whose place this
-// server does not know, and comes to a place that every server knows.
+// Returns a stretch of a keyspace in one answer of SCAN. This continues a scan from a cursor whose
+// place this server does not know, and reaches a place that every server knows.
 import { crc32 } from 'node:zlib';
 import { listKeysMax, redisAnswerBytesMax } from '@ringwright/base/limits';
 import { placeAfter, type ScanPlace, scannedOf } from '@ringwright/ring/partitioner/scan-order';
@@ -8,7 +8,7 @@ import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { RedisRefusal } from './redis-command.ts';
 import { forward, type ScanStart, stretchSlices } from './scan-cursors.ts';
 
-/** What a key takes in memory beside its bytes, until its answer has left. */
+/** Memory that a key takes beyond its bytes, until its answer is sent. */
 const KEY_HELD_BYTES = 128;
 
 export interface ScanAnswer {
@@ -22,9 +22,9 @@ interface Stretch {
 }
 
 /**
- * The wanted keys of the stretch, in as many of its slices as one answer holds. Its pages are read
- * to the end, whatever the limit. Throws as scanKeyspace, and a refusal where one slice is too
- * long.
+ * Returns the wanted keys of the stretch, in as many of its slices as one answer holds. Reads its
+ * pages to the end, whatever the limit. Throws what scanKeyspace throws, and a refusal if one slice
+ * is too long.
  */
 export async function scanStretch(
   ports: CoordinatorPorts,
@@ -45,7 +45,10 @@ export async function scanStretch(
   return { keys: held.keys, next: { place: placeAfter(scanned, place), slice: null } };
 }
 
-/** Keys of the slices from the first on; while they are too many, half of the slices goes. */
+/**
+ * The keys of the slices from the first on. When they are too many, the upper half of the slices is
+ * dropped.
+ */
 class HeldSlices {
   readonly #first: number;
   #bytes = 0;

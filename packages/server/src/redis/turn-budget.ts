@@ -1,8 +1,9 @@
-// How long connections together may hold one turn of the event loop. Whoever sends many small
-// requests, such as a stranger who is refused each at once, waits for the next one.
+// Limits how long all connections together may hold one turn of the event loop. A client that sends
+// many small requests, such as an unauthorized one whose every request is refused, waits for the
+// next turn.
 import { redisTurnMsMax } from '@ringwright/base/limits-listeners';
 
-/** Requests between two looks at the clock. */
+/** Requests between two checks of the clock. */
 const LOOK_EVERY = 32;
 
 export class TurnBudget {
@@ -11,7 +12,7 @@ export class TurnBudget {
   #asked = 0;
   #waiting = new Set<() => void>();
 
-  /** To be asked before each request. */
+  /** To be checked before each request. */
   isSpent(): boolean {
     this.#asked += 1;
     if (this.#endsMs !== null && this.#asked % LOOK_EVERY !== 0) return this.#isSpent;
@@ -24,7 +25,7 @@ export class TurnBudget {
     return this.#isSpent;
   }
 
-  /** Goes on in a later turn, after all who have waited longer. */
+  /** Calls `goOn` in a later turn, after all who have waited longer. */
   wait(goOn: () => void): void {
     this.#waiting.add(goOn);
   }
