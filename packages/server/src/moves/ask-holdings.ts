@@ -1,4 +1,5 @@
-// What other devices hold of partitions: the questions of one turn to a device are one message.
+// Asks other devices what they hold of partitions. The questions of one turn to a device travel in
+// one message.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
@@ -27,7 +28,10 @@ export class HoldingQuestions {
     this.#devices = devices;
   }
 
-  /** As it is after this call, or null: it has no file. Throws what calls of devices throw. */
+  /**
+   * Resolves to the device's holding at some time after this call; null: it has no file. Rejects
+   * with what calls to devices reject with.
+   */
   ask(active: ActiveRing, device: number, partition: number): Promise<Holding> {
     return new Promise((resolve, reject) => {
       this.#gatheringFor(active, device).questions.push({ partition, resolve, reject });

@@ -1,4 +1,5 @@
-// A device that gets back a partition whose old file is still here: only what it missed travels.
+// Loads a partition that returns to a device whose old file is still here: only the records it
+// missed travel.
 import { inWaves } from '@ringwright/base/in-waves';
 import { listKeysMax } from '@ringwright/base/limits';
 import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limits-copies';
@@ -9,7 +10,7 @@ import { holdingAt } from '../peers/ask-digests.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
 import { takeRows } from './take-rows.ts';
 
-/** Up to where the file here goes, as if it had just been copied from there. */
+/** How far the file here goes, as if it had just been copied from the source. */
 interface CaughtUpFile {
   readonly incarnation: string;
   readonly seq: number;
@@ -17,9 +18,9 @@ interface CaughtUpFile {
 }
 
 /**
- * Null when a whole copy is the better way: there is no old file here, it lacks too much, or
- * deletions that it never saw were dropped at the source meanwhile. Otherwise the file here has
- * every record that the source had when this began.
+ * Returns null if a whole copy is better: there is no old file here, it lacks too much, or the
+ * source has dropped tombstones that it never saw. Otherwise the file here has every record that
+ * the source had when this began.
  */
 export async function catchUpFile(
   ports: LoadPorts,
@@ -41,7 +42,7 @@ export async function catchUpFile(
   return { incarnation, seq, rows };
 }
 
-/** Keys that are newer there; null when they are more than `most`. */
+/** Returns the keys that are newer at the source; null if they are more than `most`. */
 async function listMissed(
   { store, devices }: LoadPorts,
   { active, partition, onProgress }: LoadTask,
@@ -59,7 +60,7 @@ async function listMissed(
       after = key;
     }
     if (missed.length > most) return null;
-    onProgress({}); // it may have been stopped
+    onProgress({}); // throws if the load was stopped
     if (!more) return missed;
   }
 }

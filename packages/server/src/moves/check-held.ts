@@ -1,5 +1,5 @@
-// Partitions that a data directory at rest has held complete, and has no folder of any more: what
-// its server would say at its start.
+// Finds partitions that a data directory at rest has held complete, but whose folders are gone:
+// what its server would report at its start.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
@@ -23,7 +23,10 @@ export async function checkHeld(data: string): Promise<Finding[]> {
   }
 }
 
-/** Those that went to the trash since the last note: the next one forgets them. */
+/**
+ * Partitions that went to the trash after held.json was last written. The next pass removes them
+ * from it.
+ */
 async function dropped(data: string): Promise<PartitionPlace[]> {
   const { mtimeMs } = await stat(HeldFiles.file(data));
   return (await listTrash(data)).filter(({ atMs }) => atMs >= Math.floor(mtimeMs));

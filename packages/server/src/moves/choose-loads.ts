@@ -1,4 +1,4 @@
-// Which waiting loads may start now: queue, limits, pauses and priorities in, a choice out. Pure.
+// Decides which waiting loads may start now, from the queue, limits, pauses and priorities. Pure.
 import {
   copiesFromServerMax,
   copiesFromZoneMax,
@@ -11,20 +11,20 @@ export interface LoadCandidate {
   readonly partition: number;
   /** Assignment id of the move; null for a holder that refills. */
   readonly assignment: number | null;
-  /** Where the device stands that is asked first; null when the slot is new or the file was lost. */
+  /** Location of the device that is asked first; null if the slot is new or the file was lost. */
   readonly source: Locality | null;
-  /** Equal for loads that ask the same device first; all of them have the same `source`. */
+  /** The same for loads that ask the same device first; all of them have the same `source`. */
   readonly sourceName: string;
   /** Bytes of the file, if an attempt has learned them. */
   readonly bytes: number | null;
-  /** Higher goes first; 0 unless somebody said otherwise. */
+  /** Higher goes first; 0 unless an operator set it. */
   readonly priority: number;
   readonly paused: boolean;
-  /** An attempt failed or the source was busy: not before this time. */
+  /** Not to be started before this time, because an attempt failed or the source was busy. */
   readonly notBeforeMs: number;
 }
 
-/** Loads that may run at once on this device: in all, and by the place their files come from. */
+/** Most loads that may run at once on this device: in all, and by the location of their sources. */
 interface LoadLimits {
   readonly device: number;
   readonly server: number;
@@ -38,31 +38,31 @@ export const loadLimits: LoadLimits = {
 };
 
 /**
- * Why a load waits: `device`, `server` and `zone` are the limits; `throttle`: requests suffer;
- * `busy`: its source has no place for one more copy.
+ * Why a load waits. `device`, `server` and `zone` are the limits; `throttle`: requests suffer;
+ * `busy`: the source has no place for another copy.
  */
 export type WaitReason = 'paused' | 'cooldown' | 'busy' | 'device' | 'server' | 'zone' | 'throttle';
 
-/** A source that had no place for one more copy. */
+/** A source that had no place for another copy. */
 export interface BusySource {
-  /** Copies that it gives this device meanwhile: as soon as one ends, the next may start. */
+  /** Most copies from it at once in the meantime: as soon as one ends, the next may start. */
   readonly places: number;
-  /** From then on it is asked for as many as before. */
+  /** From then on, as many as before are requested from it. */
   readonly untilMs: number;
 }
 
-/** How far requests hold loads back. */
+/** How much the throttle holds loads back for the sake of requests. */
 export interface StartRule {
-  /** At most at once; null: as many as the limits say. */
+  /** Most loads at once; null: as many as the limits allow. */
   readonly loads: number | null;
-  /** None begins before. */
+  /** No load starts before this time. */
   readonly startAtMs: number;
 }
 
 interface LoadChoice<Candidate extends LoadCandidate> {
   readonly start: readonly Candidate[];
   readonly wait: readonly { readonly candidate: Candidate; readonly why: WaitReason }[];
-  /** When the first may start that waits for a time; null when none does. */
+  /** When the first load may start that waits for a time; null if none does. */
   readonly wakeAtMs: number | null;
 }
 
@@ -79,13 +79,13 @@ interface Conditions {
 interface Asked extends Conditions {
   /** The loads under way. */
   readonly running: readonly Source[];
-  /** Those that wait for what another one waits for are left out: there may be thousands. */
+  /** Whether to leave out loads that wait for the same as another one: there may be thousands. */
   readonly isShort?: boolean;
 }
 
 /**
- * `lists`: of each source one, with the most urgent first. A load that must wait does not keep back
- * those whose source has room.
+ * `lists`: one per source, sorted by urgency. A load that must wait does not hold back loads whose
+ * source has room.
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
   lists: Iterable<readonly Candidate[]>,
@@ -109,11 +109,11 @@ export function chooseLoads<Candidate extends LoadCandidate>(
     wait.push({ candidate, why });
     if (why === 'cooldown') wakes.push(candidate.notBeforeMs);
     else if (why === 'busy') wakes.push(busy.get(candidate.sourceName)?.untilMs ?? nowMs);
-    // Where it is their number that is too high, the end of one is waited for.
+    // If too many loads run, the end of one is awaited instead of a time.
     else if (why === 'throttle' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
     if (!isShort || why === 'paused' || why === 'cooldown') continue;
     if (why === 'device' || why === 'throttle') break;
-    // All of one source wait for the same.
+    // All loads of one source wait for the same.
     queue.at = queue.list.length;
   }
   return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
@@ -122,8 +122,8 @@ export function chooseLoads<Candidate extends LoadCandidate>(
 const earlier = (a: number, b: number): number => Math.min(a, b);
 
 /**
- * What the operator prefers; then refills, since their slots count for nothing until they end; then
- * files known to be small, which fit a disk that has refused larger ones.
+ * Sorts by the operator's priority. Then refills, since their slots count for nothing until they
+ * end. Then files known to be small, which may fit on a disk that was too full for larger ones.
  */
 export function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
@@ -137,11 +137,11 @@ export function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
 
 interface Queue<Candidate> {
   readonly list: readonly Candidate[];
-  /** Those before have been looked at. */
+  /** Index of the next candidate to look at. */
   at: number;
 }
 
-/** The most urgent that is next in its queue; null when all have ended. */
+/** Returns the most urgent of the next candidates of all queues; null when all have ended. */
 function mostUrgent<Candidate extends LoadCandidate>(
   queues: readonly Queue<Candidate>[],
 ): { readonly queue: Queue<Candidate>; readonly candidate: Candidate } | null {

@@ -1,9 +1,9 @@
-// Who waits for the moves of a ring to come to rest here, and is told when they have.
+// Lets callers wait until the moves of a ring are complete on this device.
 
 interface CompletePorts {
-  /** Of the active ring. Throws RING_UNKNOWN. */
+  /** The version of the active ring. Throws RING_UNKNOWN. */
   readonly version: (keyspace: string) => number;
-  /** Whether nothing is left to load or to give up; asked after every step, so it must be cheap. */
+  /** Whether nothing is left to load or to drain. Called after every step, so it must be cheap. */
   readonly isComplete: (keyspace: string) => boolean;
 }
 
@@ -21,7 +21,10 @@ export class CompleteMoves {
     this.#ports = ports;
   }
 
-  /** False after `waitMs`, and as soon as another version is active. Throws RING_UNKNOWN. */
+  /**
+   * Resolves to true when the moves are complete; to false after `waitMs`, and as soon as another
+   * version is active. Throws RING_UNKNOWN.
+   */
   async wait(keyspace: string, version: number, waitMs: number): Promise<boolean> {
     if (this.#ports.version(keyspace) !== version) return false;
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -39,7 +42,7 @@ export class CompleteMoves {
     return promise;
   }
 
-  /** To be called after everything that may complete moves, or bring others. */
+  /** To be called after everything that may complete moves or add new ones. */
   look(): void {
     for (const { keyspace, version, tell } of this.#waiting) {
       if (this.#ports.version(keyspace) !== version) tell(false);

@@ -1,4 +1,4 @@
-// A joiner that the table has just named: may its acknowledgements count yet?
+// Decides whether the acknowledgements of a joiner that the table has just named may count yet.
 import { quorumOf } from '@ringwright/ring/quorum';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -6,17 +6,17 @@ import { digests } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
-/** The slots of a partition under the rings that this device joined it in. */
+/** The slots of a partition under the rings in which this device joined it. */
 export interface FormerSlots {
   readonly devices: ReadonlySet<number>;
-  /** The fewest slots of one of these rings. */
+  /** The smallest number of slots in any of these rings. */
   readonly slots: number;
 }
 
-/** Nothing is known of the rings before: everyone else must have the present one. */
+/** For unknown former rings: every other device must have the present ring. */
 export const unknownSlots: FormerSlots = { devices: new Set(), slots: 1 };
 
-/** Adds up the holders under every ring in which this device was a joiner. */
+/** Collects the holders under every ring in which this device was a joiner. */
 export function rememberFormer({ ring, self }: ActiveRing, former: Map<number, FormerSlots>): void {
   for (const { partition, to } of ring.moves) {
     if (to !== self) continue;
@@ -31,12 +31,14 @@ export function rememberFormer({ ring, self }: ActiveRing, former: Map<number, F
 }
 
 /**
- * The partitions of `former` of which no quorum of a former ring can read or write any more.
+ * Returns the partitions of `former` for which no quorum of a former ring can read or write any
+ * more.
  *
- * When D has replaced C, a quorum of the new ring {A, D} and one of the old {B, C} have no device
- * in common: a write that the first acknowledged would be missing in what the second reads, as long
- * as B and C have not heard of the new ring. So D's acknowledgement counts only when too few former
- * devices for a quorum are left behind: each one asked here activates the ring before it answers.
+ * When D has replaced C, a quorum of the new ring {A, D} and one of the old ring {B, C} have no
+ * device in common. As long as B and C have not heard of the new ring, a read from them would miss
+ * a write that the first quorum acknowledged. So D's acknowledgements count only when the former
+ * devices left behind are too few for a quorum. Each device asked here activates the ring before it
+ * answers.
  */
 export async function confirmTakeover(
   devices: DeviceCaller,
@@ -60,7 +62,10 @@ export async function confirmTakeover(
   });
 }
 
-/** By the fence: whoever answers anything under a ring has activated it, or a newer one. */
+/**
+ * Uses the fence: a device that answers anything under a ring has activated this ring or a newer
+ * one.
+ */
 async function hasActivated(
   devices: DeviceCaller,
   active: ActiveRing,
@@ -76,7 +81,10 @@ async function hasActivated(
   }
 }
 
-/** Everyone who may take part in a former quorum, or in one of a ring between then and now. */
+/**
+ * Returns all devices that may take part in a quorum of a former ring, or of a ring between it and
+ * the present one.
+ */
 function othersOf(active: ActiveRing, partition: number, { devices }: FormerSlots): number[] {
   const present = slotsOf(active.ring, partition).map(({ device }) => device);
   return [...new Set([...devices, ...present])].filter((device) => device !== active.self);

@@ -1,4 +1,4 @@
-// Lets a partition file go that this device should not hold, once every holder has all of it.
+// Gives up a partition file that this device should not hold, once every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { covers } from '../repair/covers.ts';
@@ -13,15 +13,15 @@ export interface DrainPorts extends PushPorts {
   readonly holdings: Pick<HoldingQuestions, 'ask'>;
   /** The active ring at the time of the call. */
   readonly current: (keyspace: string) => ActiveRing;
-  /** Throws what says that data must not go now: why-no-drops.ts. */
+  /** Throws the reason why data must not be dropped now: why-no-drops.ts. */
   readonly requireDropsAllowed: (active: ActiveRing) => void;
 }
 
 /**
- * Fenced by the active ring (nothing writes here any more), waits for what is under way. The file
- * goes to the trash when each holder has each of its records or a newer one: told by digests and
- * last rows, or else by an offer of every record that finds nothing missing. A crash at any point
- * leaves the file, and the drain begins again.
+ * Relies on the fence of the active ring, so nothing new is written here, and waits for the writes
+ * under way. The file goes to the trash when each holder has each of its records or a newer one.
+ * Digests and last rows show that, or else an offer of every record that finds nothing missing. A
+ * crash at any point leaves the file, and the drain begins again.
  */
 export async function drainPartition(
   ports: DrainPorts,
@@ -35,7 +35,8 @@ export async function drainPartition(
   if (ports.current(keyspace).id !== active.id) throw changed(partition);
   const holders = holdersOf(active.ring, partition);
   if (holders.length === 0 && active.self === null) throw reshaped(partition);
-  // From here on it misses writes: should a later ring name this device again, it must refill.
+  // From here on the file misses writes, so if a later ring names this device again, it must
+  // refill.
   if (held.state === 'ready') await ports.store.setState(keyspace, partition, 'filling');
   // failpoint: drain.fenced
   await Promise.all(holders.map((device) => confirmAll(ports, { active, partition, device })));
@@ -52,7 +53,9 @@ function changed(partition: number): CodedError {
   return new CodedError('RING_STALE', `partition ${partition} changed while it was drained`);
 }
 
-/** Its records are in other partitions now, and nobody can be asked whether they have all of these. */
+/**
+ * The records are in other partitions now, and no device can be asked whether it has all of them.
+ */
 function reshaped(partition: number): CodedError {
   const since = `partition ${partition} was split, merged or retired while this server was away`;
   const message = `${since}: no device can be shown its records, so its file stays`;
@@ -85,8 +88,8 @@ async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
 async function holdingOf(ports: DrainPorts, { active, partition, device }: Holder) {
   const { table } = active.ring;
   const holding = await ports.holdings.ask(active, device, partition);
-  // A table holder must be complete itself; a joiner takes over nothing yet, so having the records
-  // is enough.
+  // A holder that the table names must be complete itself. For a joiner it is enough to have the
+  // records, because it takes over nothing yet.
   const serves = table.some((row) => row[partition] === device);
   if (!holding || (serves && holding.state !== 'ready')) {
     throw new CodedError(

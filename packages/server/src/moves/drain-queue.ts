@@ -1,4 +1,5 @@
-// The files that this device gives up: those that are held back, and those under way.
+// The files that this device gives up: those that are held back, those that wait, and those being
+// drained.
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import {
@@ -21,15 +22,15 @@ import { isSurplus } from './plan-duties.ts';
 
 export interface DrainQueuePorts extends Omit<DrainPorts, 'holdings'>, CooldownPorts {
   readonly guard: DropGuard;
-  /** Where this server is reached. */
+  /** The address of this server. */
   readonly address: string;
   readonly onceComplete: OnceComplete;
-  /** Tells the throttle that there was some. */
+  /** Tells the throttle that a drain has run. */
   readonly onGivenUp: () => void;
 }
 
 interface Listener {
-  /** Whether a load or a takeover of it runs. */
+  /** Whether a load or a takeover of the partition runs. */
   readonly isBusy: (keyspace: string, partition: number) => boolean;
   readonly onDropped: (keyspace: string, partition: number) => void;
   readonly onFailed: (keyspace: string, error: unknown, retry: Partial<Retry>) => void;
@@ -42,13 +43,13 @@ interface Waiting {
   readonly partition: number;
 }
 
-/** Of one keyspace, in this life of the process. */
+/** Notes about one keyspace, kept for this life of the process. */
 interface DrainNotes {
-  /** Why drains have not ended yet. */
+  /** Why drains have not ended yet, by partition. */
   readonly reasons: Map<number, string>;
-  /** How often each of them has failed. */
+  /** How often each drain has failed, by partition. */
   readonly failures: Map<number, number>;
-  /** Partitions a drain runs for, and those that wait to run again after a failure. */
+  /** Partitions whose drain runs, or waits to run again after a failure. */
   readonly running: Set<number>;
 }
 
@@ -62,7 +63,7 @@ export class DrainQueue {
   readonly #ports: DrainQueuePorts;
   readonly #listener: Listener;
   readonly #notes = new Map<string, DrainNotes>();
-  /** By keyspace, as the last pass offered them. */
+  /** By keyspace, as offered by the last pass. */
   readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -78,8 +79,8 @@ export class DrainQueue {
   }
 
   /**
-   * Starts what may go of `partitions`. Called at every pass, so that the guard has seen each
-   * ring whose moves explain later drops. `infos`: all files of the keyspace.
+   * Starts draining those of `partitions` that may go. Called in every pass, so that the guard sees
+   * each ring whose moves explain later drops. `infos`: all files of the keyspace.
    */
   async offer(
     active: ActiveRing,
@@ -103,7 +104,7 @@ export class DrainQueue {
     }
     const goes = new Set(waiting.map(({ partition }) => partition));
     const complete = infos.filter((one) => one.state === 'ready' && goes.has(one.partition));
-    // Where that fails, as on a full disk, each drain notes its own file, or says why it cannot.
+    // If this fails, as on a full disk, each drain notes its own file, or reports why it cannot.
     await this.#ports.onceComplete.note(complete).catch(() => undefined);
     const sorted = waiting.sort((a, b) => failuresOf(a) - failuresOf(b));
     this.#waiting.set(keyspace, sorted);
@@ -127,7 +128,10 @@ export class DrainQueue {
     }
   }
 
-  /** Of all keyspaces one that failed least: those that wait for a dead device keep none back. */
+  /**
+   * Returns the drain with the fewest failures, from all keyspaces, so that drains which wait for a
+   * dead device do not hold others back.
+   */
   #next(): Waiting | undefined {
     const lists = [...this.#waiting.values()].filter(({ length }) => length > 0);
     const failures = ([first]: readonly Waiting[]): number => (first ? failuresOf(first) : 0);
@@ -138,7 +142,7 @@ export class DrainQueue {
     return this.#of(keyspace);
   }
 
-  /** What the ring does not give to others any more is not given up. */
+  /** Forgets partitions that the ring no longer gives to other devices. */
   forgetEnded(active: ActiveRing): void {
     const { reasons, failures } = this.#of(active.ring.keyspace);
     for (const noted of [reasons, failures]) {
@@ -148,7 +152,7 @@ export class DrainQueue {
     }
   }
 
-  /** What waits stays where it is. */
+  /** Waiting files stay where they are. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -225,7 +229,10 @@ export class DrainQueue {
   }
 }
 
-/** Others say it of this server, and it can be helped here alone: so with what helps. */
+/**
+ * Adds the hint to CALLER_UNPROVEN: other servers report it about this one, and it can be fixed
+ * only here.
+ */
 function whyNot(error: unknown): string {
   const message = messageOf(error);
   const isUnheard = error instanceof CodedError && error.code === 'CALLER_UNPROVEN';

@@ -1,4 +1,4 @@
-// Drops that wait for an operator: what judgeDrops says, remembered on disk before it counts.
+// Drops that wait for an operator: the result of judgeDrops, stored on disk before it takes effect.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { makeDirectory } from '@ringwright/node/durable-files';
@@ -18,7 +18,7 @@ const noteSchema = z.strictObject({
   held: z.array(partitionField).readonly(),
 });
 
-/** What an operator has seen of the drops that are held. */
+/** What an operator was shown of the drops that are held. */
 export interface ShownDrops {
   readonly ringId: string;
   readonly count: number;
@@ -29,12 +29,15 @@ export class DropGuard {
   readonly #mutex = new KeyedMutex();
   readonly #notes = new Map<string, DropNote>();
 
-  /** `directory`: a folder of its own. */
+  /** `directory`: a folder used by nothing else. */
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** Partitions that may not be dropped under this ring. `infos`: the files of its keyspace. */
+  /**
+   * Returns the partitions that may not be dropped under this ring. `infos`: the files of its
+   * keyspace.
+   */
   judge(active: ActiveRing, infos: readonly PartitionInfo[]): Promise<ReadonlySet<number>> {
     return this.#mutex.run(active.ring.keyspace, () => this.#judgeNow(active, infos));
   }
@@ -63,8 +66,8 @@ export class DropGuard {
   }
 
   /**
-   * Lets go what is held. Throws DROPS_DIFFER unless it is what the operator was shown: so many
-   * partitions, `quarantines` of them damaged, under this ring.
+   * Releases the held drops. Throws DROPS_DIFFER unless they are what the operator was shown: so
+   * many partitions under this ring, `quarantines` of them damaged.
    */
   confirm(active: ActiveRing, shown: ShownDrops, quarantines: number): Promise<void> {
     const { keyspace } = active.ring;
@@ -101,7 +104,10 @@ export class DropGuard {
   }
 }
 
-/** None where the ring does not name this device: moves from nobody fill slots that were lost. */
+/**
+ * Returns the partitions that this ring moves away, splits or merges. None if the ring does not
+ * name this device: a move whose `from` is null fills a slot that was lost.
+ */
 function leavingOf({ ring, self }: ActiveRing): number[] {
   if (self === null) return [];
   const moved = ring.moves.filter(({ from }) => from === self);

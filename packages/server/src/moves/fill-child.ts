@@ -1,5 +1,5 @@
-// Fills the files of children from those of their parents on this very device: partitions that are
-// split or merged. No byte leaves the device. Why nothing is lost: SPLITS.md beside this.
+// Fills the files of child partitions from those of their parents on this device, after a split or
+// merge. No byte leaves the device. SPLITS.md explains why nothing is lost.
 import { must } from '@ringwright/base/assert';
 import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
 import type { Write } from '@ringwright/partition/file/record';
@@ -17,10 +17,11 @@ import type { LoadPorts, LoadTask } from './load-partition.ts';
 type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
 
 /**
- * The parents from whose files here the child is filled; null where it comes from other devices.
- * Before the table names the child they are the only source. After that a file that never was
- * complete, since this server was started again, is filled from them as far as they are still here.
- * A child that begins empty gets nothing from them, and is complete on the same terms.
+ * Returns the parents whose files here fill the child; null if it is filled from other devices.
+ * Before the table names the child, its parents are the only source. Afterwards they fill a file
+ * that never was complete because this server restarted, if all of them are still complete here. A
+ * child that begins empty takes nothing from its parents, and counts as complete under the same
+ * conditions.
  */
 export function parentsHere(store: Store, { active, partition, move }: Child): number[] | null {
   const { reshape, keyspace } = active.ring;
@@ -39,11 +40,11 @@ function isComplete(store: Store, { ring }: ActiveRing, partition: number): bool
 }
 
 /**
- * Resolves when the child has what its parents here have: records, open promises, and what stands
- * for dropped tombstones. While parents take requests, each write to them goes to the child too.
- * One pass over a parent fills all of its children that are to be filled here; whoever comes for
- * another of them waits for its end. Throws PARTITION_FILLING for a parent that is not complete,
- * DISK_FULL.
+ * Resolves when the child has what its parents here have: records, open promises, and the floor and
+ * barrier of dropped tombstones. While parents take requests, each write to them goes to the child
+ * too. One pass over the parents fills all their children that are to be filled here; a call for
+ * another child waits for the end of that pass. Throws PARTITION_FILLING for a parent that is not
+ * complete, and DISK_FULL.
  */
 export async function fillChild(
   ports: LoadPorts,
@@ -65,7 +66,10 @@ export async function fillChild(
   onProgress({ rows: given.rows, bytes: given.bytes });
 }
 
-/** Once the table names children, each of them is a refill of its own. */
+/**
+ * Returns the other children for the same pass. None once the table names the children: then each
+ * is a refill of its own.
+ */
 function siblingsOf(
   store: Store,
   { active, partition }: Omit<Child, 'move'>,
@@ -81,14 +85,14 @@ function siblingsOf(
   return store.children.fills.unfilled(siblings.map((id) => ({ keyspace, partition: id })));
 }
 
-/** Those of one pass. */
+/** The parents and children of one pass. */
 interface Family {
   readonly keyspace: string;
   readonly parents: readonly number[];
   readonly children: readonly PartitionPlace[];
   readonly partitioner: Partitioner;
   readonly childOf: (key: Uint8Array) => number;
-  /** Parents take requests, and each write to them goes to the children too. */
+  /** Whether the parents take requests, so that each write to them goes to the children too. */
   readonly isShared: boolean;
 }
 
@@ -129,7 +133,8 @@ async function fillAll(
       before[index]?.incarnation === incarnation && before[index]?.floorMs === floorMs,
   );
   if (!isSame) throw filling(task.partition);
-  // What all parents stand for; what one of them alone had dropped, nobody gives any more.
+  // The lowest floor holds for all parents. Records that only one parent had dropped are not
+  // offered by any holder any more.
   const floorMs = Math.min(...after.map((one) => one.floorMs));
   const barrierMs = Math.max(...after.map((one) => one.barrierMs));
   await Promise.all(
@@ -140,11 +145,14 @@ async function fillAll(
   return adopted;
 }
 
-/** When it resolves, whatever the parents took is in their files or has gone to the children too. */
+/**
+ * When this resolves, whatever the parents have taken is in their files or was written to the
+ * children too.
+ */
 async function share(store: Store, family: Family): Promise<void> {
   mirror(store, family, 'promises');
   await store.children.allBefore(family.children);
-  // In one turn: a child knows all promises before the first record that one may keep out.
+  // In one turn: a child knows all promises before the first record that one of them may keep out.
   const promised = store.write(promisesOf(store, family));
   mirror(store, family, 'all');
   await promised;

@@ -1,5 +1,6 @@
-// Which partitions this directory has had complete files of: held.json. One whose folder is gone
-// when the server starts is lost; without the note it would begin empty, as in a new cluster.
+// held.json: the partitions of which this directory has had complete files. If the folder of one is
+// gone when the server starts, the partition is lost. Without this note it would begin empty, as in
+// a new cluster.
 import { join } from 'node:path';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
@@ -19,7 +20,7 @@ const heldSchema = z.strictObject({
 export class HeldFiles {
   readonly #file: string;
   #held: ReadonlyMap<string, ReadonlySet<number>>;
-  /** By keyspace, those that went to the trash since the last pass. */
+  /** Partitions that went to the trash since the last pass, by keyspace. */
   readonly #givenUp = new Map<string, Set<number>>();
   readonly #turns = new KeyedMutex();
 
@@ -32,7 +33,7 @@ export class HeldFiles {
     return join(directory, 'held.json');
   }
 
-  /** Throws DISK_FAILED when what was noted cannot be read. */
+  /** Throws DISK_FAILED when the notes cannot be read. */
   static async load(directory: string): Promise<HeldFiles> {
     const file = HeldFiles.file(directory);
     const { keyspaces = {} } = (await readState(file, heldSchema)) ?? {};
@@ -52,15 +53,15 @@ export class HeldFiles {
     );
   }
 
-  /** Every holder has its records: no file is lost when it is not there any more. */
+  /** To be called when every holder has the records of a file: its absence is then no loss. */
   giveUp(keyspace: string, partition: number): void {
     getOrMake(this.#givenUp, keyspace, () => new Set()).add(partition);
   }
 
   /**
-   * Notes what a pass found: files that are complete, and those that were given up. Durable when
-   * it resolves. No write is held up for it: a folder that somebody deletes in the moment after it
-   * was made, and kills the server too, is taken for new.
+   * Notes what a pass found: files that are complete, and those that were drained. Durable when it
+   * resolves. Writes do not wait for it. So if somebody deletes a folder just after it was made,
+   * and the server is killed too, the partition counts as new.
    */
   follow(active: ActiveRing, states: ReadonlyMap<number, PartitionState>): Promise<void> {
     return this.#turns.run('held', () => this.#follow(active, states));
@@ -73,7 +74,7 @@ export class HeldFiles {
     const added = ready.filter((partition) => !held.has(partition));
     const givenUp = this.#givenUp.get(keyspace);
     this.#givenUp.delete(keyspace);
-    // A ring that does not name this device says nothing of files that are not here.
+    // A ring that does not name this device says nothing about files that are missing here.
     const isGivenUp = (partition: number): boolean =>
       active.self !== null || givenUp?.has(partition) === true;
     const isGone = (partition: number): boolean =>

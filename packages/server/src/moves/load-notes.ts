@@ -1,22 +1,22 @@
-// What the queue of loads knows of one keyspace, in this life of the process. Plain data.
+// What the queue of loads knows about one keyspace, in this life of the process. Plain data.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { LoadStage } from '@ringwright/wire/moves';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
 export interface LoadAttempt {
-  /** Of the move it was for; null for a refill. */
+  /** The move that the attempt was for; null for a refill. */
   readonly assignment: number | null;
-  /** One after the other. */
+  /** Number of failures in a row. */
   readonly failures: number;
-  /** Of them, copies of the device replaced that were not what their manifest said. */
+  /** How many of these were copies from the replaced device that did not match their manifest. */
   readonly sourceFaults: number;
-  /** The last one found the disk too full for a file whose size is known. */
+  /** Whether the last attempt found the disk too full for a file of known size. */
   readonly lacksRoom: boolean;
-  /** The next attempt waits for this time of the monotonic clock. */
+  /** Time of the monotonic clock before which no attempt starts. */
   readonly notBeforeMs: number;
 }
 
-/** How far a load is: what /v1/status and the rollout show. */
+/** The progress of a load, as shown in /v1/status and by the rollout. */
 export interface LoadProgress {
   readonly keyspace: string;
   readonly partition: number;
@@ -28,9 +28,9 @@ export interface LoadProgress {
   readonly rows: number;
   /** Whole files received that passed length, keyed checksum, check and digest. */
   readonly copiesVerified: number;
-  /** Why it waits, or why the last attempt failed; empty when it just runs. */
+  /** Why it waits, or why the last attempt failed; empty while it simply runs. */
   readonly reason: string;
-  /** The last attempt found too little on this disk, or on that of the device it comes from. */
+  /** Set if the last attempt found too little room on this disk or on that of the source. */
   readonly room: LackedRoom | null;
 }
 
@@ -39,7 +39,7 @@ export interface LackedRoom {
   readonly neededBytes: number;
 }
 
-/** What DISK_FULL names; null: it is another error, or names no bytes. */
+/** Returns the bytes that a DISK_FULL error names; null for another error, or if it names none. */
 export function lackedRoom(error: unknown): LackedRoom | null {
   if (!(error instanceof CodedError) || error.code !== 'DISK_FULL') return null;
   const { freeBytes, neededBytes } = error.details;
@@ -71,7 +71,7 @@ export interface LoadNotes {
   readonly attempts: Map<number, LoadAttempt>;
   /** Signed receipts of moves loaded in this life, by assignment id. */
   readonly receipts: Map<number, string>;
-  /** Partitions a load runs for. */
+  /** Partitions for which a load runs. */
   readonly running: Set<number>;
 }
 
@@ -93,7 +93,7 @@ export function newLoadNotes(): LoadNotes {
   };
 }
 
-/** What was noted for moves that the ring no longer lists has had its time. */
+/** Drops the notes about moves that the ring no longer lists. */
 export function forgetEndedLoads({ ring, self }: ActiveRing, notes: LoadNotes): void {
   const inFlight = new Set(
     ring.moves.flatMap((move) => (move.to === self ? [move.assignment] : [])),

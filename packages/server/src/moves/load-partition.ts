@@ -26,15 +26,15 @@ export interface LoadTask {
   readonly partition: number;
   /** The move that brings the partition here; null for a holder that lost its records. */
   readonly move: Move | null;
-  /** The file here was complete when a ring took the partition away: it may lack little. */
+  /** The file here was complete when a ring took the partition away, so it may lack only little. */
   readonly isReturning?: boolean;
-  /** An operator has said that what there is must do. */
+  /** An operator has decided that the available records must do. */
   readonly isForced?: boolean;
-  /** What earlier attempts found; absent at the first. */
+  /** What earlier attempts found; absent in the first one. */
   readonly earlier?: {
-    /** Copies of the device replaced that were not what their manifest said. */
+    /** Copies from the replaced device that did not match their manifest. */
     readonly sourceFaults: number;
-    /** Of the file, if the disk had no room for it; else null. */
+    /** Bytes of the file if the disk had no room for it; else null. */
     readonly bytes: number | null;
   };
   readonly onProgress: (change: Partial<LoadProgress>) => void;
@@ -42,21 +42,21 @@ export interface LoadTask {
 
 /** Where the records came from, for the receipt. */
 export interface Loaded {
-  /** The device that gave its whole file, and what it said of it; null when none did. */
+  /** The device that gave its whole file, and its description of the file; null if none did. */
   readonly copy: (CopyResult & { readonly device: number }) | null;
-  /** Devices that gave all their records, one after the other. */
+  /** Devices that gave all their records, in order. */
   readonly merged: readonly number[];
-  /** Fewer devices gave theirs than a quorum's records need; absent: enough did. */
+  /** Fewer devices gave their records than are needed to cover every quorum; absent: enough did. */
   readonly isForced?: boolean;
 }
 
 /**
- * After it resolves, this device holds every record that a quorum acknowledged before it began, and
- * through its own writes those acknowledged since. The source is the device replaced in the slot;
- * when that one cannot give its file, or when the slot is a new one, N - W + 1 other slots: one of
- * them took part in every quorum. A child of partitions that are split or merged comes from the
- * files here. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before
- * the source is asked, and COPY_INVALID for the source's first bad copies.
+ * When it resolves, this device holds every record that a quorum acknowledged before the load
+ * began, and through its own writes those acknowledged since. The source is the device replaced in
+ * the slot. If that device cannot give its file, or the slot is new, N - W + 1 other slots are the
+ * source: one of them took part in every quorum. A child of a split or merge is filled from the
+ * files here. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before the source is
+ * asked, and COPY_INVALID for the first bad copies of the source.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<Loaded> {
   const { active, partition, move, earlier } = task;
@@ -66,7 +66,7 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
     return { copy: null, merged: [] };
   }
   const { sourceFaults, bytes: lacking } = earlier ?? { sourceFaults: 0, bytes: null };
-  // The source need not take a snapshot for a disk that has no room for it.
+  // Spares the source a snapshot for a disk that has no room for it.
   if (lacking !== null) await ports.store.copies.requireRoom(lacking);
   const slots = slotsOf(active.ring, partition);
   const others = slots
@@ -77,7 +77,8 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
       const copy = await takeFile(ports, task, move.from);
       return { copy, merged: copy === null ? [move.from] : [] };
     } catch (error) {
-      // One more bad copy of the device that has everything costs less than merging the others.
+      // The replaced device has everything, so another bad copy of it costs less than merging the
+      // others.
       const isFirst = isInvalid(error) && sourceFaults + 1 < copySourceFaultsMax;
       if (isFirst || !isAway(error)) throw error;
       task.onProgress({ reason: `d${move.from}: ${error.message}; trying the other slots` });
@@ -88,10 +89,10 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
 }
 
 /**
- * The whole file of the first device that gives it, then all records of further ones, until enough
- * gave theirs. A refill is also done when every other device gave all it has and that suffices,
- * even if some are filling themselves: there is nothing more to wait for, and they may be waiting
- * for this one.
+ * Takes the whole file of the first device that gives it, then all records of further devices,
+ * until enough have given theirs. A refill also succeeds when every other device gave all it has
+ * and that suffices, even if some are filling themselves: there is nothing more to wait for, and
+ * they may be waiting for this device.
  */
 async function loadFromOthers(
   ports: LoadPorts,
@@ -99,7 +100,7 @@ async function loadFromOthers(
   { others, needed }: { readonly others: readonly number[]; readonly needed: number },
 ): Promise<Loaded> {
   const isRefill = task.move === null;
-  // It is tried again every few seconds: what cannot end must not copy a file each time.
+  // A load is retried every few seconds. One that cannot succeed must not copy a file each time.
   const seen = await sourcesOf(ports, task, others);
   const ends = isRefill ? suffices(seen, needed) : seen.ready.length >= needed;
   if (!ends && task.isForced !== true) throw tooFew(task, seen, needed);
@@ -137,7 +138,7 @@ async function loadFromOthers(
     const rest = [...seen.filling, ...seen.lost].filter((device) => !gave(device));
     for (const device of rest) await attempt(device, () => merge(device));
     const isAll = sources() === others.length;
-    // One that has lost its copy meanwhile gave less than it was counted for.
+    // A device that has lost its copy meanwhile gave less than it was counted for.
     if (ends && isAll && suffices(await sourcesOf(ports, task, others), needed)) {
       return { copy, merged };
     }
@@ -153,7 +154,9 @@ async function loadFromOthers(
   throw tooFew(task, about, needed);
 }
 
-/** All the device has: by what was missed here, which gives null, or by its whole file. */
+/**
+ * Takes all that the device has: only the missed records, which returns null, or its whole file.
+ */
 async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
   const caughtUpFile = await catchUpFile(ports, task, device);
   if (caughtUpFile === null) return copyAndCatchUp(ports, task, device);
@@ -189,12 +192,12 @@ function isInvalid(error: unknown): boolean {
   return error instanceof CodedError && error.code === 'COPY_INVALID';
 }
 
-/** It will give its file: nobody else needs to be asked for it. */
+/** The device will give its file later, so no other device needs to be asked. */
 function isBusy(error: unknown): error is CodedError {
   return error instanceof CodedError && error.code === 'COPY_BUSY';
 }
 
-/** It cannot give its file now: another device may give what it cannot. */
+/** The device cannot give its file now. Another device may give its own. */
 function isAway(error: unknown): error is CodedError {
   return error instanceof CodedError && error.retry === 'other-server';
 }

@@ -1,4 +1,4 @@
-// The loads of this device: those that wait, those that run, and what became of earlier attempts.
+// The loads of this device: waiting ones, running ones, and the results of earlier attempts.
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
@@ -33,26 +33,29 @@ import {
 } from './waiting-load.ts';
 
 export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPorts {
-  /** What operators have said of moves. */
+  /** The operator's controls of moves. */
   readonly controls: Pick<MoveControls, 'isPaused' | 'priority' | 'forceReason' | 'endForce'>;
   readonly onceComplete: OnceComplete;
   readonly signReceipt: (receipt: LoadReceipt) => string;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
   readonly onRepair: (repair: Repair) => void;
-  /** A load has ended, well or not: its file may serve now, or is to be offered again. */
+  /**
+   * Called when a load has ended, well or not: its file may serve now, or the load must be offered
+   * again.
+   */
   readonly onEnded: () => void;
 }
 
 export class LoadQueue {
   readonly #ports: LoadQueuePorts;
   readonly #notes = new Map<string, LoadNotes>();
-  /** Of each keyspace and source, the most urgent first. */
+  /** By keyspace and source, sorted by urgency. */
   readonly #waiting = new Map<string, ReadonlyMap<string, WaitingLoad[]>>();
   readonly #running = new Set<WaitingLoad>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
   readonly #cooldown: Cooldown;
-  /** By the name of the source. An entry whose time is over stays until the next refusal. */
+  /** By the name of the source. An expired entry stays until the next refusal. */
   readonly #busy = new Map<string, BusySource>();
   #closed = false;
 
@@ -61,7 +64,10 @@ export class LoadQueue {
     this.#cooldown = new Cooldown(ports);
   }
 
-  /** What a pass found to load of one keyspace takes the place of what waited, and may start. */
+  /**
+   * Replaces the waiting loads of one keyspace by those that a pass found, and starts what may
+   * start.
+   */
   offer(active: ActiveRing, steps: readonly LoadStep[]): void {
     const { controls } = this.#ports;
     const notes = this.#of(active.ring.keyspace);
@@ -76,7 +82,7 @@ export class LoadQueue {
       active.ring.keyspace,
       ({ partition, assignment }) => wanted.get(partition) === assignment,
     );
-    // The pass may have looked before a load began, or ended.
+    // The pass may have looked before a load began or ended.
     const isOpen = ({ partition, assignment }: WaitingLoad): boolean =>
       !notes.running.has(partition) && notes.loaded.get(partition) !== assignment;
     this.#wait(active.ring.keyspace, offered.filter(isOpen));
@@ -84,8 +90,8 @@ export class LoadQueue {
   }
 
   /**
-   * Loads under way for these assignments end where they are, which is no failure. Those that wait
-   * do so no longer, until a pass offers them again.
+   * Ends running loads of these assignments, which is no failure. Removes waiting ones until a pass
+   * offers them again.
    */
   stop(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
     const isMeant = ({ assignment, keyspace: of }: WaitingLoad): boolean =>
@@ -107,17 +113,17 @@ export class LoadQueue {
     return this.#of(keyspace);
   }
 
-  /** Moves that the ring no longer lists have had their time. */
+  /** Forgets moves that the ring no longer lists. */
   forgetEnded(active: ActiveRing): void {
     forgetEndedLoads(active, this.#of(active.ring.keyspace));
   }
 
-  /** The partition serves now, or its file is given up. */
+  /** To be called when the partition serves, or when its file is given up. */
   forgetLoaded(keyspace: string, partition: number): void {
     this.#of(keyspace).loaded.delete(partition);
   }
 
-  /** Its file was replaced by an empty one. */
+  /** To be called when the file was replaced by an empty one. */
   forget(keyspace: string, partition: number): void {
     const { loaded, progress, attempts } = this.#of(keyspace);
     for (const noted of [loaded, progress, attempts]) noted.delete(partition);
@@ -138,7 +144,7 @@ export class LoadQueue {
     this.#waiting.set(keyspace, bySource);
   }
 
-  /** `saysWhy`: also of those that nobody has a place for. */
+  /** `saysWhy`: also notes why each remaining load waits. */
   #fill({ saysWhy = false } = {}): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
@@ -154,7 +160,7 @@ export class LoadQueue {
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
   }
 
-  /** A move that was cancelled must not go on filling the disk. */
+  /** Stops loads whose move was cancelled, so that they do not go on filling the disk. */
   #stopEnded({ ring }: ActiveRing): void {
     const inFlight = new Set(ring.moves.map(({ assignment }) => assignment));
     const reason = new CodedError('MOVE_STOPPED', `version ${ring.version} has no such move`);
@@ -171,7 +177,7 @@ export class LoadQueue {
     const at = waiting.indexOf(chosen);
     if (at >= 0) waiting.splice(at, 1);
     const onProgress = (change: Partial<LoadProgress>): void => {
-      // Called for every chunk and every batch: here is where a load that was stopped ends.
+      // Called for every chunk and every batch: a stopped load ends here.
       chosen.stop.signal.throwIfAborted();
       showProgress(chosen, change);
     };
@@ -213,15 +219,15 @@ export class LoadQueue {
   }
 
   /**
-   * Whether the file here was complete once. It lacks writes by now: until the table names this
-   * device, and the old quorums are gone, it must not pass for a complete one.
+   * Whether the file here was complete once. It lacks writes by now, so it is marked `filling`: it
+   * must not pass for complete before the table names this device and the old quorums are gone.
    */
   async #isReturning({ keyspace, partition, stop }: WaitingLoad): Promise<boolean> {
     const { store, onceComplete } = this.#ports;
     const held = store.info(keyspace, partition);
     if (held?.state === 'ready') {
       await onceComplete.note([held]);
-      stop.signal.throwIfAborted(); // by a ring that has no such move any more
+      stop.signal.throwIfAborted(); // by a ring without this move
       await store.setState(keyspace, partition, 'filling');
     }
     return held !== null && onceComplete.has(held);
@@ -232,8 +238,8 @@ export class LoadQueue {
   }
 
   /**
-   * Tried again after a pause that doubles, for as long as the ring asks for it. A busy source
-   * and a cut are no failures: others go ahead meanwhile.
+   * Plans the next attempt, as long as the ring asks for the load. The pause doubles with each
+   * failure. A busy source and a cut copy do not count as failures: other loads go first meanwhile.
    */
   #failed(failed: WaitingLoad, error: unknown): void {
     if (this.#closed) return;
@@ -252,7 +258,7 @@ export class LoadQueue {
       : dutyRetryMs * 2 ** before.failures;
     const notBeforeMs = nowMs + Math.min(pauseMs, dutyRetryMsMax);
     const isBusy = code === 'COPY_BUSY';
-    // What says when to ask again is no matter of places.
+    // A source that says when to ask again is in a cooldown, and not out of places.
     const hasTime = isBusy && retryAfterMs(error, 0) > 0;
     if (isBusy) {
       const places = hasTime ? 0 : this.#comingFrom(failed.sourceName) - 1;

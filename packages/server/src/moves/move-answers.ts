@@ -1,4 +1,4 @@
-// This device's answers about moves that it joins by: what operators say of them, and receipts.
+// This device's answers about the moves it joins by: operators' controls, and receipts.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
@@ -17,14 +17,14 @@ export interface MovePorts {
   readonly store: Pick<Store, 'info'>;
 }
 
-/** Why loads under way end; without a text they go on. */
+/** Why each action ends the loads under way. For actions without a text, loads go on. */
 const stopTexts: Partial<Record<MoveAction, string>> = {
   pause: 'paused by an operator',
   retry: 'begun anew by an operator',
   force: 'forced by an operator',
 };
 
-/** What was asked for holds, and survives a restart, when it is answered. */
+/** When it resolves, the operator's order is in force and survives a restart. */
 export async function answerMoveControl(
   { rings, controls, reconciler, store }: MovePorts,
   { keyspace, action, assignments, refills: asked = [], reason }: RequestOf<typeof moveControl>,

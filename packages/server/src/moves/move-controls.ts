@@ -1,5 +1,5 @@
-// Which moves an operator has paused or put first. Durable: a restart must not resume what somebody
-// stopped, perhaps because the disk was filling up.
+// Which moves an operator has paused, put first or forced. Durable: a restart must not resume what
+// somebody stopped, perhaps because the disk was filling up.
 import { join } from 'node:path';
 import type { Move } from '@ringwright/ring/move';
 import type { MoveAction } from '@ringwright/wire/moves';
@@ -8,16 +8,16 @@ import { LatestState, readState } from '../device/state-file.ts';
 
 const controlsSchema = z.strictObject({
   format: z.literal(1),
-  /** Assignment ids by keyspace; those to come first in their order. */
+  /** Assignment ids by keyspace; `first` in order of priority. */
   keyspaces: z.record(
     z.string(),
     z.strictObject({
       paused: z.array(z.int()),
       first: z.array(z.int()),
-      /** Until the partition serves: a later refill may not do with less. */
+      /** Valid until the partition serves: a later refill may not make do with less. */
       forced: z.array(
         z.strictObject({
-          /** Null: a refill, which no move brings. */
+          /** Null for a refill, which belongs to no move. */
           assignment: z.nullable(z.int()),
           partition: z.int(),
           reason: z.string(),
@@ -40,7 +40,7 @@ export class MoveControls {
     this.#state = new LatestState(file, controlsSchema, stored);
   }
 
-  /** Throws DISK_FAILED when what was noted cannot be read. */
+  /** Throws DISK_FAILED when the notes cannot be read. */
   static async load(directory: string): Promise<MoveControls> {
     const file = join(directory, 'moves.json');
     const stored = await readState(file, controlsSchema);
@@ -55,7 +55,7 @@ export class MoveControls {
     return this.of(keyspace).paused.includes(assignment);
   }
 
-  /** Higher goes first; 0 for what nobody put first. */
+  /** Higher goes first; 0 if the move was not put first. */
   priority(keyspace: string, assignment: number): number {
     const { first } = this.of(keyspace);
     const at = first.indexOf(assignment);
@@ -63,8 +63,8 @@ export class MoveControls {
   }
 
   /**
-   * Why a partition may join, or refill, without all records; null when it may not. Of a move: of
-   * that move only.
+   * Returns why a partition may join or refill without all records; null if it may not. For a move,
+   * only a reason given for that move counts.
    */
   forceReason(keyspace: string, partition: number, assignment: number | null): string | null {
     const found = this.of(keyspace).forced.findLast(
@@ -74,15 +74,15 @@ export class MoveControls {
   }
 
   /**
-   * Durable when it resolves. What is noted of moves that are not in flight any more, and were not
-   * named, is dropped with it: assignment ids never come back.
+   * Durable when it resolves. Drops notes of moves that are no longer in flight and were not named:
+   * assignment ids never come back.
    */
   async change(
     keyspace: string,
     action: MoveAction,
     order: {
       readonly moves: readonly Pick<Move, 'assignment' | 'partition'>[];
-      /** Partitions to be refilled with what there is: of force only. */
+      /** Partitions to refill with what there is; for the action `force` only. */
       readonly refills?: readonly number[];
       readonly inFlight: ReadonlySet<number>;
       readonly reason: string | null;
@@ -115,7 +115,7 @@ export class MoveControls {
     await this.#state.save();
   }
 
-  /** The partition serves: from now on it is like any other. */
+  /** To be called when the partition serves: from now on it is like any other. */
   async endForce(keyspace: string, partition: number): Promise<void> {
     const control = this.of(keyspace);
     const forced = control.forced.filter((one) => one.partition !== partition);

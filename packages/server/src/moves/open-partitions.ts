@@ -1,5 +1,5 @@
-// Begins each partition that the table gives this device and that has no file here: empty and ready
-// in a new cluster, otherwise empty and to be refilled.
+// Creates a file for each partition that the table gives this device and that has none here: empty
+// and ready in a new cluster, otherwise empty and to be refilled.
 
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { inWaves } from '@ringwright/base/in-waves';
@@ -20,25 +20,26 @@ export interface OpenPorts {
   readonly onRepair: (repair: Repair) => void;
   readonly devices: DeviceCaller;
   /**
-   * True when a device remembers another data directory at this device's address, or a later state
-   * of this one: it was wiped, or put back from a backup.
+   * True if a device remembers another data directory at this device's address, or a later state of
+   * this one: this device was wiped, or restored from a backup.
    */
   readonly isUnknownPeer: (active: ActiveRing, device: number) => boolean;
 }
 
-/** What the other slots of a partition said. */
+/** What the devices of the other slots of a partition answered. */
 interface Survey {
   answered: number;
-  /** What the file here is to begin as. */
+  /** The state with which the file here is to begin. */
   state: PartitionState;
 }
 
 /**
- * A device without a file must not serve an empty one when it held records before: a quorum may
- * count on it. What this directory once held complete is lost, whatever the others say. A partition
- * that was split off here is filled from its parents. Any other begins empty, but only if another
- * slot's device answers, none has records, and none knows an earlier life of this device: what that
- * one had acknowledged is lost. Resolves with the partitions about which nobody answered yet.
+ * A device without a file must not serve an empty one if it held records before, since a quorum may
+ * count on it. A partition that this directory once held complete is lost, whatever the others say.
+ * A child of a split or merge here is filled from its parents. Any other begins empty and ready
+ * only if the device of another slot answers, none has records, and none knows an earlier life of
+ * this device, whose acknowledged records would be lost. Resolves to the partitions about which no
+ * device has answered yet.
  */
 export async function openPartitions(
   ports: OpenPorts,
@@ -69,7 +70,7 @@ export async function openPartitions(
   return undecided;
 }
 
-/** Asks each other device once. Partitions without other slots have no survey. */
+/** Asks each other device once. Partitions without other slots get no survey. */
 async function surveyPeers(
   ports: OpenPorts,
   active: ActiveRing,

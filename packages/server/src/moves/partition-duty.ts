@@ -1,4 +1,5 @@
-// GET /v1/duty/RING/PARTITION: what a ring asks of a partition's devices, and what this one has.
+// GET /v1/duty/RING/PARTITION: the duties that a ring gives each device of a partition, and what
+// this device has.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
@@ -16,13 +17,13 @@ interface DutyPorts {
 }
 
 interface DeviceDuty {
-  /** Device id in the ring, and where it listens. */
+  /** Device id in the ring; `address` is where the device listens. */
   readonly device: number;
   readonly address: string;
   readonly duty: Duty['kind'];
-  /** The move that brings the partition there. */
+  /** The move that brings the partition to this device. */
   readonly move: Move | null;
-  /** Devices that must have every record it has. */
+  /** Devices that must have every record that this device has. */
   readonly pushTo: readonly number[];
 }
 
@@ -31,17 +32,26 @@ interface PartitionDuty {
   readonly version: number;
   readonly id: string;
   readonly partition: number;
-  /** The version that last changed who takes its reads or writes: older ones are refused. */
+  /**
+   * The version that last changed who takes reads or writes of the partition. Requests with older
+   * versions are refused.
+   */
   readonly minVersion: number;
-  /** This device's; null when the ring does not name it. UNLOAD also where nothing ever was. */
+  /**
+   * The duty of this device; null if the ring does not name it. UNLOAD also where there never was a
+   * file.
+   */
   readonly here: (DeviceDuty & HereDuty) | null;
-  /** Every device that the partition concerns, those it leaves included: replica order, joiners. */
+  /**
+   * Every device that the partition concerns, also those it leaves: in replica order, joiners
+   * included.
+   */
   readonly devices: readonly DeviceDuty[];
 }
 
 interface HereDuty {
   readonly file: HeldFile | null;
-  /** How far the load is, or why the file is still here; null when the duty is done. */
+  /** The progress of the load, or why the file is still here; null when the duty is done. */
   readonly waits: string | null;
 }
 

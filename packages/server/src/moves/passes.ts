@@ -1,5 +1,5 @@
-// When passes over a keyspace run: one at a time, once more when something changed meanwhile, soon
-// after steps that ended, and after a pause for what failed.
+// Decides when passes over a keyspace run: one at a time, again if something changed meanwhile,
+// soon after steps that ended, and after a pause for steps that failed.
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { dutyRetryMs, failureTellingMs } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
@@ -16,9 +16,9 @@ export interface Failing {
 }
 
 export interface Retry {
-  /** Called before it is tried again. */
+  /** Called before the step is tried again. */
   readonly release: () => void;
-  /** At least; where another retry is planned already, that one counts. */
+  /** Minimum pause before the retry. If another retry is planned already, its pause counts. */
   readonly pauseMs: number;
 }
 
@@ -28,18 +28,18 @@ interface PassesPorts {
   readonly monotonicMs: () => number;
 }
 
-/** Of one keyspace, in this life of the process. */
+/** State of one keyspace, in this life of the process. */
 interface State {
-  /** The one under way; null between passes. */
+  /** The pass under way; null between passes. */
   pass: Promise<void> | null;
   again: boolean;
-  /** How long the last one took. */
+  /** How long the last pass took. */
   tookMs: number;
-  /** A timer will begin one. */
+  /** Whether a timer will begin a pass. */
   isDue: boolean;
-  /** What failed last, by the kind of step: why, and when. */
+  /** The last failure by kind of step: the reason and the time. */
   readonly failing: Map<string, Failing & { readonly ms: number }>;
-  /** What the next retry lets go; null while none is planned. */
+  /** Functions that the next retry calls first; null while none is planned. */
   releases: (() => void)[] | null;
 }
 
@@ -53,7 +53,7 @@ export class Passes {
     this.#ports = ports;
   }
 
-  /** Begins one, or has the one under way followed by another. */
+  /** Begins a pass, or makes another one follow the pass under way. */
   begin(keyspace: string): void {
     const state = this.#of(keyspace);
     state.again = true;
@@ -63,7 +63,7 @@ export class Passes {
     });
   }
 
-  /** One of every keyspace, after a load or a drain. */
+  /** Begins a pass of every keyspace soon, after a load or a drain. */
   beginSoon(): void {
     for (const [keyspace, state] of this.#states) {
       if (state.isDue || this.#closed) continue;
@@ -75,7 +75,7 @@ export class Passes {
     }
   }
 
-  /** Whatever failed is tried again after a pause, for as long as the ring asks for it. */
+  /** Notes a failed step, which is tried again after a pause as long as the ring asks for it. */
   failed(step: FailedStep, error: unknown, retry: Partial<Retry> = {}): void {
     if (this.#closed) return;
     this.#ports.onError(step, error);
@@ -86,8 +86,8 @@ export class Passes {
   }
 
   /**
-   * One for all failures: were each followed by a pass of its own, and each partition failed in
-   * it again, as on a full disk, they would multiply until memory ends.
+   * One retry serves all failures. If each failure had a pass of its own, and each partition failed
+   * in it again, as on a full disk, passes would multiply until memory ran out.
    */
   retry(keyspace: string, retry: Partial<Retry> = {}): void {
     if (this.#closed) return;
@@ -106,8 +106,9 @@ export class Passes {
   }
 
   /**
-   * Why, by the kind of step. A step may fail long after the pass that began it: it is told until
-   * it has not failed for as long as its retries may take.
+   * Returns the reasons of failures by kind of step. A step may fail long after the pass that began
+   * it, so a failure is reported until it has not recurred for failureTellingMs, as long as retries
+   * may take.
    */
   failing(keyspace: string): (Failing & { readonly step: string })[] {
     const since = this.#ports.monotonicMs() - failureTellingMs;
@@ -115,12 +116,12 @@ export class Passes {
     return failing.map(([step, { reason, room }]) => ({ step, reason, room }));
   }
 
-  /** Resolves when none runs. */
+  /** Resolves when no pass runs. */
   async idle(keyspace: string): Promise<void> {
     await this.#of(keyspace).pass;
   }
 
-  /** None begins any more. */
+  /** Begins no more passes. */
   close(): void {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -155,7 +156,10 @@ export class Passes {
   }
 }
 
-/** A pass looks at every partition: with thousands of them it takes a twentieth of the time. */
+/**
+ * A pass looks at every partition. This pause keeps passes to a twentieth of the time, also with
+ * thousands of partitions.
+ */
 function restMs({ tookMs }: State): number {
   return Math.min(19 * tookMs, dutyRetryMs);
 }

@@ -1,4 +1,4 @@
-// What a device has to do so that its files match a ring, as a list for the reconciler. Pure.
+// Lists what a device has to do so that its files match a ring, for the reconciler. Pure.
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
@@ -9,7 +9,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 export type DutyStep =
   /** The table names this device and there is no file: begin empty or refill, as the peers say. */
   | { readonly kind: 'open'; readonly partition: number }
-  /** A move is PROPOSED: take writes, which live in the log until the copy has come. */
+  /** A move is PROPOSED: take writes, which stay in the log until the copy has come. */
   | { readonly kind: 'accept'; readonly partition: number; readonly move: Move }
   /** A move is INITIALIZING: copy, merge, catch up. */
   | { readonly kind: 'load'; readonly partition: number; readonly move: Move }
@@ -17,13 +17,13 @@ export type DutyStep =
   | { readonly kind: 'refill'; readonly partition: number }
   /** A loaded move was finalized: serve reads too. */
   | { readonly kind: 'serve'; readonly partition: number }
-  /** No slot is here any more: give everything to the holders, then let the file go. */
+  /** No slot is on this device any more: hand everything to the holders, then drop the file. */
   | { readonly kind: 'drain'; readonly partition: number };
 
 export interface Holdings {
-  /** Files here, by partition. */
+  /** State of the files here, by partition. */
   readonly states: ReadonlyMap<number, PartitionState>;
-  /** Assignment ids whose loads have ended here, by partition, in this life of the process. */
+  /** Assignment ids whose loads have ended here in this life of the process, by partition. */
   readonly loaded: ReadonlyMap<number, number>;
 }
 
@@ -34,8 +34,8 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
     const state = holdings.states.get(partition);
     if (state === undefined) steps.push({ kind: 'open', partition });
     else if (state !== 'ready') {
-      // Loaded in this life and written to ever since: complete. After a restart nobody can tell,
-      // so it refills.
+      // A file loaded in this life of the process has received every write since, so it is
+      // complete. After a restart nobody can know that, so the file refills.
       const kind = holdings.loaded.has(partition) ? 'serve' : 'refill';
       steps.push({ kind, partition });
     }
@@ -56,7 +56,10 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
   return steps;
 }
 
-/** Whether a partition was split or merged, and a child here is not complete without its file. */
+/**
+ * Returns whether a split or merged partition is still needed, because a child here is not complete
+ * without its file.
+ */
 function neededParents({ ring, self }: ActiveRing, { states }: Holdings) {
   const needed = new Set<number>();
   if (ring.reshape?.kind === 'from' && self !== null) {
@@ -68,7 +71,10 @@ function neededParents({ ring, self }: ActiveRing, { states }: Holdings) {
   return (partition: number): boolean => needed.has(partition);
 }
 
-/** Whether the ring gives the partition to other devices only: all of them, if it names none here. */
+/**
+ * Whether the ring gives the partition to other devices only. True for every partition if the ring
+ * does not name this device.
+ */
 export function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {
   if (partition >= ring.partitions) return false;
   return self === null || dutyKindOf(ring, partition, self) === 'UNLOAD';

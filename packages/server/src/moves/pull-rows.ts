@@ -8,13 +8,16 @@ import { takeRows } from './take-rows.ts';
 
 interface PullFrom {
   readonly device: number;
-  /** What is here of it already: up to which sequence of which incarnation of its file. */
+  /**
+   * What is here already: the copied file's incarnation, and the sequence that the copy reaches.
+   */
   readonly copied?: { readonly incarnation: string; readonly seq: number };
 }
 
 /**
- * Takes the device's records after a sequence until it has no more, under their own timestamps.
- * Sequences are of one incarnation: when the device replaces its file, all its records are taken.
+ * Takes the device's records after a sequence until it has no more, with their own stamps.
+ * Sequences are valid for one incarnation: if the device replaces its file, all its records are
+ * taken.
  */
 export async function pullRows(
   ports: LoadPorts,
@@ -34,7 +37,7 @@ export async function pullRows(
     await takeRows(ports, task, answer.rows);
     task.onProgress({});
     if (!answer.more) {
-      // Null: a device of an older version, which does not say.
+      // Null: a device of an older wire version, which does not say.
       if (answer.hasPromises !== false) await takePromises(ports, { active, partition, device });
       return;
     }
@@ -48,7 +51,10 @@ export async function pullRows(
   }
 }
 
-/** Deletions that were dropped at the source after what is here was taken would be missed. */
+/**
+ * Throws PARTITION_FILLING if the source dropped tombstones after the copy here was taken: those
+ * deletions would be missed.
+ */
 function checkFloor(
   { store }: Pick<LoadPorts, 'store'>,
   { active, partition }: Pick<LoadTask, 'active' | 'partition'>,
@@ -60,7 +66,7 @@ function checkFloor(
   throw new CodedError('PARTITION_FILLING', message, { details: { floorMs, copiedMs } });
 }
 
-/** One page. Throws PARTITION_FILLING of a device that is not complete. */
+/** Asks for one page. Throws PARTITION_FILLING if the device is not complete. */
 async function askRows(
   { devices }: Pick<LoadPorts, 'devices'>,
   { active, partition, move }: LoadTask,

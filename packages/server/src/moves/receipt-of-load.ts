@@ -1,4 +1,4 @@
-// What a joiner says of a load that has ended well: the receipt of its move, yet unsigned. Pure.
+// What a joiner states about a completed load: the receipt of its move, not yet signed. Pure.
 import { must } from '@ringwright/base/assert';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Move } from '@ringwright/ring/move';

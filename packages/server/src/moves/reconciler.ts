@@ -1,5 +1,5 @@
-// Runs the duties of this device: opens, loads, serves and drains partition files until they are
-// what the rings say.
+// Carries out the duties of this device: opens, loads, serves and drains partition files until they
+// match the rings.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
@@ -22,7 +22,7 @@ export interface ReconcilerPorts
     OpenPorts,
     Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle'> {
   readonly onError: (step: FailedStep, error: unknown) => void;
-  /** A file went to the trash, since the ring gives its partition to others. */
+  /** Called when a file went to the trash because the ring gives its partition to other devices. */
   readonly onDropped: (keyspace: string, partition: number) => void;
 }
 
@@ -34,20 +34,20 @@ export interface HeldDrops {
 export class Reconciler {
   readonly #ports: ReconcilerPorts;
   readonly #passes: Passes;
-  /** By keyspace: damaged files that an operator has let go although they are many. */
+  /** By keyspace: number of damaged files that an operator has released although they are many. */
   readonly #quarantinesConfirmed = new Map<string, number>();
   readonly #loads: LoadQueue;
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
   readonly #complete: CompleteMoves;
-  /** By keyspace: the ring that the last pass was of. */
+  /** Id of the ring of the last pass, by keyspace. */
   readonly #passed = new Map<string, string>();
 
   constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
     const { onError, monotonicMs } = ports;
     const run = async (keyspace: string): Promise<void> => {
-      this.#complete.look(); // the ring may be another one
+      this.#complete.look(); // the ring may be a new one
       await this.#pass(keyspace);
       this.#complete.look();
     };
@@ -86,41 +86,48 @@ export class Reconciler {
     return [...this.#loads.seen(keyspace).progress.values()];
   }
 
-  /** The signed receipts of those of these moves that are loaded here, as far as this life knows. */
+  /**
+   * Returns the signed receipts of those moves that were loaded here in this life of the process.
+   */
   receipts(keyspace: string, assignments: readonly number[]): string[] {
     const { loaded, receipts } = this.#loads.seen(keyspace);
     const isLoaded = new Set(loaded.values());
     return assignments.flatMap((one) => (isLoaded.has(one) ? (receipts.get(one) ?? []) : []));
   }
 
-  /** Whether the moves of that version come to rest here within `waitMs`. Throws RING_UNKNOWN. */
+  /**
+   * Resolves to whether the moves of that version are complete here within `waitMs`. Throws
+   * RING_UNKNOWN.
+   */
   movesComplete(keyspace: string, version: number, waitMs: number): Promise<boolean> {
     return this.#complete.wait(keyspace, version, waitMs);
   }
 
-  /** Ends loads under way; what becomes of them, the next pass says. */
+  /** Ends loads under way. The next pass decides what becomes of them. */
   stopLoads(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
     this.#loads.stop(keyspace, assignments, reason);
   }
 
-  /** Partitions that this device should give up, with why it has not yet. */
+  /**
+   * Partitions that this device should give up, each with the reason why it has not done so yet.
+   */
   draining(keyspace: string): ReadonlyMap<number, string> {
     return this.#drains.seen(keyspace).reasons;
   }
 
-  /** Steps that fail and are tried again, with why: a full disk, a holder that is away. */
+  /** Steps that fail and are retried, with the reason: a full disk, a holder that is away. */
   failing(keyspace: string): ReturnType<Passes['failing']> {
     return this.#passes.failing(keyspace);
   }
 
-  /** What is not dropped, and not quarantined, until an operator lets it go. */
+  /** Counts what is not dropped or quarantined until an operator releases it. */
   held(keyspace: string): HeldDrops {
     const { guard, store, current } = this.#ports;
     const active = current(keyspace);
     return { drops: guard.heldCount(keyspace), quarantines: heldQuarantines(store, active) };
   }
 
-  /** Lets go what is held. Throws RING_UNKNOWN, DROPS_DIFFER. */
+  /** Releases what is held. Throws RING_UNKNOWN, DROPS_DIFFER. */
   async confirmDrops(keyspace: string, shown: ShownDrops): Promise<void> {
     const { guard, current } = this.#ports;
     const { quarantines } = this.held(keyspace);
@@ -130,13 +137,14 @@ export class Reconciler {
   }
 
   /**
-   * Compares files and ring and starts what is to do. Called on activation and after every step.
+   * Compares files and ring, and starts the steps needed. Called on activation and after every
+   * step.
    */
   reconcile(keyspace: string): void {
     this.#passes.begin(keyspace);
   }
 
-  /** Resolves when no pass runs: then the files that can be opened are open. */
+  /** Resolves when no pass runs: then all files that can be opened are open. */
   idle(keyspace: string): Promise<void> {
     return this.#passes.idle(keyspace);
   }
@@ -175,7 +183,7 @@ export class Reconciler {
       if (undecided.length < opens.length) this.reconcile(keyspace);
     }
     const partitions = steps.flatMap((step) => (step.kind === 'drain' ? [step.partition] : []));
-    // First: what goes makes room for what comes.
+    // First, because files that go make room for those that come.
     await this.#drains.offer(active, { infos, partitions });
     const serves: number[] = [];
     const loads: LoadStep[] = [];
@@ -194,7 +202,7 @@ export class Reconciler {
   }
 
   #prepareCopies({ ring: { moves }, self }: ActiveRing): void {
-    if (self === null) return; // a move may come from nobody
+    if (self === null) return; // `from` of a move may be null
     const [gives, takes] = [
       moves.some(({ from }) => from === self),
       moves.some(({ to }) => to === self),
@@ -215,7 +223,7 @@ export class Reconciler {
     }
   }
 
-  /** One that fails does not keep the others back: a drain may free the disk that is full. */
+  /** A failure here must not hold the others back: a drain may free the disk that is full. */
   async #accept(keyspace: string, partition: number): Promise<void> {
     try {
       await this.#ports.store.create(keyspace, partition, 'filling');
@@ -225,7 +233,10 @@ export class Reconciler {
     }
   }
 
-  /** By what the last pass found: one that is due may find more. Nobody knows before the first. */
+  /**
+   * Judges by what the last pass found. A pass that is due may find more. False before the first
+   * pass.
+   */
   #isComplete(keyspace: string): boolean {
     const { controls, current } = this.#ports;
     const active = current(keyspace);
@@ -240,7 +251,7 @@ export class Reconciler {
     );
   }
 
-  /** Whether a load or a takeover of it runs. */
+  /** Whether a load or a takeover of the partition runs. */
   #fillsNow(keyspace: string, partition: number): boolean {
     const { running } = this.#loads.seen(keyspace);
     return running.has(partition) || this.#takeovers.running(keyspace).has(partition);

@@ -1,5 +1,5 @@
-// Whether the other devices of a partition have enough for a holder that refills: asked before
-// anything is copied, and judged by what each copy has lost.
+// Decides whether the other devices of a partition have enough for a holder that refills. This is
+// asked before anything is copied, and judged by what each copy has lost.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
@@ -17,18 +17,20 @@ interface Refilled {
   readonly partition: number;
 }
 
-/** What the other devices say of their copies: each device is in one of the lists. */
+/**
+ * What the other devices say about their copies. A device that has a file is in one of the lists.
+ */
 interface Sources {
   readonly ready: readonly number[];
   readonly filling: readonly number[];
   readonly lost: readonly number[];
-  /** Of those that do not tell, or have no file yet. */
+  /** Reasons of the devices that do not answer, or have no file yet. */
   readonly failures: readonly string[];
-  /** The copy here is lost, too. */
+  /** Whether the copy here is lost too. */
   readonly isLostHere: boolean;
 }
 
-/** Asks all of them at once. */
+/** Asks all of these devices at once. */
 export async function sourcesOf(
   ports: Ports,
   refilled: Refilled,
@@ -53,10 +55,10 @@ export async function sourcesOf(
 }
 
 /**
- * `needed` complete copies are met by every quorum. With fewer, all that is left must be merged,
- * and as many of the copies, this one included, must have all that they acknowledged: a joiner that
- * was started again has, one that lost its file has not. And one must be complete: where none is,
- * each would find the empty files of the others enough.
+ * `needed` complete copies are enough, since every quorum includes one of them. With fewer, all
+ * other copies must be merged, and `needed` copies, this one included, must have all that they
+ * acknowledged: a joiner that was restarted has, a device that lost its file has not. At least one
+ * copy must be complete; otherwise each device would accept the empty files of the others.
  */
 export function suffices(
   { ready, filling, lost, failures, isLostHere }: Sources,

@@ -1,4 +1,4 @@
-// Takes over the open promises of a device, before another one counts in its place or refills from
+// Takes over the open promises of a device, before this device counts in its place or refills from
 // it.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Write } from '@ringwright/partition/file/record';
@@ -7,10 +7,10 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import type { LoadPorts } from './load-partition.ts';
 
 /**
- * Called when all its records are here. Needs no round, and so no quorum: the only other holder may
- * be the one that refills. A device of an older version does not tell what it promised: a round
- * decides those keys. Durable when it resolves. Throws PARTITION_ABSENT, and what the device and a
- * round throw.
+ * To be called when all records of the device are here. Needs no round, and so no quorum: the only
+ * other holder may be the one that refills. A device of an older wire version does not send the
+ * stamps of its promises, so a round decides those keys. Durable when it resolves. Throws
+ * PARTITION_ABSENT, and what the device and a round throw.
  */
 export async function takePromises(
   { store, devices, decide }: Pick<LoadPorts, 'store' | 'devices' | 'decide'>,

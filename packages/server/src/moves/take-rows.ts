@@ -1,4 +1,4 @@
-// Stores records of another holder under their own timestamps, while a file here is filled.
+// Stores records of another holder with their own stamps, while a file here is filled.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { RequestOf } from '@ringwright/wire/message';
 import type { push } from '@ringwright/wire/replication';
@@ -6,9 +6,9 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import type { LoadPorts } from './load-partition.ts';
 
 /**
- * Durable when it resolves. Keys of other partitions stay where they are: nobody looks for them
- * here, and one that some file holds must not hold up every load from it. A key that a round is
- * deciding is waited for. Throws PARTITION_ABSENT, and what a round throws.
+ * Durable when it resolves. Skips keys of other partitions: no reader looks for them here, and one
+ * in a file must not block every load from it. Waits for a key that a round is deciding. Throws
+ * PARTITION_ABSENT, and what a round throws.
  */
 export async function takeRows(
   { store, throttle, decide }: Pick<LoadPorts, 'store' | 'throttle' | 'decide'>,

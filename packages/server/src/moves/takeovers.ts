@@ -1,4 +1,5 @@
-// Loaded partitions that the table names now: complete once no quorum of an older ring is left.
+// Takes over loaded partitions that the table now names: they count as complete once no quorum of
+// an older ring is left.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
@@ -17,21 +18,21 @@ interface TakeoverPorts
   readonly current: (keyspace: string) => ActiveRing;
 }
 
-/** Entries of the log in one turn; none of the files is opened for it. */
+/** Log entries written in one turn. No file is opened for them. */
 const TAKEN_OVER_AT_ONCE = 128;
 
 interface Listener {
-  /** Of a partition that is complete from now on. */
+  /** Called for a partition that is complete from now on. */
   readonly onServing: (keyspace: string, partition: number) => void;
   readonly onFailed: (keyspace: string, error: unknown, retry: Partial<Retry>) => void;
-  /** All that were given are complete. */
+  /** Called when all partitions of a call of `serve` are complete. */
   readonly onEnded: (keyspace: string) => void;
 }
 
 interface Notes {
   /** Slots of the partitions that this device joins, as its rings have shown them. */
   readonly former: Map<number, FormerSlots>;
-  /** Partitions being taken over, and those that wait to be tried again after a failure. */
+  /** Partitions being taken over, and those that wait for a retry after a failure. */
   readonly running: Set<number>;
 }
 
@@ -63,7 +64,7 @@ export class Takeovers {
     this.#closed = true;
   }
 
-  /** `loaded`: assignment ids, by partition. */
+  /** `loaded`: assignment ids by partition. */
   async serve(
     active: ActiveRing,
     partitions: readonly number[],
@@ -77,7 +78,7 @@ export class Takeovers {
     };
     try {
       const { controls, devices } = this.#ports;
-      // The devices that do not answer are gone, an operator has said.
+      // An operator has said that the devices which do not answer are gone.
       const isForced = (partition: number): boolean =>
         controls.forceReason(keyspace, partition, loaded.get(partition) ?? null) !== null;
       const asked = new Map(
@@ -107,7 +108,7 @@ export class Takeovers {
     for (let start = 0; start < partitions.length; start += TAKEN_OVER_AT_ONCE) {
       if (this.#closed || current(keyspace) !== active) break;
       const some = partitions.slice(start, start + TAKEN_OVER_AT_ONCE);
-      // One entry of the log each, all in one sync.
+      // One log entry per partition, all in one sync.
       await Promise.all(some.map((partition) => store.setState(keyspace, partition, 'ready')));
       for (const partition of some) {
         onceComplete.forget(keyspace, partition);

@@ -1,4 +1,5 @@
-// This device's answers about dropped partitions: what is here, what comes back, what may go.
+// This device's answers about dropped partitions: what is in the trash, what is restored, which
+// drops may go.
 import { CodedError } from '@ringwright/base/coded-error';
 import { trashListMax } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
@@ -49,14 +50,17 @@ export async function answerTrashRestore(
     });
   }
   requirePresent(active.ring, item);
-  // Nobody would ever do anything with it.
+  // The ring would give the restored file no use here.
   if (active.self === null) throw notResponsible(active, item.partition);
   const { partition, rows } = await store.trash.restore(name);
   reconciler.reconcile(keyspace);
   return { partition, rows, duty: dutyOf(active.ring, partition, active.self).kind };
 }
 
-/** Its records went to other partitions, or were given up: it has no place to come back to. */
+/**
+ * Throws TRASH_RETIRED: the records went to other partitions or were retired, so the file has no
+ * place to return to.
+ */
 function requirePresent(
   ring: Ring,
   { name, partition }: { readonly name: string; readonly partition: number },

@@ -1,4 +1,4 @@
-// A load that waits for its turn: what earlier attempts of it found, and what the status shows.
+// A load that waits to start: what its earlier attempts found, and what the status shows.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { localityOf } from '../copies/locality.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -14,11 +14,11 @@ export interface WaitingLoad extends LoadCandidate {
   readonly active: ActiveRing;
   readonly notes: LoadNotes;
   readonly step: LoadStep;
-  /** Aborted when nobody wants the load any more; the reason is a CodedError. */
+  /** Aborted when the load is not wanted any more; the reason is a CodedError. */
   readonly stop: AbortController;
 }
 
-/** Of the same move: another one begins anew. */
+/** Returns earlier attempts for the same move; another move begins without any. */
 export function attemptOf({
   notes,
   partition,
@@ -63,7 +63,7 @@ export function candidateOf(
   };
 }
 
-/** Where the loads come from is named: several servers may share an address, and a zone. */
+/** Names the location of the source: several servers may share an address and a zone. */
 function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>): string {
   const { device, server, zone } = loadLimits;
   switch (why) {
@@ -82,7 +82,7 @@ function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>)
   }
 }
 
-/** One in a cooldown shows what its last attempt said. */
+/** A load in a cooldown keeps showing the result of its last attempt. */
 export function showWaiting(waiting: WaitingLoad, why: WaitReason): void {
   if (why === 'cooldown') return;
   const stage = why === 'paused' ? 'paused' : 'queued';
@@ -98,7 +98,7 @@ export function showProgress(
   change: Partial<LoadProgress>,
 ): void {
   const before = notes.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
-  // Most of the thousands that wait have said so before.
+  // Most of the thousands that wait show this already.
   const { stage, reason } = change;
   if (stage === 'queued' && before.stage === stage && before.reason === reason) return;
   notes.progress.set(partition, { ...before, room: null, assignment, ...change });
