@@ -15,26 +15,28 @@ import { CopyThrottle } from './copy-throttle.ts';
 import { freeThrottle, type LoadThrottle, nextThrottle } from './throttle-control.ts';
 
 interface AdaptiveThrottlePorts {
-  /** Of a clock that never steps back. */
+  /** A clock that never steps back. */
   readonly monotonicMs: () => number;
-  /** How late the event loop came to its work since the last call. */
+  /** Delay of the event loop since the last call. */
   readonly loopDelayMs: () => number;
-  /** For processes that stand back by themselves: what the operator allows, in each direction. */
+  /** Passes the operator's rate to the helper processes, which yield to requests by themselves. */
   readonly onAllowed: (rate: number | null) => void;
 }
 
-/** Rates in bytes per second and direction; null: no limit. */
+/** Rates in bytes per second, per direction; null: no limit. */
 export interface AdaptiveThrottleStatus {
   readonly allowed: number | null;
-  /** Milliseconds until `allowed` is the server's own rate again; null: it is that now. */
+  /** Milliseconds until `allowed` is the server's own rate again; null: no loan is in force. */
   readonly lentMs: number | null;
   /** At most `allowed`; lower while requests suffer. */
   readonly inForce: number | null;
-  /** Files given at once, and taken, while requests suffer; null: as many as the limits say. */
+  /**
+   * Files given, and files taken, at once while requests suffer; null: as many as the limits allow.
+   */
   readonly loads: number | null;
-  /** After a file nothing begins for so many times as long as it took. */
+  /** Length of the pause after a file, as a multiple of the time the file took. */
   readonly restTimes: number;
-  /** 99th percentile of reads and writes on this device lately; null: too few to tell. */
+  /** 99th percentile of recent reads and writes on this device; null: too few to tell. */
   readonly foregroundP99Ms: number | null;
 }
 
@@ -51,14 +53,14 @@ export class AdaptiveThrottle {
   /** Requests that have begun and not ended. */
   #underWay = 0;
   readonly #startedWith: number | null;
-  /** The server's own, which counts when nobody lends one. */
+  /** The server's own rate, which counts while no loan is in force. */
   #own: number | null;
   #loans: CopyLoans = new Map();
   #state = freeThrottle;
   #isGivingUp = false;
   #told: number | null = null;
 
-  /** `rate`: what the server was started with. */
+  /** `rate`: the rate that the server was started with. */
   constructor(ports: AdaptiveThrottlePorts, rate: number | null) {
     this.#ports = ports;
     this.#startedWith = rate;
@@ -68,12 +70,12 @@ export class AdaptiveThrottle {
     this.#apply();
   }
 
-  /** It also gives way when the event loop of this process is late. */
+  /** Makes a throttle that also slows down when the event loop of this process is late. */
   static of({ copies }: Pick<Store, 'copies'>, rate: number | null): AdaptiveThrottle {
     const delay = monitorEventLoopDelay({ resolution: loopDelayResolutionMs });
     delay.enable();
     const loopDelayMs = (): number => {
-      // What it measures is the time between two of its timers.
+      // The monitor measures the time between two of its timers.
       const lateMs = delay.percentile(99) / 1e6 - loopDelayResolutionMs;
       delay.reset();
       return lateMs;
@@ -82,20 +84,22 @@ export class AdaptiveThrottle {
     return new AdaptiveThrottle({ monotonicMs, loopDelayMs, onAllowed: copies.setRate }, rate);
   }
 
-  /** For this life of the process, whatever is lent; null: what the server was started with. */
+  /**
+   * Sets the rate until the process ends, and overrules present loans; null: the rate of the start.
+   */
   allow(rate: number | null): void {
     this.#own = rate ?? this.#startedWith;
     this.#loans = overruled(this.#loans);
     this.#apply();
   }
 
-  /** Until it ends, or with null ends here. Throws VALUE_OUT_OF_RANGE. */
+  /** Sets the rate until the loan ends; null ends the loan. Throws VALUE_OUT_OF_RANGE. */
   lend(loan: string, rate: number | null): void {
     this.#loans = withLoan(this.#loans, { loan, rate }, this.#ports.monotonicMs());
     this.#apply();
   }
 
-  /** The same work, with the time it takes counted as that of a request. */
+  /** Returns `work`, and counts the time it takes as that of a request. */
   timed<Answer>(work: MaybePromise<Answer>): MaybePromise<Answer> {
     if (!(work instanceof Promise)) {
       this.#latency.add(0);
@@ -106,7 +110,7 @@ export class AdaptiveThrottle {
     return work;
   }
 
-  /** A request begins; to be called when it has ended. */
+  /** To be called when a request begins. Call the returned function when the request has ended. */
   begin(): () => void {
     const begunMs = this.#ports.monotonicMs();
     this.#underWay += 1;
@@ -140,7 +144,7 @@ export class AdaptiveThrottle {
     return { allowed, lentMs, inForce, loads, restTimes: cooldownTimes, foregroundP99Ms };
   }
 
-  /** What holds loads and drains back here, and copies for others. */
+  /** The throttle of loads and drains here; `giving` is that of copies for other devices. */
   get taking(): Held & { readonly onGivenUp: () => void } {
     const onGivenUp = (): void => void (this.#isGivingUp = true);
     return { throttle: this.taken, loadThrottle: () => this.#state, onGivenUp };
@@ -150,7 +154,7 @@ export class AdaptiveThrottle {
     return { throttle: this.given, loadThrottle: () => this.#state };
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waiting. */
   close(): void {
     this.taken.close();
     this.given.close();

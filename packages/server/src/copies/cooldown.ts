@@ -1,10 +1,11 @@
-// The time after work with files in which nothing of its kind begins: requests have the processor.
+// The pause after work with files in which no more work of its kind begins, so that requests get
+// the processor.
 import { cooldownMs, type LoadThrottle } from './throttle-control.ts';
 
 export interface CooldownPorts {
-  /** How far requests hold such work back now. */
+  /** How far such work is held back now for the sake of requests. */
   readonly loadThrottle: () => LoadThrottle;
-  /** Of a clock that never steps back. */
+  /** A clock that never steps back. */
   readonly monotonicMs: () => number;
 }
 
@@ -16,7 +17,7 @@ export class Cooldown {
     this.#ports = ports;
   }
 
-  /** Nothing begins before; in the past: anything may. */
+  /** No work begins before this time. If it is in the past, work may begin. */
   get untilMs(): number {
     return this.#untilMs;
   }
@@ -25,7 +26,10 @@ export class Cooldown {
     return Math.max(0, this.#untilMs - this.#ports.monotonicMs());
   }
 
-  /** Work has ended, well or not, that began then. A longer cooldown of other work stays. */
+  /**
+   * To be called when work that began at `begunMs` has ended, well or not. A longer cooldown of
+   * other work stays in force.
+   */
   after(begunMs: number): void {
     const nowMs = this.#ports.monotonicMs();
     const untilMs = nowMs + cooldownMs(this.#ports.loadThrottle(), nowMs - begunMs);

@@ -1,5 +1,5 @@
-// This device as the source of copies: files that its process gives to the joiner's, and snapshots
-// that a joiner reads in chunks.
+// This device as the source of copies: files that its helper process gives to that of the joiner,
+// and snapshots that a joiner reads in chunks.
 import { randomBytes } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
@@ -42,21 +42,21 @@ interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
 
 interface OpenCopy {
   readonly content: GivenCopy | Snapshot;
-  /** Which file of which device it is to be. */
+  /** The partition and the device that it is for. */
   readonly asker: string;
-  /** Where it goes. */
+  /** Where the joiner is. */
   readonly locality: Locality | null;
   lastUsedMs: number;
-  /** When it was last looked at: GivenCopy. */
+  /** For a GivenCopy: bytes sent by the last idle check. */
   sentBytes: number;
 }
 
-/** What this device is giving at the moment. */
+/** The copies that this device is giving. */
 export class CopySource {
   readonly #ports: CopySourcePorts;
   readonly #monotonicMs: () => number;
   readonly #opened = new Map<string, OpenCopy>();
-  /** Where the snapshots go that are being taken. */
+  /** Locations of the joiners whose copies are being opened. */
   readonly #opening: (Locality | null)[] = [];
   readonly #cooldown: Cooldown;
   readonly #lanes = Array<Promise<void>>(snapshotsAtOnceMax).fill(Promise.resolve());
@@ -68,10 +68,10 @@ export class CopySource {
   }
 
   /**
-   * The file with everything written here under older ring versions: the fence is passed and what
-   * was under way has ended before it is described. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE,
-   * PARTITION_FILLING, COPY_BUSY; USAGE when there is no process to give it. A small partition
-   * comes packed, to a joiner that knows of that.
+   * Gives the file with everything written here under older ring versions: before it is described,
+   * the fence is passed and the writes under way have ended. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE,
+   * PARTITION_FILLING, COPY_BUSY, and USAGE if no helper process can give it. A small partition
+   * comes packed if the joiner supports that.
    */
   async start(
     request: RequestOf<typeof copyStart>,
@@ -81,7 +81,7 @@ export class CopySource {
     const { copy, content } = await this.#open(request, caller, () =>
       this.#settled(request, () => {
         const packed = request.takesPacked === true ? store.copies.pack(request) : null;
-        // Hidden always: it costs little, and is worth what the link of the calls is worth.
+        // Always encrypted. It costs little, and is as safe as the connection of the calls.
         return packed ?? store.copies.give(request);
       }),
     );
@@ -107,7 +107,7 @@ export class CopySource {
     return this.#given(copy).door(offset);
   }
 
-  /** Throws MOVE_UNKNOWN, COPY_BUSY, COPY_CUT; there is no such copy any more in any case. */
+  /** Throws MOVE_UNKNOWN, COPY_BUSY, COPY_CUT. In any case the copy is released. */
   async checksum({ copy }: RequestOf<typeof copyChecksum>): Promise<AnswerOf<typeof copyChecksum>> {
     const given = this.#given(copy);
     try {
@@ -120,7 +120,7 @@ export class CopySource {
     }
   }
 
-  /** A snapshot of the same. */
+  /** Like `start`, but gives a snapshot. */
   async open(
     request: RequestOf<typeof copyOpen>,
     caller: Caller,
@@ -161,7 +161,7 @@ export class CopySource {
     }
   }
 
-  /** Throws COPY_BUSY with when to ask again. */
+  /** Throws COPY_BUSY with the time at which to ask again. */
   #checkCooledDown(): void {
     const retryAfterMs = Math.ceil(this.#cooldown.leftMs);
     if (retryAfterMs === 0) return;
@@ -169,14 +169,14 @@ export class CopySource {
     throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
   }
 
-  /** Who asks anew has lost what it had, perhaps with its process: nobody reads that any more. */
+  /** A joiner that asks again has lost its earlier copy, perhaps with its process. */
   async #releaseFormer(asker: string): Promise<void> {
     for (const [copy, open] of this.#opened) {
       if (open.asker === asker) await this.release({ copy });
     }
   }
 
-  /** After those that came before, in one of few lanes. */
+  /** Runs `work` after earlier work, in one of a few lanes. */
   #lane<T>(work: () => Promise<T>): Promise<T> {
     const lane = this.#lanes.shift() ?? Promise.resolve();
     const mine = lane.then(work);
@@ -184,7 +184,7 @@ export class CopySource {
     return mine;
   }
 
-  /** What was under way when the ring changed has ended, and the file is complete. */
+  /** Waits for the writes under way. Throws PARTITION_FILLING if the file is incomplete. */
   async #settled<T>(
     { keyspace, partition }: RequestOf<typeof copyOpen>,
     take: () => T | Promise<T>,
@@ -202,7 +202,7 @@ export class CopySource {
     return snapshot;
   }
 
-  /** Throws MOVE_UNKNOWN, and COPY_BUSY with when to ask for the same bytes again. */
+  /** Throws MOVE_UNKNOWN, and COPY_BUSY with the time at which to ask for the same bytes again. */
   async read({
     copy,
     offset,
@@ -240,12 +240,12 @@ export class CopySource {
     return {};
   }
 
-  /** Releases everything: nobody is answered any more. */
+  /** Releases all copies. */
   async close(): Promise<void> {
     for (const copy of this.#opened.keys()) await this.release({ copy });
   }
 
-  /** Those whose joiners have gone. To be called now and then. */
+  /** Releases the copies whose joiners have gone. To be called from time to time. */
   async releaseIdle(): Promise<void> {
     const before = this.#monotonicMs() - copyIdleMsMax;
     for (const [copy, open] of this.#opened) {
@@ -283,8 +283,8 @@ function checkRoom(
 }
 
 /**
- * A copy is given by a device that serves the partition, for a move in flight or to a holder that
- * refills.
+ * Throws unless this device serves the partition and the copy is for a move in flight, or for a
+ * holder that refills.
  */
 function checkSource({ active, duty }: Fenced, request: RequestOf<typeof copyOpen>): void {
   const { partition, assignment } = request;

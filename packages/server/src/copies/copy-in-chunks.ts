@@ -1,5 +1,5 @@
-// Brings a partition file in chunks over the connection of all calls: from a source without a
-// process that gives copies, or with one that is not reached.
+// Copies a partition file in chunks over the connection of all calls, from a source whose helper
+// process is missing or cannot be reached.
 import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -25,7 +25,7 @@ import {
 } from './copy-task.ts';
 import type { ChunkedCopy } from './partial-copies.ts';
 
-/** Throws what the source and `finish` throw, and COPY_CUT: then it may be gone on with. */
+/** Throws what the source and `finish` throw, and COPY_CUT if the copy may be resumed. */
 export async function copyInChunks(
   ports: CopyPorts,
   task: CopyTask,
@@ -61,7 +61,7 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: ChunkedCopy): Pr
   try {
     const writes: Promise<void>[] = [];
     for await (const data of readChunks(ports, { ...task, copy, from, bytes: manifest.bytes })) {
-      // The next ones are checked while these are written.
+      // Further chunks are checked while these are written.
       if (writes.length >= copyChunksAhead) await writes.shift();
       const written = incoming.write(incoming.received, data).then(() => freeBytes(data));
       written.catch(() => undefined); // reported when its turn comes, or by finish()
@@ -78,7 +78,7 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: ChunkedCopy): Pr
     await release(ports.devices, to, copy);
     throw error;
   }
-  // The source need not keep what is here: a copy that turns out wrong begins anew.
+  // The source need not keep what is here: a copy that turns out wrong starts over.
   const released = release(ports.devices, to, copy);
   try {
     await incoming.finish();
@@ -96,7 +96,7 @@ interface Chunks extends CopyTask {
   readonly bytes: number;
 }
 
-/** The chunks in order, a few asked for ahead so that the round trip costs nothing. */
+/** Yields the chunks in order. Asks for a few ahead, so that the round trip costs nothing. */
 async function* readChunks(
   { devices, throttle }: CopyPorts,
   { active, source, copy, from, bytes }: Chunks,
@@ -115,14 +115,14 @@ async function* readChunks(
     for (; ahead.length < copyChunksAhead && asked < bytes; asked += transferChunkBytesMax)
       ask(asked);
     const chunk = await ahead.shift();
-    // A short chunk leaves the total short: finish() then refuses the copy by its length.
+    // A short chunk makes the total short, and finish() then refuses the copy by its length.
     if (chunk === undefined || chunk.data.length === 0) return;
     given += chunk.data.length;
     yield chunk.data;
   }
 }
 
-/** A source that must keep to its rate says when to ask for the same bytes again. */
+/** Reads a chunk. A source that must keep to its rate says when to ask for the same bytes again. */
 async function readPatiently(
   devices: DeviceCaller,
   to: DeviceTarget,

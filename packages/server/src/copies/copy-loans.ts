@@ -1,20 +1,26 @@
-// Rates of copies that rollouts lend this server. Each ends by itself unless its rollout says it
-// again: one that was killed, or lost the line, throttles nobody for good. Pure.
+// Copy rates that rollouts lend to this server. Each loan ends by itself unless its rollout renews
+// it, so a rollout that was killed or lost its connection throttles nothing for good. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyLoanMs, copyLoansMax } from '@ringwright/base/limits-copies';
 
 export interface CopyLoan {
-  /** Bytes per second and direction. */
+  /** Bytes per second, per direction. */
   readonly rate: number;
   readonly endsMs: number;
-  /** An operator set a rate meanwhile, which counts more: saying it again changes nothing. */
+  /**
+   * An operator has set a rate since, which takes precedence: renewing the loan does not change
+   * that.
+   */
   readonly isOverruled: boolean;
 }
 
-/** By the name that its rollout made up for it. */
+/** By the name that the rollout chose for its loan. */
 export type CopyLoans = ReadonlyMap<string, CopyLoan>;
 
-/** `rate` null: that loan is over. Throws VALUE_OUT_OF_RANGE when too many others go on. */
+/**
+ * Adds or renews a loan; `rate` null ends it. Throws VALUE_OUT_OF_RANGE if there are too many
+ * others.
+ */
 export function withLoan(
   loans: CopyLoans,
   { loan, rate }: { readonly loan: string; readonly rate: number | null },
@@ -34,7 +40,10 @@ export function overruled(loans: CopyLoans): CopyLoans {
   return new Map([...loans].map(([name, loan]) => [name, { ...loan, isOverruled: true }]));
 }
 
-/** The lowest that has not ended; null: there is none, and the server's own rate counts. */
+/**
+ * Returns the loan with the lowest rate that is in force; null: none is, so the server's own rate
+ * counts.
+ */
 export function loanInForce(loans: CopyLoans, nowMs: number): CopyLoan | null {
   const all = [...loans.values()].filter(
     ({ endsMs, isOverruled }) => endsMs > nowMs && !isOverruled,

@@ -1,5 +1,5 @@
-// Brings a whole partition from another device. Its file is carried by the processes beside the
-// stores, or comes in chunks; a small one comes packed, and its file is made here.
+// Copies a whole partition from another device. The helper processes beside the stores carry its
+// file, or it comes in chunks. A small partition comes packed, and its file is made here.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyStart } from '@ringwright/wire/copies';
@@ -12,9 +12,9 @@ import type { BegunCopy } from './partial-copies.ts';
 type Offer = AnswerOf<typeof copyStart>;
 
 /**
- * After it resolves the file here holds the copy, merged with what was written here meanwhile. A
- * connection that breaks leaves what has come for the next attempt, which goes on with it if the
- * source still gives it. Throws COPY_CUT when some came before it broke, and what the source and
+ * After it resolves, the file here holds the copy, merged with what was written here meanwhile. If
+ * the connection breaks, what has come is kept for the next attempt, which resumes the copy if the
+ * source still has it. Throws COPY_CUT if some bytes came before the break, and what the source and
  * `finish` throw.
  */
 export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<CopyResult> {
@@ -26,7 +26,7 @@ export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<C
       const copied = await goOn(ports, task, kept);
       if (copied !== null) return copied;
     } catch (error) {
-      // The source was restarted, or waited in vain: its copy is gone, so it begins anew.
+      // The source was restarted, or released the idle copy: the copy starts over.
       if (!(error instanceof CodedError) || error.code !== 'MOVE_UNKNOWN') throw error;
     }
   }
@@ -42,10 +42,13 @@ async function goOn(ports: CopyPorts, task: CopyTask, kept: BegunCopy): Promise<
   return fetchCopy(ports, task, await reopen(ports, task, kept));
 }
 
-/** No process gives copies there; or the source is of an older version, and the partition empty. */
+/**
+ * Errors after which the copy comes in chunks: the source has no helper process for copies, or runs
+ * an older release, or does and the partition is empty.
+ */
 const comesInChunks: readonly string[] = ['USAGE', 'WIRE_VERSION_UNKNOWN', 'COPY_NEEDLESS'];
 
-/** Null for one that comes in chunks. */
+/** Returns null for a copy that must come in chunks. */
 async function askForCopy(
   { devices }: CopyPorts,
   { active, partition, assignment, source }: CopyTask,
@@ -64,7 +67,7 @@ async function askForCopy(
   }
 }
 
-/** An empty one has nothing that a file need be made for. A floor is never above the barrier. */
+/** An empty partition needs no file. A floor is never above the barrier. */
 async function takePacked(
   { store, throttle }: CopyPorts,
   { active, partition, onBytes, onReceived }: CopyTask,

@@ -1,4 +1,4 @@
-// What is asked for when a whole partition file is brought here, and how it may break off.
+// The request for a copy of a whole partition, its result, and the ways in which it may be cut off.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import type { Store } from '@ringwright/partition/store';
@@ -21,24 +21,28 @@ export interface CopyTask {
   readonly assignment: number | null;
   readonly source: number;
   readonly onBytes: (done: number, total: number) => void;
-  /** All bytes are here. */
+  /** Called when all bytes are here. */
   readonly onReceived: () => void;
-  /** It comes another, slower way, and why: an operator should know. */
+  /** Called with the reason when the copy takes another, slower way: an operator should know. */
   readonly onDetour: (reason: string) => void;
 }
 
 export interface CopyResult {
-  /** Incarnation of the source's file, and the sequence up to which the copy holds it. */
+  /** Incarnation of the source's file, and the sequence up to which the copy contains it. */
   readonly incarnation: string;
   readonly seq: number;
   readonly digest: string;
   readonly bytes: number;
   readonly rows: number;
-  /** Of a packed partition, which has all that the source has: whether that has promises too. */
+  /**
+   * Set for a packed partition, which has all that the source has: whether there are promises too.
+   */
   readonly hasPromises?: boolean;
 }
 
-/** The source releases an idle copy by itself if this does not arrive. */
+/**
+ * Releases a copy at the source. If this call is lost, the source releases the idle copy by itself.
+ */
 export async function release(
   devices: DeviceCaller,
   to: DeviceTarget,
@@ -47,7 +51,10 @@ export async function release(
   await Promise.resolve(devices.call(to, copyClose, { copy })).catch(() => undefined);
 }
 
-/** What came is good: PEER_FAILED says that the source gave something else than was asked for. */
+/**
+ * Whether the copy was cut off, so what has come is good. PEER_FAILED is different: the source sent
+ * something that was not asked for.
+ */
 export function isCut(error: unknown): error is CodedError {
   if (!(error instanceof CodedError)) return false;
   return error.code === 'COPY_CUT' || (isPeerCode(error.code) && error.code !== 'PEER_FAILED');
@@ -64,8 +71,8 @@ export function cutOff(
 }
 
 /**
- * When a device that was busy wants to be asked again, in ms, at least 1; `usualMs` where the
- * refusal says nothing, or nothing that is a time.
+ * Returns in how many ms (at least 1) a busy device wants to be asked again; `usualMs` if the
+ * refusal names no valid time.
  */
 export function retryAfterMs(refusal: unknown, usualMs: number): number {
   const ms = refusal instanceof CodedError ? refusal.details.retryAfterMs : null;

@@ -1,4 +1,5 @@
-// Lets bytes of copies pass at a rate, first come first served. One for each direction of a device.
+// Lets the bytes of copies pass at a rate, first come first served. A device has one for each
+// direction.
 import { throttleTurnMs } from '@ringwright/base/limits-copies';
 import { TokenBucket } from '@ringwright/base/token-bucket';
 
@@ -13,7 +14,9 @@ export class CopyThrottle {
     this.#bucket = new TokenBucket(monotonicMs);
   }
 
-  /** Bytes per second; null: everything passes at once. For those that wait already, too. */
+  /**
+   * Sets the bytes per second; null: everything passes at once. Applies also to those that wait.
+   */
   setRate(rate: number | null): void {
     this.#bucket.setRate(rate);
   }
@@ -25,12 +28,12 @@ export class CopyThrottle {
     return this.#turn;
   }
 
-  /** How long bytes that came now would wait. */
+  /** How long bytes that arrive now would have to wait. */
   backlogMs(): number {
     return this.#bucket.debtMs(this.#waitingBytes);
   }
 
-  /** These have passed elsewhere, at the same rate. */
+  /** Counts bytes that have passed elsewhere, at the same rate. */
   note(bytes: number): void {
     this.#passedBytes += bytes;
   }
@@ -42,7 +45,7 @@ export class CopyThrottle {
     return passed;
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waiting. */
   close(): void {
     this.#closed = true;
   }

@@ -1,4 +1,4 @@
-// Has the process beside the store fetch a partition file from the one at the source.
+// Lets the helper process beside the store fetch a partition file from the one at the source.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -18,9 +18,9 @@ import type { FetchedCopy } from './partial-copies.ts';
 export type OfferedFile = Extract<AnswerOf<typeof copyStart>, { copy: string }>;
 
 /**
- * Null when it must come another way: this process does not reach that of the source, or its file
- * was written to while it was read. Throws COPY_CUT when the connection broke: then it may be gone
- * on with.
+ * Returns null if the file must come another way: this helper process does not reach that of the
+ * source, or the file was written to while it was read. Throws COPY_CUT if the connection broke and
+ * the copy may be resumed.
  */
 export async function fetchCopy(
   ports: CopyPorts,
@@ -56,7 +56,10 @@ export async function fetchCopy(
   return finish(ports, task, { begun, found });
 }
 
-/** The source has it until it has told the checksum: a copy that turns out wrong begins anew. */
+/**
+ * The source keeps the copy until it has sent the checksum. A copy that turns out wrong starts
+ * over.
+ */
 async function finish(
   { devices }: CopyPorts,
   { active, source }: CopyTask,
@@ -76,7 +79,7 @@ async function finish(
   return { incarnation, seq, digest, bytes, rows };
 }
 
-/** What the source says of a copy that it gives is enough to begin. */
+/** Begins a fetch with what the source says about the file that it gives. */
 export async function beginFetch(
   { devices, store }: CopyPorts,
   { active, partition, assignment, source }: CopyTask,
@@ -98,7 +101,7 @@ export async function beginFetch(
   }
 }
 
-/** The copy is discarded when it cannot be gone on with. */
+/** Asks the source to resume a kept copy. Discards the copy if that fails. */
 export async function reopen(
   { devices }: CopyPorts,
   { active, source }: CopyTask,

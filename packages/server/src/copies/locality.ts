@@ -1,20 +1,20 @@
-// Where a device stands, for limits per server and zone: equal texts for equal localities. Pure.
+// Where a device is, for limits per server and zone: equal texts for equal localities. Pure.
 import type { Ring } from '@ringwright/ring/ring';
 
-/** The same whatever the keyspace: ids of devices are of one ring. */
+/** Comparable across keyspaces, unlike device ids, which belong to one ring. */
 export interface Locality {
   readonly server: string;
   readonly zone: string;
 }
 
-/** Null for no device, or a hole. */
+/** Returns null for no device, or a hole. */
 export function localityOf({ devices }: Pick<Ring, 'devices'>, id: number | null): Locality | null {
   const device = id === null ? null : devices[id];
   if (device === null || device === undefined) return null;
   return { server: device.ip, zone: `r${device.region}z${device.zone}` };
 }
 
-/** How many of `localities` are on the same server, or in the same zone, as `like`. */
+/** Counts how many of `localities` are on the same server, or in the same zone, as `like`. */
 export function countAt(
   localities: readonly (Locality | null)[],
   tier: keyof Locality,

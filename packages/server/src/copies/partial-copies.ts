@@ -1,14 +1,15 @@
-// Copies that were cut off in the middle: what has come, and the snapshot they can go on with.
+// Copies that were cut off in the middle: what has arrived, and the source's copy to resume from.
 //
-// They live as long as this process. A joiner that restarts begins anew: what it has staged may not
-// be on its disk. To find out, it would read all of it; a new start costs one copied partition.
+// They live as long as this process. A joiner that restarts starts over, because what it has staged
+// may not be on its disk. To find out, it would have to read all of it. A new start costs one
+// copied partition.
 
 import type { CopyGate } from '@ringwright/partition/carry/copy-work';
 import type { CopyDescription, CopyManifest } from '@ringwright/partition/copy/copy-manifest';
 import type { IncomingCopy } from '@ringwright/partition/copy/incoming-copy';
 import type { TakenCopy } from '@ringwright/partition/copy/taken-copy';
 
-/** Which copy it is: one that goes on must be for the same move, from the same device. */
+/** Identifies a copy: it can be resumed only for the same move, from the same device. */
 interface CopyName {
   readonly keyspace: string;
   readonly partition: number;
@@ -17,25 +18,25 @@ interface CopyName {
 }
 
 interface Begun extends CopyName {
-  /** What the source calls it: it gives the same bytes, or nothing, by this name. */
+  /** The source's name for the copy. By this name the source gives the same bytes, or nothing. */
   readonly copy: string;
 }
 
-/** Of a snapshot there. */
+/** Read in chunks from a snapshot at the source. */
 export interface ChunkedCopy extends Begun {
   readonly kind: 'chunks';
   readonly manifest: CopyManifest;
   readonly incoming: IncomingCopy;
 }
 
-/** By the process beside the store. */
+/** Fetched by the helper process beside the store. */
 export interface FetchedCopy extends Begun {
   readonly kind: 'fetched';
   readonly about: CopyDescription;
   readonly incoming: TakenCopy;
-  /** For one connection. */
+  /** Valid for one connection. */
   readonly gate: CopyGate;
-  /** Bytes that the throttle was told of. */
+  /** Bytes reported to the throttle so far. */
   noted: number;
 }
 
@@ -50,7 +51,7 @@ export class PartialCopies {
     else this.#kept.set(keyOf(begun), begun);
   }
 
-  /** The one to go on with; any other of the partition is discarded. */
+  /** Returns the copy to resume; discards any other copy of the partition. */
   async take(name: CopyName): Promise<BegunCopy | null> {
     const kept = this.#kept.get(keyOf(name));
     if (kept === undefined) return null;
@@ -60,7 +61,7 @@ export class PartialCopies {
     return null;
   }
 
-  /** Discards those of a keyspace that nobody will go on with. */
+  /** Discards copies of a keyspace that will not be resumed. */
   async discardUnless(keyspace: string, isWanted: (name: CopyName) => boolean): Promise<void> {
     for (const [key, kept] of this.#kept) {
       if (kept.keyspace !== keyspace || isWanted(kept)) continue;
@@ -69,7 +70,7 @@ export class PartialCopies {
     }
   }
 
-  /** What is cut off from here on is discarded too. */
+  /** Discards all copies, and from now on those that are cut off later. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { incoming } of this.#kept.values()) await incoming.discard();

@@ -1,5 +1,5 @@
-// How fast copies may go, how many at once, and how long they wait: halved while requests suffer,
-// then slowly recovering. Judged once a round. Pure.
+// The control law of copies: how fast they may go, how many at once, and how long they wait. Halved
+// while requests suffer, then slowly recovering. Evaluated once a round. Pure.
 import {
   calmP99MsUnknown,
   copiesInMax,
@@ -17,15 +17,18 @@ import {
 export interface ThrottleState {
   /** Bytes per second; null: not held back. */
   readonly rate: number | null;
-  /** Files at once: small ones cost more for each than for their bytes. Null: not held back. */
+  /** Files at once, because small files cost more per file than per byte. Null: not held back. */
   readonly loads: number | null;
-  /** After a file nothing begins for so many times as long as it took; above 0: one at a time. */
+  /**
+   * Length of the pause after a file, as a multiple of the time it took. Above 0: one file at a
+   * time.
+   */
   readonly cooldownTimes: number;
   /** The 99th percentile while nothing was copied, in ms; null: not known yet. */
   readonly calmP99Ms: number | null;
-  /** How late the event loop was while nothing was copied: others may have the processor. */
+  /** Delay of the event loop while nothing was copied: other programs may use the processor. */
   readonly calmLoopMs: number;
-  /** Rounds for which it is not halved again: what is measured began before the last change. */
+  /** Rounds without another halving, because the measurements began before the last change. */
   readonly heldRounds: number;
   /** Rounds since the last copy, counted up to throttleCalmRounds. */
   readonly idleRounds: number;
@@ -36,13 +39,13 @@ export type LoadThrottle = Pick<ThrottleState, 'loads' | 'cooldownTimes'>;
 export interface ThrottleSample {
   /** Of reads and writes on this device; null: too few to tell. */
   readonly p99Ms: number | null;
-  /** Reads or writes have begun and not ended. Where a disk hangs few end, although many wait. */
+  /** Whether reads or writes are in flight. When a disk hangs, few end although many wait. */
   readonly areUnderWay: boolean;
-  /** How late the event loop came to its work. */
+  /** Delay of the event loop. */
   readonly loopDelayMs: number;
-  /** Given and taken since the last round. */
+  /** Bytes given and taken since the last round. */
   readonly copiedBytesPerSecond: number;
-  /** Files were given up, which copies nothing. */
+  /** Whether files were drained, which copies nothing. */
   readonly isGivingUp: boolean;
 }
 
@@ -56,7 +59,9 @@ export const freeThrottle: ThrottleState = {
   idleRounds: throttleCalmRounds,
 };
 
-/** What a round adds to a rate, leaves of a cooldown, and the weight of a new figure in a calm one. */
+/**
+ * Per round: factor on the rate, factor on the cooldown, and weight of a new figure in a calm one.
+ */
 const RECOVERY = 1.1;
 const SHORTER_COOLDOWN = 0.8;
 const CALM_WEIGHT = 0.2;
@@ -76,19 +81,22 @@ export function nextThrottle(last: ThrottleState, sample: ThrottleSample): Throt
   return { ...state, rate, ...fewer(state), heldRounds: throttleWindowRounds };
 }
 
-/** Half of what really went: a rate that nobody reached would have to be halved many times. */
+/**
+ * Returns half of the rate that was reached: a limit above it would have to be halved many times.
+ */
 function slower({ rate }: ThrottleState, copied: number): number {
   return Math.max(Math.min(rate ?? copied, copied) / 2, copyRateFloor);
 }
 
-/** How long nothing begins after something that took so long. */
+/** Returns how long nothing begins after work that took `tookMs`. */
 export function cooldownMs({ cooldownTimes }: LoadThrottle, tookMs: number): number {
   return Math.min(cooldownTimes * tookMs, copyCooldownMsMax);
 }
 
 /**
- * A round without copies. What requests suffer from in a gap, or shortly after, they suffer from
- * copies: it is not calm. Where there are requests, the next copies begin one at a time.
+ * The next state after a round without copies. Requests that suffer in a gap or shortly after it
+ * suffer from copies, so that time is not calm. Where there are requests, the next copies begin one
+ * at a time.
  */
 function idle(state: ThrottleState, sample: ThrottleSample): ThrottleState {
   const idleRounds = Math.min(state.idleRounds + 1, throttleCalmRounds);
@@ -102,7 +110,7 @@ function idle(state: ThrottleState, sample: ThrottleSample): ThrottleState {
     : { ...state, ...recovered(state), idleRounds };
 }
 
-/** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
+/** Each figure may be twice its calm value: a slow disk is slow without copies too. */
 function isStressed(
   { calmP99Ms, calmLoopMs }: ThrottleState,
   { p99Ms, loopDelayMs }: ThrottleSample,

@@ -1,4 +1,5 @@
-// What a peer certainly holds of the latest records, by the sums of both: see RecentRows. Pure.
+// Decides what a peer certainly holds of the latest records, from the recent sums of both files:
+// see RecentRows. Pure.
 import { recentSpanMs } from '@ringwright/base/limits';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { stampAge } from './stamp-age.ts';
@@ -6,26 +7,26 @@ import { stampAge } from './stamp-age.ts';
 interface RecentComparison {
   /** The peer was given every record up to this sequence. */
   readonly confirmed: number;
-  /** Something that is old enough to be offered may be missing there. */
+  /** Whether the peer may lack something that is old enough to be offered. */
   readonly isSuspect: boolean;
 }
 
 interface ComparedFiles {
-  /** This file's, of one moment. */
+  /** The recent sums of the file here, all of one moment. */
   readonly mine: RecentView;
-  /** Its highest sequence at that moment. */
+  /** The highest sequence of the file here at that moment. */
   readonly seq: number;
   /** The peer's sums by span, of a later moment. */
   readonly theirs: ReadonlyMap<number, string>;
-  /** What the peer has confirmed before. */
+  /** The sequence that the peer has confirmed before. */
   readonly since: number;
   readonly nowMs: number;
 }
 
 /**
- * Equal sums of a span: both files were given the same records, in their present lives, so each
- * row of the span is there, or something newer of its key. That holds for rows from
- * `mine.trackedFrom` on; those before have to be confirmed key by key.
+ * Equal sums of a span mean that both files were given the same records in their present lives. So
+ * the peer has each row of the span, or something newer of its key. This holds for rows from
+ * `mine.trackedFrom` on; earlier rows have to be confirmed key by key.
  */
 export function compareRecent({
   mine,

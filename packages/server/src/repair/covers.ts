@@ -1,4 +1,4 @@
-// Whether another holder has each record of a partition here, told by digests and last rows.
+// Decides by digests and last rows whether another holder has each record of a partition here.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Store } from '@ringwright/partition/store';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
@@ -15,23 +15,26 @@ interface Compared {
   readonly active: ActiveRing;
   readonly partition: number;
   readonly device: number;
-  /** Of the other holder's file. */
+  /** Incarnation of the other holder's file. */
   readonly incarnation: string;
 }
 
-/** Rows in which two holders differ under load; offering so few costs no more than comparing. */
+/**
+ * About as many rows as two holders differ in under load. Offering so few costs no more than
+ * comparing.
+ */
 export const tailRowsFirst = offerRowsMax / 8;
 
 /**
- * What the other holder was given and this one was not is among its last rows: a few of them when
- * little time has passed, else as many as one message holds. Each row that is told is read, packed
- * and looked up.
+ * What the other holder was given and this one was not is among its last rows: a few if little time
+ * has passed, else up to as many as one message holds. Each row sent must be read, packed and
+ * looked up, so the short lists come first.
  */
 const tailLengths = [Math.ceil(tailRowsFirst / 4), tailRowsFirst, offerRowsMax];
 
 /**
- * False where nobody can tell: more has changed there, something is missing, it has another file by
- * now, or its program does not know the message.
+ * Returns false if the answer is unknown: more has changed at the other holder, something is
+ * missing, its file was replaced, or its release does not know the message.
  */
 export async function covers(
   { store, devices }: CoverPorts,
@@ -47,12 +50,12 @@ export async function covers(
     });
     if (store.peers.isCoveredBy({ keyspace, partition }, { digest: theirs.digest, rows }))
       return true;
-    if (rows.length < rowsMax) return false; // that were all of them
+    if (rows.length < rowsMax) return false; // the file has no more rows
   }
   return false;
 }
 
-/** Null when the program there is an older one, which has no such message. */
+/** Returns null if the other holder runs an older release, which has no such message. */
 async function lastRows(
   devices: DeviceCaller,
   to: Parameters<DeviceCaller['call']>[0],

@@ -1,4 +1,4 @@
-// Pushes a partition's records to another holder: offers timestamps, and sends what it lacks.
+// Pushes a partition's records to another holder: offers stamps, and sends what the holder lacks.
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import type { StoredStamp } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
@@ -20,20 +20,23 @@ interface PushTask {
   readonly active: ActiveRing;
   readonly partition: number;
   readonly device: number;
-  /** Sequence the device has confirmed. */
+  /** Sequence that the device has confirmed. */
   readonly since: number;
-  /** Young records are left out by it; those ahead as well, and they do not keep others back. */
+  /**
+   * The time by which records are young: these are not offered, nor the records after them. Records
+   * ahead of it are skipped, and do not hold others back.
+   */
   readonly nowMs: number;
 }
 
 interface PushResult {
   /** The device holds every record up to this sequence, or something newer of its key. */
   readonly confirmed: number;
-  /** Records the device lacked. */
+  /** Number of records that the device lacked. */
   readonly pushed: number;
 }
 
-/** Rows of one push message stay under this many bytes of keys and values. */
+/** A push message ends when its keys and values reach this many bytes. */
 const PUSH_BYTES_MAX = socketMessageBytesMax / 4;
 
 export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushResult> {
@@ -57,7 +60,7 @@ export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushRe
   }
 }
 
-/** How many of them the device lacked. All that it lacked is durable there when it resolves. */
+/** Returns how many of the rows the device lacked. They are durable there when it resolves. */
 async function offerRows(
   ports: PushPorts,
   { active, partition, device }: PushTask,
@@ -88,8 +91,8 @@ async function offerRows(
 type PushRows = RequestOf<typeof push>['rows'];
 
 /**
- * Records of the wanted keys as they are now (a newer one is as good), in groups that fit a
- * message.
+ * Returns the records of the wanted keys as they are now (a newer one is as good), in groups that
+ * fit into a message.
  */
 function groupRows(
   store: Store,

@@ -1,5 +1,5 @@
-// Old tombstones go when every holder has them: one device asks all to promise, compares, and
-// raises the floor. The proof is in packages/partition/src/file/DESIGN.md.
+// Drops old tombstones when every holder has them: one device asks all holders to promise, compares
+// them, and raises the floor. The proof is in packages/partition/src/file/DESIGN.md.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
@@ -21,9 +21,8 @@ export interface FloorPorts {
 }
 
 /**
- * One attempt for each partition of which this device has the first slot and tombstones. Resolves
- * to how many floors were raised everywhere; what did not work this time is tried in the next
- * round.
+ * Tries once for each partition that has tombstones and whose first slot is this device's. Resolves
+ * to how many floors were raised everywhere. The next round tries again what has failed.
  */
 export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promise<number> {
   const { ring, self } = active;
@@ -48,8 +47,9 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
 }
 
 /**
- * False when the holders' contents differ at the moment: nothing is dropped then. Throws what a
- * holder answers that is away, incomplete or of another ring; what was raised by then is safe.
+ * Returns false if the holders' contents differ at the moment: then nothing is dropped. Throws the
+ * error of a holder that is unreachable, incomplete or on another ring. Floors raised before that
+ * are safe.
  */
 export async function raiseFloor(
   { devices }: Pick<FloorPorts, 'devices'>,
@@ -60,14 +60,15 @@ export async function raiseFloor(
   const about = { keyspace, ringVersion: version, partition };
   const holders = [...new Set(slotsOf(active.ring, partition).map(({ device }) => device))];
   const held = () => Promise.all(holders.map((device) => holdingAt(devices, task, device)));
-  // A promise that leads to nothing would keep reads from repairing old records that differ.
+  // A promise without a raised floor would keep reads from repairing old records that differ.
   if (!isEqual(await held())) return false;
   const promised = await Promise.all(
     holders.map(async (device) =>
       devices.call({ active, device }, floorPromise, { ...about, floorMs }),
     ),
   );
-  // Only after every promise: equal digests then mean that nobody lacks anything below the floor.
+  // Only after every promise: equal digests then mean that no holder lacks anything below the
+  // floor.
   // failpoint: floors.promised
   const after = await held();
   const same = after.every(

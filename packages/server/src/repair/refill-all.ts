@@ -1,5 +1,5 @@
-// A data directory that was put back from a backup: its files lack what a quorum may count on, and
-// are complete again only when they have been refilled.
+// A data directory that was restored from a backup: its files lack what a quorum may count on, and
+// are complete again only after a refill.
 import { setImmediate } from 'node:timers/promises';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Store } from '@ringwright/partition/store';
@@ -19,9 +19,9 @@ export interface RefillPorts {
 }
 
 /**
- * Nothing happens unless a peer remembers a later state of this directory. Then every file that
- * others have too counts as incomplete; only when that is durable, peers hear of a new age. Killed
- * in between, the next start finds the same.
+ * Does nothing unless a peer remembers a later state of this directory. Otherwise marks every file
+ * that other devices hold too as lost. Only when that is durable do peers hear of a new age. After
+ * a crash in between, the next start finds the same situation.
  */
 export async function refillIfRestored(
   ports: RefillPorts,
@@ -29,7 +29,7 @@ export async function refillIfRestored(
 ): Promise<void> {
   const { generation, mutex } = ports;
   if (remembered === null || !generation.isBefore(remembered)) return;
-  // Several peers say so at once: when the first one's turn has ended, the others know nothing new.
+  // Several peers say so at once. After the refill for the first one, the others have no news.
   await mutex.run('refill', async () => {
     if (generation.isBefore(remembered)) await refillAll(ports, remembered);
   });

@@ -1,4 +1,4 @@
-// What a device did to files of its own that were not what they should be: lines of its log.
+// Log lines about repairs: what a device did to files of its own that were not as they should be.
 import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
 
 export interface Repair extends PartitionPlace {

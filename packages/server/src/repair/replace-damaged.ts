@@ -1,4 +1,4 @@
-// Partition files that cannot be used make room for new ones, which refill from the other holders.
+// Replaces partition files that cannot be used by new ones, which refill from the other holders.
 import { CodedError } from '@ringwright/base/coded-error';
 import { damagedPercentMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
@@ -7,12 +7,12 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { type Repair, repaired } from './repair-sentence.ts';
 
 /**
- * A file that was deleted while it is open is written anew with all it had. Moves other damaged
- * files of partitions that other devices hold too to the trash, and begins them anew as lost.
- * Resolves with those to be loaded from the start: also with files that are written anew and were
- * not complete yet, for they lack what came while they were damaged. Throws PARTITION_DAMAGED, and
- * touches nothing, when so many are damaged that the files are hardly to blame: more than an
- * operator has `confirmed`.
+ * Rewrites a file that was deleted while open, with all its records. Moves other damaged files to
+ * the trash if other devices hold their partitions too, and creates new ones as lost. Resolves to
+ * the partitions that must be loaded from the start. These include rewritten files that were not
+ * complete, for they lack what arrived while they were damaged. Throws PARTITION_DAMAGED, and
+ * changes nothing, if so many files are damaged that the files are hardly to blame, and more than
+ * an operator has `confirmed`.
  */
 export async function replaceDamaged(
   store: Store,
@@ -48,8 +48,8 @@ export async function replaceDamaged(
 }
 
 /**
- * Damaged files that wait for an operator's word, since they are too many at once; else 0. Those
- * that were replaced and have not refilled count too: a scrub finds one file after the other.
+ * Returns the number of damaged files that wait for an operator because there are too many; else 0.
+ * Replaced files that have not refilled count too, since a scrub finds one file after the other.
  */
 export function heldQuarantines(store: Store, active: ActiveRing): number {
   const { replaceable, files, refilling } = replaceableOf(store, active);
@@ -62,7 +62,7 @@ function replaceableOf(
   { ring, self }: ActiveRing,
 ): { readonly replaceable: readonly number[]; readonly files: number; readonly refilling: number } {
   const damaged = damagedOf(store, ring.keyspace);
-  // Asked by every status and pass.
+  // Every status request and every pass calls this.
   if (damaged.size === 0) return { replaceable: [], files: 0, refilling: 0 };
   const usable = store.list().filter((one) => one.keyspace === ring.keyspace);
   const replaceable = [...damaged].filter((partition) => {
@@ -74,7 +74,7 @@ function replaceableOf(
   return { replaceable, files: damaged.size + usable.length, refilling };
 }
 
-/** Partitions of a keyspace whose files here cannot be used. */
+/** Returns the partitions of a keyspace whose files here cannot be used. */
 export function damagedOf(store: Store, keyspace: string): ReadonlySet<number> {
   const damaged = store.damaged().filter((one) => one.keyspace === keyspace);
   return new Set(damaged.map(({ partition }) => partition));

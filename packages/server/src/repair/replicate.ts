@@ -16,15 +16,17 @@ import { type PushPorts, pushRows } from './push-rows.ts';
 
 interface ReplicatePorts extends PushPorts {
   readonly nowMs: () => number;
-  /** The file here missed deletions that the others no longer hold: it must be refilled. */
+  /**
+   * Called when the file here missed deletions that the others no longer hold: it must be refilled.
+   */
   readonly onBehind: (keyspace: string, partition: number) => Promise<void>;
   readonly onPushed: (rows: number) => void;
   readonly onError: (device: number, error: unknown) => void;
 }
 
-/** Every partition is looked at once in so many rounds, though nobody has touched it. */
+/** Number of rounds in which every partition is checked once, even if nothing has touched it. */
 const SWEEP_ROUNDS = 64;
-/** Their sums take some 10 ms of a turn to check; 4,096 took up to 190. */
+/** Checking the sums of so many takes some 10 ms of a turn; 4,096 took up to 190. */
 const PARTITIONS_AT_ONCE = 512;
 
 type Holding = NonNullable<AnswerOf<typeof digests>['holdings'][number]>;
@@ -39,16 +41,16 @@ interface PushTask {
 /** Partitions shared with a peer under one ring. */
 interface Share {
   readonly partitions: Set<number>;
-  /** Those of which it may lack records: only they are looked at. */
+  /** The partitions in which the peer may lack records: only these are checked. */
   readonly open: Set<number>;
 }
 
 /**
- * What a peer confirmed of a partition in this life of the process: saves asking again when nothing
- * changed.
+ * What a peer has confirmed of a partition since this process started. It saves asking again while
+ * nothing has changed.
  */
 interface Confirmed {
-  /** Incarnation of the file here: its sequences are meant. */
+  /** Incarnation of the file here, to which `seq` belongs. */
   readonly own: string;
   /** Incarnation of the peer's file. */
   readonly incarnation: string;
@@ -56,28 +58,28 @@ interface Confirmed {
 }
 
 /**
- * Repair, hints and catch-up in one mechanism (EventQL's server-to-sequence map). A watermark is
- * kept in the partition file per peer device and peer incarnation: a restored or refilled peer has
- * another and starts from 0.
+ * Repair, hints and catch-up in one mechanism (EventQL's server-to-sequence map). The partition
+ * file keeps a watermark per peer device and incarnation: a restored or refilled peer has another
+ * incarnation and starts from 0.
  */
 export class Replicator {
   readonly #ports: ReplicatePorts;
   readonly #confirmed = new Map<string, Confirmed>();
   #shares = new WeakMap<ActiveRing, ReadonlyMap<number, Share>>();
-  /** By keyspace. */
+  /** Number of the last round, by keyspace. */
   readonly #rounds = new Map<string, number>();
 
   constructor(ports: ReplicatePorts) {
     this.#ports = ports;
   }
 
-  /** Forgets what a peer confirmed: it may have restarted, been wiped or restored. */
+  /** Forgets what peers have confirmed: one may have restarted, or been wiped or restored. */
   forget(): void {
     this.#confirmed.clear();
     this.#shares = new WeakMap();
   }
 
-  /** One round with every peer of a ring, the peers at the same time. */
+  /** Runs one round with all peers of a ring at the same time. */
   async round(active: ActiveRing): Promise<void> {
     const shares = this.#sharesOf(active);
     this.#reopen(active.ring.keyspace, [...shares.values()]);
@@ -102,7 +104,7 @@ export class Replicator {
       const asked = open.slice(start, start + PARTITIONS_AT_ONCE);
       const request = { keyspace, ringVersion: version, partitions: asked, recent: true };
       const { store } = this.#ports;
-      // Both of one moment, before the peer looks at its own.
+      // Both of one moment, before the peer looks at its own file.
       const before = asked.map((partition) => ({
         mine: usableInfo(store, keyspace, partition),
         recent: store.recent(keyspace, partition),
@@ -113,7 +115,7 @@ export class Replicator {
         const { mine = null, recent = null } = before[index] ?? {};
         if (!holding || !mine) continue;
         if (holding.floorMs > mine.barrierMs) {
-          // Holders drop tombstones only when all have promised: this file was not among them,
+          // Holders drop tombstones only when all have promised. This file was not among them,
           // unless it promised while the peer was asked.
           const info = usableInfo(store, keyspace, partition);
           if (info !== null && holding.floorMs > info.barrierMs) {
@@ -122,8 +124,8 @@ export class Replicator {
           continue;
         }
         if (holding.floorMs > mine.floorMs) {
-          // Raised elsewhere while this device was away. It had promised, so all that the floor
-          // stands for is here; the next round compares digests without those tombstones.
+          // Raised elsewhere while this device was offline. It had promised, so it has all that the
+          // floor stands for. The next round compares digests without those tombstones.
           await store.raiseFloor(keyspace, partition, holding.floorMs);
           continue;
         }
@@ -136,17 +138,18 @@ export class Replicator {
             seq: mine.seq,
           });
         } else if (await store.raiseFloor(keyspace, partition, mine.floorMs)) {
-          // A crash had left tombstones that the floor stands for. The peer has dropped them, so it
-          // never wants them, and digests would differ for ever.
+          // A crash had left tombstones below the floor. The peer has dropped them, so it never
+          // wants them, and the digests would differ forever.
         } else if (holding.state === 'ready') {
-          // One that refills takes whole files: the same records one by one would cost it twice.
+          // A peer that refills takes whole files: pushing single records would cost it the same
+          // twice.
           await this.#tryPush(active, device, { partition, mine, recent, holding });
         }
       }
     }
   }
 
-  /** One partition that cannot be pushed (a damaged record, a refusal) does not stop the others. */
+  /** A partition that cannot be pushed (a damaged record, a refusal) does not stop the others. */
   async #tryPush(active: ActiveRing, device: number, task: PushTask): Promise<void> {
     try {
       await this.#push(active, device, task);
@@ -176,7 +179,8 @@ export class Replicator {
         return;
       }
     }
-    // A new file has confirmed nothing yet, and came from a holder: most of it is there.
+    // After a copy or a refill nothing is confirmed yet, but the file came from a holder, so the
+    // peer has most of it.
     const compared = { active, partition, device, incarnation };
     if (mine.seq - since > tailRowsFirst && (await covers(this.#ports, compared))) {
       confirm(mine.seq);
@@ -197,15 +201,15 @@ export class Replicator {
     const known = this.#confirmed.get(key);
     this.#confirmed.set(key, { own, incarnation, seq });
     if (known?.own === own && known.incarnation === incarnation && known.seq >= seq) return;
-    // The file may have been replaced while the peer was asked: then the watermark is not for this
-    // one.
+    // The file may have been replaced while the peer was asked. Then the watermark is not valid for
+    // the new file.
     const info = usableInfo(this.#ports.store, keyspace, partition);
     if (info?.incarnation === own) {
       this.#ports.store.peers.confirm({ keyspace, partition }, watermark(device, incarnation), seq);
     }
   }
 
-  /** True while this device has records that the peer has not confirmed, as far as is known. */
+  /** Whether this device has records that the peer has not confirmed, as far as is known. */
   #isOpen(active: ActiveRing, device: number, partition: number): boolean {
     const { keyspace } = active.ring;
     const info = usableInfo(this.#ports.store, keyspace, partition);
@@ -214,7 +218,10 @@ export class Replicator {
     return known === undefined || known.own !== info.incarnation || known.seq < info.seq;
   }
 
-  /** What was touched, and a part of all: so that each is looked at now and then, come what may. */
+  /**
+   * Opens partitions that were touched, and a part of all others, so that each is checked from time
+   * to time in any case.
+   */
   #reopen(keyspace: string, shares: readonly Share[]): void {
     const touched = this.#ports.store.takeTouched(keyspace);
     const round = (this.#rounds.get(keyspace) ?? 0) + 1;
@@ -227,7 +234,10 @@ export class Replicator {
     }
   }
 
-  /** Partitions shared with each peer under this ring, computed once per ring; at first all are open. */
+  /**
+   * Returns the partitions shared with each peer under this ring, computed once per ring. At first
+   * all of them are open.
+   */
   #sharesOf(active: ActiveRing): ReadonlyMap<number, Share> {
     return getOrMake(this.#shares, active, () => findShares(active));
   }
@@ -236,7 +246,7 @@ export class Replicator {
 function findShares(active: ActiveRing): Map<number, Share> {
   const shares = new Map<number, Share>();
   for (const partition of activeDuties(active).serve) {
-    // Not the joiners: their loads bring them everything, and by the file.
+    // Without joiners: their loads bring them everything, as whole files.
     for (const { device } of slotsOf(active.ring, partition)) {
       if (device === active.self) continue;
       const none = () => ({ partitions: new Set<number>(), open: new Set<number>() });

@@ -1,6 +1,6 @@
-// Reads every partition file here once in a cycle, slowly, so that damage is found before it is
-// needed, and at once those of which a read met damage; and looks each minute whether the files in
-// use are still those of the directory.
+// Reads every partition file here once per cycle, slowly, to find damage before the file is needed.
+// A file in which a read met damage is read next. Also checks each minute whether the files in use
+// are still those of the directory.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import {
@@ -15,24 +15,26 @@ import type { Store } from '@ringwright/partition/store';
 import { damageCharactersMax, damagedFilesMax, type filesLook } from '@ringwright/wire/files';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 
-/** As long as a file of 240 MiB takes. */
+/** As long as reading a file of 240 MiB takes. */
 const FAILED_PAUSE_MS = 60_000;
 
 interface ScrubberPorts {
   readonly store: Pick<Store, 'list' | 'scrub' | 'lookAtFiles' | 'damaged' | 'suspects'>;
   readonly monotonicMs: () => number;
   readonly nowMs: () => number;
-  /** The file is damaged from now on: it should be replaced. */
+  /** Called when a file was found damaged: it should be replaced. */
   readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
-  /** The log began anew, since its file is lost. */
+  /** Called when the log started over because its file was lost. */
   readonly onLogLost: (error: CodedError) => void;
-  /** A file that could not be read now: dropped meanwhile, no room for its copy, no process. */
+  /**
+   * Called for a file that could not be read: dropped meanwhile, no room for its copy, no process.
+   */
   readonly onError: (error: unknown) => void;
 }
 
-/** The commit log was deleted, replaced or cut, and began anew; nothing in it was lost. */
+/** The commit log was deleted, replaced or cut, and started over. None of its content was lost. */
 export interface LogLoss {
-  /** Unix ms at which it was found. */
+  /** Unix ms at which the loss was found. */
   readonly ms: number;
   readonly reason: string;
 }
@@ -44,17 +46,17 @@ export class Scrubber {
   #cycleBeganMs: number;
   #lookedMs: number;
   #look: Promise<FilesLook> | null = null;
-  /** Until then the bytes read so far use up the rate. */
+  /** No file is read before this time, because the bytes read so far have used up the rate. */
   #paidUntilMs = 0;
 
-  /** The first cycle begins after scrubFirstMs: no reading while the server starts. */
+  /** The first cycle begins after scrubFirstMs, so that nothing is read while the server starts. */
   constructor(ports: ScrubberPorts) {
     this.#ports = ports;
     this.#cycleBeganMs = ports.monotonicMs() - scrubCycleMs + scrubFirstMs;
     this.#lookedMs = ports.monotonicMs();
   }
 
-  /** Called often: reads at most one file, and none while the rate is used up. */
+  /** To be called often. Reads at most one file, and none while the rate is used up. */
   async tick(): Promise<void> {
     const { store, monotonicMs, onFindings, onError } = this.#ports;
     const now = monotonicMs();
@@ -70,15 +72,18 @@ export class Scrubber {
       this.#paidUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
       if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
     } catch (error) {
-      // Given up since the cycle began.
+      // The file was dropped since the cycle began.
       if (error instanceof CodedError && error.code === 'PARTITION_ABSENT') return;
-      // The file may have been read nevertheless.
+      // The file may have been read anyway.
       this.#paidUntilMs = now + FAILED_PAUSE_MS;
       onError(error);
     }
   }
 
-  /** Who asks while a look is under way gets that one. Rejects with STORE_FAILED, STORE_CLOSED. */
+  /**
+   * Checks the files in use. A call during a running check returns that check's promise. Rejects
+   * with STORE_FAILED, STORE_CLOSED.
+   */
   look(): Promise<FilesLook> {
     this.#look ??= this.#lookNow().finally(() => {
       this.#look = null;
@@ -86,7 +91,7 @@ export class Scrubber {
     return this.#look;
   }
 
-  /** The latest in this life of the process; null: none. */
+  /** The latest loss of the log since this process started; null: none. */
   get logLoss(): LogLoss | null {
     return this.#logLoss;
   }
@@ -119,7 +124,9 @@ export class Scrubber {
   }
 }
 
-/** To operators: what the look found, and what was damaged before it and is not replaced yet. */
+/**
+ * Answers an operator: what this check found, and what was damaged before and is not yet replaced.
+ */
 export async function answerFilesLook(
   scrubber: Pick<Scrubber, 'look' | 'damaged'>,
   { keyspace }: RequestOf<typeof filesLook>,
