@@ -1,5 +1,5 @@
-// The duties of this device under a ring, found once: O(slots) for some 10 ms in a million
-// partitions, asked by every status, hello, pass of the reconciler and round of replication.
+// The duties of this device under a ring, computed once. That takes O(slots), some 10 ms for a
+// million partitions, and every status, hello, pass and replication round asks for them.
 import { setImmediate } from 'node:timers/promises';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
@@ -11,12 +11,12 @@ type Duties = ReturnType<typeof dutiesOf>;
 const none: Duties = { serve: [], load: [] };
 const found = new WeakMap<ActiveRing, Duties>();
 
-/** Reads of the table in one turn of the event loop: some 10 ms. */
+/** Table entries read in one turn of the event loop: some 10 ms. */
 const SLOTS_PER_TURN = 2 ** 21;
 
 /**
- * Finds those of a large ring that is about to be activated in several turns: of 2^24 partitions
- * they take 150 ms. Those of others are found when they are asked for.
+ * Computes the duties of a large ring before its activation, in several turns: 2^24 partitions take
+ * 150 ms. For smaller rings they are computed on demand.
  */
 export async function prepareDuties(active: ActiveRing): Promise<void> {
   const { ring, self, bytes } = active;
@@ -31,7 +31,7 @@ export async function prepareDuties(active: ActiveRing): Promise<void> {
   found.set(active, { serve, load: loadsOf(ring, self) });
 }
 
-/** Nothing for a device that the ring does not name. */
+/** Returns no duties for a device that the ring does not name. */
 export function activeDuties(active: ActiveRing): Duties {
   const { ring, self } = active;
   return self === null ? none : getOrMake(found, active, () => dutiesOf(ring, self));

@@ -14,11 +14,11 @@ export interface ActiveRing {
   readonly ring: Ring;
   readonly id: string;
   readonly bytes: Uint8Array;
-  /** What the manifest says of its signing; absent or null when it is unsigned. */
+  /** What the manifest says about its signing; absent or null for an unsigned ring. */
   readonly signing?: Signing | null;
   /** This device's id in the ring; null when the ring does not name it. */
   readonly self: number | null;
-  /** Tie-break for stamps made here: of the device id and its data directory, see tieOf. */
+  /** Tie-break of stamps made here, from the device id and the data directory: see tieOf. */
   readonly tieDevice: number;
   readonly partitionOf: (key: Uint8Array) => number;
   readonly activatedMs: number;
@@ -26,7 +26,7 @@ export interface ActiveRing {
 
 /** Stamps of coordinators outside the ring use the upper half of the 24-bit tie-break. */
 const UNKNOWN_DEVICE_BASE = 2 ** 23;
-/** Devices use the lower half: their id in these low bits, and above them a mark of their disk. */
+/** Devices use the lower half: the low bits are the device id, the bits above mark the disk. */
 const ID_SPAN = 2 ** 17;
 const MARKS = UNKNOWN_DEVICE_BASE / ID_SPAN;
 assert(deviceCountMax <= ID_SPAN, 'ids of devices fit the tie-break');
@@ -46,7 +46,9 @@ export function ringHead(active: ActiveRing): RingHead {
   return { keyspace: active.ring.keyspace, version: active.ring.version, id: active.id };
 }
 
-/** The address of a device, or the empty text for a hole, which no connection is ever made to. */
+/**
+ * Returns the address of a device. For a hole, returns the empty text, which is never connected to.
+ */
 export function addressOf({ ring }: Pick<ActiveRing, 'ring'>, id: number): string {
   const device = ring.devices[id];
   return device === null || device === undefined ? '' : formatAddress(device);
@@ -63,9 +65,9 @@ function findSelf(devices: Ring['devices'], { name, address }: DeviceIdentity): 
 }
 
 /**
- * Never equal on two devices. A device that was wiped has forgotten which stamps it gave, and some
- * may lie ahead of its clock: so that it does not give one again, its new disk has another mark, in
- * 63 of 64 cases.
+ * Returns a tie-break that no two devices share. A device that was wiped has forgotten which stamps
+ * it issued, and some may lie ahead of its clock. In 63 of 64 cases its new disk has another mark,
+ * so that it issues none of them again.
  */
 function tieOf(self: number | null, { born }: DeviceIdentity): number {
   const mark = hash32(born);

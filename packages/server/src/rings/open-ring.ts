@@ -1,4 +1,4 @@
-// A ring file decoded and audited: what a server looks at before it trusts a ring. Pure.
+// Decodes and audits a ring file, before a server trusts the ring. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { type ChangeSize, changeSize } from '@ringwright/ring/audit/large-change';
@@ -6,13 +6,13 @@ import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
 
 export interface DecodedRing extends Pick<RingFile, 'ring' | 'id' | 'signing'> {
-  /** What an audit finds wrong; empty in a ring that may be used. */
+  /** The audit's findings; empty for a ring that may be used. */
   readonly findings: readonly Finding[];
-  /** How much it changes of the ring it follows; null when that is not `previous`. */
+  /** Size of the change from the parent ring; null if the parent is not `previous`. */
   readonly change: ChangeSize | null;
 }
 
-/** Throws as decodeRing does. */
+/** Throws what decodeRing throws. */
 export function openRing(
   bytes: Uint8Array,
   previous: { readonly ring: Ring; readonly id: string } | null,

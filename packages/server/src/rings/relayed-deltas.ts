@@ -1,4 +1,4 @@
-// Deltas to the active ring for peers that have an older version: made once for all that ask.
+// Deltas to the active ring for peers that have an older version, made once for all who ask.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ export class RelayedDeltas {
     this.#cache = cache;
   }
 
-  /** Null when the base is not on the cache, or the delta would save little. */
+  /** Returns null if the base is not in the cache, or the delta would save little. */
   from(base: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
     const made = getOrMake(this.#made, active, () => new Map());
     return getOrMake(made, base.id, async () => {
       const delta = await this.#make(base, active);
-      // Anybody may name a base: only those that were here are remembered.
+      // A caller may name any base, so only bases that were in the cache are remembered.
       if (delta === null) made.delete(base.id);
       return delta;
     });
@@ -37,7 +37,7 @@ export class RelayedDeltas {
         ? await makeRingDeltaInWorker(bytes, active.bytes)
         : null;
     } catch (error) {
-      // Gone or damaged: the whole file travels instead.
+      // The base is gone or damaged, so the whole file travels instead.
       if (error instanceof CodedError || (error instanceof Error && 'code' in error)) return null;
       throw error;
     }

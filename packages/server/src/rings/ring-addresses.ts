@@ -6,9 +6,7 @@ import type { Ring } from '@ringwright/ring/ring';
 /** By ring, which is immutable: looked up with every hello. */
 const known = new WeakMap<Ring, ReadonlyMap<string, string>>();
 
-/**
- * Each with the one that its server calls itself by: of a replication address, that for requests.
- */
+/** Maps each address to the server's own address: a replication address to the one for requests. */
 export function addressesIn(ring: Ring): ReadonlyMap<string, string> {
   return getOrMake(known, ring, () => findAddresses(ring));
 }

@@ -1,4 +1,5 @@
-// The rings on a server's disk: rings/<keyspace>/<version>.ring, and the highest one ever active.
+// The rings on a server's disk: rings/<keyspace>/<version>.ring, and the highest one that was ever
+// active.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -11,17 +12,17 @@ import { ringHeadSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
 import { replaceState, writeState } from '../device/state-file.ts';
 
-/** Name of a version's file, here and in repositories. */
+/** Name of the file of a version, here and in repositories. */
 export const ringFileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
 
-/** Rings are compared by epoch, then version; unsigned ones have none. */
+/** Rings are compared by epoch, then by version. Unsigned rings have no epoch. */
 const highestSchema = ringHeadSchema.extend({ epoch: z.int().min(1).exactOptional() });
 export type HighestHead = z.infer<typeof highestSchema>;
 
 export interface CachedRing {
-  /** The newest ring that is still whole; null when none is. */
+  /** The newest ring whose file is intact; null if none is. */
   readonly file: { readonly decoded: RingFile; readonly bytes: Uint8Array } | null;
-  /** Highest version ever active, which may be above that of `file`. */
+  /** The highest version that was ever active, which may be above that of `file`. */
   readonly highest: HighestHead;
 }
 
@@ -30,7 +31,7 @@ export interface RingCache {
 }
 
 /**
- * Makes a ring survive a crash before it is used: the file first, then the highest version.
+ * Makes a ring survive a crash before it is used: writes the file first, then the highest version.
  * A crash between the two leaves a file that a push of the same ring replaces with equal bytes.
  */
 export async function cacheRing(
@@ -44,7 +45,8 @@ export async function cacheRing(
   // failpoint: ring.file-written
   await writeState(join(folder, 'highest.json'), highestSchema, head);
   const versions = await listVersions(folder);
-  // A new epoch begins below the versions of the old one, which must not push it off the cache.
+  // A new epoch begins below the versions of the old one, which must not displace it from the
+  // cache.
   const older = versions.filter((version) => version > head.version);
   const known = versions.filter((version) => version <= head.version);
   for (const version of [...older, ...known.slice(0, -ringVersionsKept)]) {
@@ -53,8 +55,8 @@ export async function cacheRing(
 }
 
 /**
- * The newest whole ring of every keyspace, and its highest version even if no file is whole.
- * Damaged files are passed over and reported.
+ * Returns the newest intact ring of every keyspace, and its highest version even if no file is
+ * intact. Damaged files are skipped and reported.
  */
 export async function loadRingCache(
   cache: RingCache,
@@ -77,7 +79,7 @@ async function loadNewest(
 ): Promise<CachedRing | null> {
   const highest = await readHighest(folder, keyspace, onDamage);
   for (const version of (await listVersions(folder)).reverse()) {
-    // A file above the highest version was never active: the crash came before it counted.
+    // A file above the highest version was never active: a crash came before the activation.
     if (highest !== null && version > highest.version) continue;
     const file = join(folder, ringFileName(version));
     try {
@@ -114,7 +116,7 @@ async function readHighest(
   }
 }
 
-/** Files that somebody moved or replaced are as good as damaged. */
+/** A file that somebody moved or replaced counts as damaged. */
 function checkSame(file: string, found: RingHead, wanted: RingHead): void {
   const [is, should] = [found, wanted].map((head) => `${head.keyspace} ${head.version} ${head.id}`);
   if (is !== should) throw new CodedError('RING_FILE_INVALID', `${file} is ${is}, not ${should}`);

@@ -1,4 +1,5 @@
-// Rings between servers, and from the tool: answers to offers, chunks and fetches; catching up.
+// Exchange of rings between servers and with the tool: answers to offers, chunks and fetches, and
+// catching up with a peer.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
@@ -21,15 +22,20 @@ import { applyRingDeltaInWorker } from './ring-in-worker.ts';
 import { RingUploads } from './ring-uploads.ts';
 import type { Rings } from './rings.ts';
 
-/** A connection of this server's own to whoever calls; null: nothing is fetched from there. */
+/**
+ * Returns a connection that this server makes to the caller's address; null: nothing is fetched
+ * from the caller.
+ */
 export type CallBack = (caller: Caller) => Promise<Caller | null>;
 
-/** What servers need for relaying among each other; a listener that is only pushed to needs none. */
+/**
+ * What servers need to relay rings to each other. A listener that only receives pushes needs none.
+ */
 interface RelayPorts {
   readonly trust?: TrustExchange;
   readonly deltas?: RelayedDeltas;
   readonly callBack?: CallBack;
-  /** Told how a ring that was fetched travelled. */
+  /** Called with the form in which a fetched ring traveled. */
   readonly onFetched?: (form: 'delta' | 'whole', bytes: number) => void;
 }
 
@@ -55,7 +61,9 @@ export class RingExchange {
     return { wanted, active: this.#head(keyspace) };
   }
 
-  /** Throws RING_VERSION_UNKNOWN when the base is not active; a new offer begins anew. */
+  /**
+   * Throws RING_VERSION_UNKNOWN if the base is not active; the sender then begins with a new offer.
+   */
   delta(
     { id, base, bytes }: RequestOf<typeof ringDelta>,
     caller: Caller,
@@ -70,7 +78,7 @@ export class RingExchange {
     return {};
   }
 
-  /** The last one throws what applyRingDelta and Rings.adopt throw. */
+  /** The last chunk also throws what applyRingDelta and Rings.adopt throw. */
   async chunk(
     request: RequestOf<typeof ringChunk>,
     caller: Caller,
@@ -117,15 +125,15 @@ export class RingExchange {
   }
 
   /**
-   * Fetches a keyspace's ring from a peer that has a newer one. Calls at the same time share one
-   * fetch. `peer` is a connection that was greeted: one that greets first would wait for itself.
+   * Fetches a keyspace's ring from a peer that has a newer one. Concurrent calls share one fetch.
+   * `peer` must be a greeted connection: a connection that greets first would wait for itself.
    */
   catchUp(keyspace: string, peer: Caller): Promise<void> {
     const running = this.#catchingUp.get(keyspace);
     if (running !== undefined) return running;
     const work = this.#fetches
       .run(async (take) => {
-        // Its ring may be signed by keys that came into force while this server was away.
+        // The ring may be signed by keys that came into force while this server was offline.
         await this.#relay.trust?.catchUp(peer);
         await this.#rings.adopt(await this.#fetchFile(keyspace, peer, take), keyspace);
       })
@@ -134,10 +142,10 @@ export class RingExchange {
     return work;
   }
 
-  /** The peer's ring file, as a delta to the ring that is here where both ends can. */
+  /** Returns the peer's ring file, fetched as a delta to the ring here if both ends can do that. */
   async #fetchFile(keyspace: string, peer: Caller, take: TakeBytes): Promise<Uint8Array> {
     const onChunk: RingWanted['onChunk'] = async (data, { isStart }) => {
-      // Manifest and signatures come first: no more is fetched of what will be refused by them.
+      // Manifest and signatures come first. If they are refused, no more is fetched.
       if (isStart) await this.#rings.checkStart(data, keyspace);
       take(data.length);
     };
@@ -159,10 +167,10 @@ export class RingExchange {
   }
 
   /**
-   * Catches up with every ring of which the peer has a higher version, or its own version with more
-   * signatures. A ring of another line is looked at, so that this server raises its alarm too.
-   * Resolves with what went wrong: one ring that is refused holds up no other, a peer that fails
-   * is asked no more.
+   * Catches up with every ring of which the peer has a higher version, or the same version with
+   * more signatures. Looks at a ring of another line, so that this server raises its alarm too.
+   * Resolves to the errors: a refused ring does not hold up the others; a peer that fails is asked
+   * no more.
    */
   async catchUpAll(heads: readonly RingHeld[], peer: Caller, from: string): Promise<unknown[]> {
     const refusals: unknown[] = [];
@@ -184,9 +192,9 @@ export class RingExchange {
     }
   }
 
-  /** Whether catching up with these rings would do anything. */
+  /** Whether catching up with these rings would change anything. */
   lacks(heads: readonly RingHeld[]): boolean {
-    // Signatures are counted for each: a keyspace that is told of many times counts once.
+    // Counting signatures is expensive, so a keyspace that is named many times counts once.
     const byKeyspace = new Map(heads.map((head) => [head.keyspace, head]));
     return [...byKeyspace.values()].some(
       (head) => this.#isAhead(head) || this.#rings.isForkNews(head),
@@ -198,7 +206,10 @@ export class RingExchange {
     return head.version > have || this.#rings.wantsSignatures(head);
   }
 
-  /** The operator's word after a fork; the ring it names is pushed next. Throws RING_FORK_UNKNOWN. */
+  /**
+   * Records the operator's decision on a fork; the chosen ring is pushed next. Throws
+   * RING_FORK_UNKNOWN.
+   */
   async settle(request: RequestOf<typeof ringSettle>): Promise<AnswerOf<typeof ringSettle>> {
     const { reason, ...head } = request;
     await this.#rings.settle(head, reason);
@@ -211,26 +222,26 @@ export class RingExchange {
   }
 
   /**
-   * The active ring, at least as new as the caller's. Throws RING_UNKNOWN when neither has one,
-   * RING_VERSION_UNKNOWN when the caller cannot give the ring it speaks of, or is nobody from whom
-   * rings are fetched.
+   * Returns the active ring, at least as new as the caller's version. Throws RING_UNKNOWN if
+   * neither side has a ring. Throws RING_VERSION_UNKNOWN if the caller cannot give the ring it
+   * names, or rings are not fetched from this caller.
    */
   async reach(keyspace: string, version: number, caller: Caller): Promise<ActiveRing> {
     const reached = (): ActiveRing | null => this.reached(keyspace, version);
     const present = reached();
     if (present !== null) return present;
     const { callBack } = this.#relay;
-    // Greeting it may bring the ring already.
+    // Greeting the caller may already bring the ring.
     const source = callBack === undefined ? caller : await callBack(caller);
     if (source === null) throw this.#unknown(keyspace, version);
-    // A fetch under way may be from another peer, with a lower version or a failure of its own: it
-    // counts only when it brought the ring. Else this caller is asked, in its turn.
+    // A fetch under way may be from another peer, with a lower version or a failure of its own. It
+    // counts only if it brought the ring. Otherwise this caller is asked next.
     for (let isOwn = false; reached() === null && !isOwn; ) {
       isOwn = !this.#catchingUp.has(keyspace);
       try {
         await this.catchUp(keyspace, source);
       } catch (error) {
-        // Meanwhile the ring may have come another way; then what was fetched is refused as older.
+        // The ring may have come another way meanwhile; then the fetched one is refused as older.
         if (isOwn && reached() === null) throw error;
       }
     }

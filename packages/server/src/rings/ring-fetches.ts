@@ -1,8 +1,9 @@
-// Rings that this server fetches: so many at the same time, in so much memory, whoever has them.
+// Limits how many rings this server fetches at once, and in how much memory, from all peers
+// together.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFetchesBytesMax, ringFetchesMax } from '@ringwright/base/limits-rings';
 
-/** Told of each chunk before it is kept. Throws PEER_BUSY when there is no room for it. */
+/** Called with each chunk before it is kept. Throws PEER_BUSY when there is no room for it. */
 export type TakeBytes = (bytes: number) => void;
 
 export class RingFetches {
@@ -10,7 +11,7 @@ export class RingFetches {
   #bytes = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** Runs a fetch, and what is done with its bytes, when it is its turn. */
+  /** Runs a fetch, and the work with its bytes, when a place is free. */
   async run<T>(fetch: (take: TakeBytes) => Promise<T>): Promise<T> {
     if (this.#running >= ringFetchesMax) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -25,7 +26,7 @@ export class RingFetches {
     } finally {
       this.#bytes -= taken;
       const next = this.#waiting.shift();
-      // The place goes to the next one, or is free.
+      // Passes the place on to the next fetch, or frees it.
       if (next === undefined) this.#running -= 1;
       else next();
     }

@@ -24,8 +24,8 @@ interface Watched {
 }
 
 /**
- * What is not there at the start was mistyped: a ring that is to come is followed by its folder.
- * Throws RINGS_UNKNOWN, FILE_UNFIT.
+ * Throws RINGS_UNKNOWN or FILE_UNFIT for a path that does not exist at the start, since it was
+ * probably mistyped. A ring that is yet to come is followed by its folder.
  */
 export async function requireSources({ folder, files }: Watched): Promise<void> {
   if (folder !== undefined && (await stat(folder).catch(() => null))?.isDirectory() !== true) {
@@ -43,7 +43,7 @@ export async function requireSources({ folder, files }: Watched): Promise<void> 
   }
 }
 
-/** Looks now, then again and again; the function returned ends it. */
+/** Checks at once, then periodically. Returns a function that ends it. */
 export async function followRingFiles(ports: FilePorts, watched: Watched): Promise<() => void> {
   const seen = new Map<string, string>();
   let timer: NodeJS.Timeout | null = null;
@@ -61,7 +61,7 @@ export async function followRingFiles(ports: FilePorts, watched: Watched): Promi
   };
 }
 
-/** Adopts a file whose size or time changed; a refused one is reported once per change. */
+/** Adopts a file whose size or time has changed. A refused file is reported once per change. */
 async function lookAt(ports: FilePorts, seen: Map<string, string>, file: string): Promise<void> {
   try {
     const { mtimeMs, size } = await stat(file);
@@ -74,20 +74,23 @@ async function lookAt(ports: FilePorts, seen: Map<string, string>, file: string)
   }
 }
 
-/** A missing file is no fault: it may come yet. */
+/** A missing file is not reported: it may still come. */
 function refuse(ports: FilePorts, file: string, error: unknown): void {
   if (codeOf(error) !== 'ENOENT') {
     ports.onRefusal(file, error);
   }
 }
 
-/** The version each repository names as its head: a file beside it may be a commit that never was. */
+/**
+ * Returns the version that each repository names as its head. Another file beside it may belong to
+ * a commit that did not succeed.
+ */
 async function headVersions(ports: FilePorts, folder: string | undefined): Promise<string[]> {
   if (folder === undefined) return [];
   const files: string[] = [];
   try {
     for (const ring of await readdir(folder, { withFileTypes: true })) {
-      // Beside the rings may lie what belongs to all of them.
+      // Files that belong to all rings may lie beside the ring folders.
       if (!ring.isDirectory() && !ring.isSymbolicLink()) continue;
       const head = await headOf(ports, join(folder, ring.name, 'builder.json'));
       if (head !== null) files.push(join(folder, ring.name, 'versions', ringFileName(head)));
@@ -100,7 +103,7 @@ async function headVersions(ports: FilePorts, folder: string | undefined): Promi
 
 const builderSchema = z.object({ head: z.nullable(z.object({ version: z.int().min(1) })) });
 
-/** Null without a head, and while the file is not what a repository writes. */
+/** Returns null without a head, and while the file is not what a repository writes. */
 async function headOf(ports: FilePorts, file: string): Promise<number | null> {
   try {
     const bytes = await readRegularFile(file, ringFileBytesMax).catch(onlyMissing);

@@ -1,5 +1,5 @@
-// The forks this server has seen, by ring: alarms that last until an operator settles them, also
-// over restarts.
+// The forks that this server has seen, by ring: alarms that last until an operator settles them,
+// even over restarts.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -18,13 +18,13 @@ const ringForkSchema = z.strictObject({
   keyspace: keyspaceField,
   /** The version that exists twice. */
   version: versionField,
-  /** Its ring id on this server's line, and on the other. */
+  /** Its ring id on this server's line, and on the other line. */
   id: ringIdField,
   other: ringIdField,
   /** Who showed the other line: the address of a peer, or empty for a push or a file. */
   from: z.string().max(300),
   atMs: msField,
-  /** The operator's word on which ring is right; null: nobody has said. */
+  /** The operator's decision on which ring is right; null: none yet. */
   settled: z.nullable(
     z.strictObject({
       version: versionField,
@@ -40,7 +40,7 @@ export type RingFork = z.infer<typeof ringForkSchema>;
 interface ForkPorts {
   readonly directory: string;
   readonly nowMs: () => number;
-  /** Told of every new alarm, and of the one that a start finds on disk. */
+  /** Called for every new alarm, and for one that a start finds on disk. */
   readonly onAlarm: (fork: RingFork) => void;
   readonly onSettled: (fork: RingFork) => void;
 }
@@ -56,7 +56,7 @@ export class RingForks {
     this.#ports = ports;
   }
 
-  /** Throws DISK_FAILED: an alarm that cannot be read must not be taken for none. */
+  /** Throws DISK_FAILED: an alarm that cannot be read must not count as no alarm. */
   static async load(ports: ForkPorts): Promise<RingForks> {
     const forks = new RingForks(ports);
     const names = await readdir(ports.directory).catch(() => []);
@@ -73,13 +73,13 @@ export class RingForks {
     return this.#forks.get(keyspace);
   }
 
-  /** The fork that no operator has settled. */
+  /** Returns the fork that no operator has settled, or null. */
   alarm(keyspace: string): RingFork | null {
     const fork = this.#forks.get(keyspace);
     return fork?.settled === null ? fork : null;
   }
 
-  /** False for what is known already: one alarm a fork, however often it is met. */
+  /** Whether the fork is new: it raises one alarm, however often it is met. */
   isNews(keyspace: string, version: number): boolean {
     const fork = this.#forks.get(keyspace);
     return fork === undefined || !isCovered(fork, version);
@@ -96,7 +96,7 @@ export class RingForks {
     });
   }
 
-  /** The operator's word: this ring is right. Throws RING_FORK_UNKNOWN. */
+  /** Records the operator's decision that this ring is right. Throws RING_FORK_UNKNOWN. */
   settle({ keyspace, version, id }: RingHead, reason: string): Promise<void> {
     return this.#turns.run(keyspace, async () => {
       const fork = this.#forks.get(keyspace);
@@ -111,7 +111,7 @@ export class RingForks {
     });
   }
 
-  /** A new epoch begins the line anew. */
+  /** Forgets the fork, because a new epoch starts the line over. */
   forget(keyspace: string): Promise<void> {
     return this.#turns.run(keyspace, async () => {
       if (this.#forks.delete(keyspace)) await rm(this.#file(keyspace), { force: true });
@@ -128,7 +128,10 @@ export class RingForks {
   }
 }
 
-/** Whether the operator's word has covered a fork at this version: it raises no alarm any more. */
+/**
+ * Whether an alarm or the operator's decision already covers a fork at this version, so that it
+ * raises no new alarm.
+ */
 function isCovered(fork: RingFork, version: number): boolean {
   return fork.settled === null || version <= fork.settled.version;
 }

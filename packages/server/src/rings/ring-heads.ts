@@ -1,5 +1,6 @@
-// Heads that a store announces (EventQL's way): watched, their files fetched from a ring store that
-// has caught up, and adopted as a ring from anywhere else is: audited, and its signatures checked.
+// Follows the heads that a head store announces (EventQL's way). Fetches their files from a ring
+// store that has caught up, and adopts them like a ring from anywhere else: audited, with its
+// signatures checked.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFilePollMs } from '@ringwright/base/limits';
@@ -11,11 +12,17 @@ import type { StoreAccess } from '@ringwright/head-store/store-access';
 interface HeadPorts {
   readonly adopt: (bytes: Uint8Array) => Promise<unknown>;
   readonly onRefusal: (ring: string, error: unknown) => void;
-  /** The store is away; the rings that are here stay in force. Told once, not at every try. */
+  /**
+   * Called once, not at every attempt, when the store is unreachable. The rings that are here stay
+   * in force.
+   */
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** The newest head of each ring; one after the other. The function returned ends it. */
+/**
+ * Follows the newest head of each ring; versions of one ring are loaded one after the other.
+ * Returns a function that ends it.
+ */
 export function followHeads(
   ports: HeadPorts,
   { url, access }: { readonly url: string; readonly access: StoreAccess },
@@ -69,13 +76,13 @@ async function load(
   const record = parseRecord(value);
   const content = await requireContent(record);
   const file = content.files.find(({ version }) => version === record.version);
-  // A note in the log moves the head record too, and leaves the file as it is.
+  // A note in the log changes the head record too, but not the ring file.
   if (file === undefined || adopted.get(ring) === file.sha256) return;
   await adopt(await readSharedFile(record, file));
   adopted.set(ring, file.sha256);
 }
 
-/** No ring store with the head can be read now: it is tried again. */
+/** Whether no ring store with the head can be read now. The load is then retried. */
 function isPassing(error: unknown): boolean {
   return error instanceof CodedError && error.code === 'RING_STORES_TOO_FEW';
 }

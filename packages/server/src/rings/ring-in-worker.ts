@@ -1,5 +1,5 @@
-// Large rings are opened, and their deltas made and applied, in a thread of their own, so that no
-// turn of the event loop waits for them.
+// Opens large rings, and makes and applies their deltas, in a worker thread, so that no turn of the
+// event loop waits for that.
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
@@ -12,7 +12,7 @@ import type { RingJob, WorkerAnswer } from './ring-worker.ts';
 const PROGRAM = new URL('./ring-worker.ts', import.meta.url);
 
 /**
- * `previous`: the ring to compare with, null where the size of the change does not matter. Rejects
+ * `previous`: the ring to compare with; null if the size of the change does not matter. Rejects
  * with what decodeRing throws.
  */
 export async function openRingInWorker(
@@ -24,7 +24,7 @@ export async function openRingInWorker(
   return runInWorker({ kind: 'open', file: await sharedCopy(bytes), previous: before });
 }
 
-/** As applyRingDelta. */
+/** Like applyRingDelta. */
 export async function applyRingDeltaInWorker(
   base: Uint8Array,
   delta: Uint8Array,
@@ -33,7 +33,7 @@ export async function applyRingDeltaInWorker(
   return runInWorker({ kind: 'apply', base: await sharedCopy(base), delta });
 }
 
-/** As makeRingDelta. */
+/** Like makeRingDelta. */
 export async function makeRingDeltaInWorker(
   base: Uint8Array,
   file: Uint8Array,
@@ -44,10 +44,11 @@ export async function makeRingDeltaInWorker(
 }
 
 /**
- * Such jobs are rare: a thread is started for each (some 70 ms) and ends with it. In a bundle it is
- * JavaScript. Node's compiler of TypeScript is WebAssembly, and V8 may end a process whose threads
- * load it and end (`jit_page.has_value()`, nodejs/node#64500): where sources are run, only the
- * first thread on a machine compiles, since ring-server names a folder for what Node compiles.
+ * Such jobs are rare, so a thread is started for each (some 70 ms) and ends with it. In a bundle
+ * the thread runs JavaScript. From sources, Node compiles TypeScript by WebAssembly, and V8 may
+ * abort a process whose threads load it and end (`jit_page.has_value()`, nodejs/node#64500). So
+ * ring-server names a cache folder for compiled code, and only the first thread on a machine
+ * compiles.
  */
 async function runInWorker<Result>(workerData: RingJob): Promise<Result> {
   const worker = new Worker(PROGRAM, { workerData, execArgv: [] });
@@ -60,7 +61,9 @@ async function runInWorker<Result>(workerData: RingJob): Promise<Result> {
   return answer.result;
 }
 
-/** Copied in several turns: 100 MB at once take as long as all else that is done here. */
+/**
+ * Copies in several turns: copying 100 MB at once takes as long as all the other work done here.
+ */
 async function sharedCopy(bytes: Uint8Array): Promise<SharedArrayBuffer> {
   const shared = new SharedArrayBuffer(bytes.length);
   const copy = new Uint8Array(shared);

@@ -1,4 +1,4 @@
-// The last ring that was refused, by keyspace: what `ring-builder servers` shows.
+// The last refused ring of each keyspace, for `ring-builder servers`.
 import type { CodedError } from '@ringwright/base/coded-error';
 
 export interface RingRefusal {
@@ -8,12 +8,15 @@ export interface RingRefusal {
   readonly atMs: number;
 }
 
-/** Names that no ring here has: a stranger may offer any. The oldest go. */
+/**
+ * Limit for names of which no ring is here, since an unknown caller may offer any name. The oldest
+ * is removed first.
+ */
 const unknownRefusalsMax = 16;
 
 interface RefusalPorts {
   readonly nowMs: () => number;
-  /** Told of every refusal once. */
+  /** Called once for every refusal. */
   readonly onRefuse: (error: CodedError) => void;
 }
 
@@ -32,8 +35,8 @@ export class RingRefusals {
   }
 
   /**
-   * A refusal may pass here twice on its way out: it counts once. `isKnown`: a ring of this name
-   * has been here.
+   * Notes a refusal. It may pass here twice on its way out, but counts once. `isKnown`: a ring of
+   * this name has been here.
    */
   add(keyspace: string, error: CodedError, isKnown = true): void {
     if (this.#last === error) return;
@@ -49,7 +52,7 @@ export class RingRefusals {
     }
   }
 
-  /** A ring of the keyspace was taken. */
+  /** To be called when a ring of the keyspace was adopted. */
   forget(keyspace: string): void {
     this.#held.delete(keyspace);
     this.#unknown.delete(keyspace);

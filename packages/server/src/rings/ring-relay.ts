@@ -1,6 +1,7 @@
-// Rings that a member lacks, sent by whoever greets it. A member hears only servers that its own
-// rings name: one that is new to a ring, or whose ring names none of the addresses of today, does
-// not know whom to fetch from. It takes a ring from anybody, as it takes a push.
+// Sends rings that a device of a ring lacks, when this server greets it. A device listens only to
+// servers that its own rings name. If it is new to a ring, or its ring names only outdated
+// addresses, it does not know from whom to fetch. But it takes a ring from any sender, as it takes
+// a push.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import { getOrMake } from '@ringwright/base/get-or-make';
@@ -21,7 +22,7 @@ interface RingRelayPorts {
   readonly trust: Pick<TrustExchange, 'give'>;
   readonly deltas: Pick<RelayedDeltas, 'from'>;
   readonly monotonicMs: () => number;
-  /** Resolves after a moment, in which a member that knows this server fetches for itself. */
+  /** Resolves after a pause in which a device that knows this server can fetch for itself. */
   readonly cooldown: () => Promise<unknown>;
   readonly onSent: (to: string, active: ActiveRing) => void;
   readonly onRefused: (to: string, active: ActiveRing, error: unknown) => void;
@@ -29,7 +30,7 @@ interface RingRelayPorts {
 
 export class RingRelay {
   readonly #ports: RingRelayPorts;
-  /** Addresses that are being sent to. */
+  /** Addresses to which rings are being sent. */
   readonly #sending = new Set<string>();
   /** By address: until when a ring that was refused there is not sent again, in monotonic ms. */
   readonly #refused = new WeakMap<ActiveRing, Map<string, number>>();
@@ -39,8 +40,9 @@ export class RingRelay {
   }
 
   /**
-   * Sends the server at an address, which says that it has these rings, what it lacks of the rings
-   * that name it. Resolves when it has them or has refused them; a refusal is told and no failure.
+   * Sends to the server at an address, which has the rings `heads`, what it lacks of the rings that
+   * name it. Resolves when it has them or has refused them; a refusal is reported and is not a
+   * failure.
    */
   async send(to: string, peer: Caller, heads: readonly RingHeld[]): Promise<void> {
     const lacking = this.#lacking(to, heads);
@@ -57,7 +59,7 @@ export class RingRelay {
     }
   }
 
-  /** Keyspaces whose ring names the address, and is newer than what is there. */
+  /** Returns the keyspaces whose ring names the address and is newer than the peer's. */
   #lacking(to: string, heads: readonly RingHeld[]): string[] {
     const versions = new Map(heads.map(({ keyspace, version }) => [keyspace, version]));
     const nowMs = this.#ports.monotonicMs();
@@ -72,7 +74,7 @@ export class RingRelay {
   async #sendOne(to: string, peer: Caller, active: ActiveRing): Promise<void> {
     const { trust, deltas, onSent, onRefused } = this.#ports;
     try {
-      // The ring may be signed by keys that came into force while that server was away.
+      // The ring may be signed by keys that came into force while that server was offline.
       await trust.give(peer);
       const { how } = await sendRing(peer, {
         ...ringHead(active),
@@ -82,7 +84,8 @@ export class RingRelay {
       });
       if (how !== 'had') onSent(to, active);
     } catch (error) {
-      // What did not get there is sent with the next greeting; what was judged, much later.
+      // A ring that did not arrive is sent with the next greeting; a ring that was refused, much
+      // later.
       if (!isOfTheWay(error)) this.#coolDownAfterRefusal(to, active);
       onRefused(to, active, error);
     }
@@ -94,7 +97,10 @@ export class RingRelay {
   }
 }
 
-/** Who has no access document yet judges nothing: it gets that with a greeting, then the rings. */
+/**
+ * Whether the ring was not judged at all. A server without an access document judges nothing: it
+ * gets the document with a greeting, and the rings after that.
+ */
 function isOfTheWay(error: unknown): boolean {
   if (!(error instanceof CodedError)) return false;
   return isPeerCode(error.code) || error.code === 'ACCESS_PENDING';

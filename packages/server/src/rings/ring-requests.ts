@@ -1,5 +1,5 @@
-// Requests under way by the ring version they were made with: after a change, those on the old one
-// can be seen to end.
+// Counts requests under way by the ring version they were made with. After a ring change this shows
+// when the requests on the old version have ended.
 
 /** `coordinated`: of clients, by this server. `answered`: of devices, this one included. */
 interface RequestCounts {
@@ -24,7 +24,7 @@ export class RingRequests {
     if (versions === undefined) this.#counts.set(keyspace, (versions = new Map()));
     let counts = versions.get(ringVersion);
     if (counts === undefined) {
-      // Versions come from the wire: what is at rest goes, so that no more stay than are under way.
+      // Versions come from the wire. Removing those without requests keeps the map small.
       for (const [version, { coordinated, answered }] of versions) {
         if (coordinated + answered === 0) versions.delete(version);
       }

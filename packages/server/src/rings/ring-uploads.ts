@@ -1,4 +1,4 @@
-// Ring files on their way here in chunks: one per connection, bounded in number, bytes and time.
+// Ring files that arrive in chunks: one per connection, limited in number, bytes and time.
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   ringUploadIdleMsMax,
@@ -7,7 +7,7 @@ import {
 } from '@ringwright/base/limits-rings';
 import type { Caller } from '@ringwright/wire/call-channel';
 
-/** What is to arrive: the file, or a delta between the ring `base` and it. */
+/** What is to arrive: a ring file, or a delta from the ring `base` to it. */
 interface ExpectedUpload {
   readonly id: string;
   readonly keyspace: string;
@@ -30,14 +30,14 @@ export class RingUploads {
   readonly #nowMs: () => number;
   readonly #uploads = new Map<Caller, Upload>();
   #received = 0;
-  /** Whether a timer looks for idle uploads. */
+  /** Whether a timer is set that ends idle uploads. */
   #looks = false;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** An offer replaces the one before on its connection. Throws PEER_BUSY. */
+  /** Begins an upload; it replaces the one before on its connection. Throws PEER_BUSY. */
   begin(caller: Caller, expected: ExpectedUpload): void {
     this.end(caller);
     this.#endIdle();
@@ -50,7 +50,10 @@ export class RingUploads {
     return this.#uploads.get(caller);
   }
 
-  /** The next bytes; what was announced once all are there. Throws PEER_BUSY, and ends it. */
+  /**
+   * Adds the next bytes. Returns the upload once all announced bytes are there. Throws PEER_BUSY,
+   * and ends the upload.
+   */
   add(caller: Caller, data: Uint8Array): ArrivedUpload | null {
     const upload = this.#uploads.get(caller);
     if (upload === undefined) return null;
@@ -83,7 +86,7 @@ export class RingUploads {
     setTimeout(look, ringUploadIdleMsMax).unref();
   }
 
-  /** A connection that broke says nothing here. */
+  /** Ends idle uploads, because nothing here notices a broken connection. */
   #endIdle(): void {
     const before = this.#nowMs() - ringUploadIdleMsMax;
     for (const [caller, { lastMs }] of this.#uploads) if (lastMs < before) this.end(caller);

@@ -1,5 +1,5 @@
 // Runs in the thread of ring-in-worker.ts: does one job on the bytes of ring files, answers with
-// what comes of it or with the error, and ends.
+// the result or the error, and ends.
 import { parentPort, workerData } from 'node:worker_threads';
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
@@ -10,13 +10,13 @@ export type RingJob =
   | {
       readonly kind: 'open';
       readonly file: SharedArrayBuffer;
-      /** The file of the ring that is active. */
+      /** The file of the active ring. */
       readonly previous: SharedArrayBuffer | null;
     }
   | { readonly kind: 'apply'; readonly base: SharedArrayBuffer; readonly delta: Uint8Array }
   | { readonly kind: 'make'; readonly base: SharedArrayBuffer; readonly file: SharedArrayBuffer };
 
-/** The one message of a thread; errors are those that CodedError.toJSON makes. */
+/** The one message of the thread. Errors are in the form that CodedError.toJSON makes. */
 export type WorkerAnswer<Result> = { readonly result: Result } | { readonly error: unknown };
 
 type Result = DecodedRing | Uint8Array<ArrayBuffer> | null;
@@ -32,13 +32,13 @@ function resultOf(job: RingJob): Result {
   return made === null ? null : ownBytes(made);
 }
 
-/** In a buffer of their own, which can change hands instead of being copied. */
+/** Returns the bytes in a buffer of their own, which can be transferred instead of copied. */
 function ownBytes(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength === bytes.length;
   return isWhole ? new Uint8Array(bytes.buffer as ArrayBuffer) : Uint8Array.from(bytes);
 }
 
-/** What changes hands instead of being copied; the rows of a table share one buffer. */
+/** Returns the buffers to transfer instead of copying; the rows of a table share one buffer. */
 function buffersOf(result: Result): ArrayBuffer[] {
   if (result === null) return [];
   if (result instanceof Uint8Array) return [result.buffer];

@@ -1,4 +1,5 @@
-// The active ring of every keyspace on this server: checked, cached, then swapped in one step.
+// The active ring of every keyspace on this server: checked, cached on disk, then swapped in one
+// step.
 import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
@@ -24,16 +25,16 @@ interface RingsPorts {
   readonly nowMs: () => number;
   readonly trust: Pick<TrustStore, 'demands' | 'authenticate' | 'trusts'>;
   readonly forks: RingForks;
-  /** Told of every ring that was refused and is said to be of a keyspace known here. */
+  /** Called for every refused ring, unless nothing says which keyspace it belongs to. */
   readonly onRefuse: (error: CodedError) => void;
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
 }
 
-/** Characters of the names of other rings, for who mistyped one. */
+/** Maximum length of the list of other rings in a message, for a user who mistyped a name. */
 const NAMES_SHOWN = 200;
 
-/** A whole file, authentic where that is asked for. */
+/** A complete ring file; `authentic` is null where no signatures are required. */
 interface OpenedFile extends Required<RingCandidate> {
   readonly bytes: Uint8Array;
   readonly authentic: AuthenticRing | null;
@@ -41,7 +42,7 @@ interface OpenedFile extends Required<RingCandidate> {
 }
 
 /**
- * Holds the rings for the life of the server. Reads are a map look-up; changes go one after
+ * Holds the rings for the life of the server. A read is a map lookup; changes run one after
  * another.
  */
 export class Rings {
@@ -66,7 +67,7 @@ export class Rings {
     return this.#active.get(keyspace);
   }
 
-  /** The active ring. Throws RING_UNKNOWN. */
+  /** Returns the active ring. Throws RING_UNKNOWN. */
   get(keyspace: string): ActiveRing {
     const active = this.#active.get(keyspace);
     if (active !== undefined) return active;
@@ -78,7 +79,7 @@ export class Rings {
     });
   }
 
-  /** What the disk names as the highest version: a restart takes that one or refuses to go below. */
+  /** The highest version noted on disk. A restart loads this version, or refuses any below it. */
   onDisk(keyspace: string): HighestHead | undefined {
     return this.#highest.get(keyspace);
   }
@@ -87,12 +88,15 @@ export class Rings {
     return [...this.#active.values()];
   }
 
-  /** The last ring that was refused, by keyspace. */
+  /** The last refused ring of each keyspace. */
   refusals(): RingRefusal[] {
     return this.#refusals.list();
   }
 
-  /** Throws what judgeRing refuses, before its bytes travel. Those of a fork are wanted as proof. */
+  /**
+   * Throws what judgeRing refuses, before the ring's bytes travel. The bytes of a fork are wanted
+   * as proof.
+   */
   precheck(head: RingHead): 'wanted' | 'same' {
     const verdict = this.#judge({ head });
     if (verdict.kind === 'refuse') throw this.#noted(head.keyspace, verdict.error);
@@ -101,8 +105,8 @@ export class Rings {
 
   /**
    * Verifies a ring file, makes it durable here and activates it. Throws what authenticateRing
-   * throws, RING_FILE_INVALID, and what judgeRing refuses: then the active ring stays, and a fork
-   * leaves an alarm. `claimed`: the keyspace it was offered as, for the report.
+   * throws, RING_FILE_INVALID, and what judgeRing refuses. Then the active ring stays, and a fork
+   * leaves an alarm. `claimed`: the keyspace under which the file was offered, for the report.
    */
   adopt(bytes: Uint8Array, claimed = ''): Promise<ActiveRing> {
     return this.#turns.run('rings', () => this.#adoptNow(bytes, claimed));
@@ -135,14 +139,14 @@ export class Rings {
     await cacheRing(cache, highest, bytes);
     await prepareDuties(active);
     this.#highest.set(keyspace, highest);
-    if (beginsEpoch) await forks.forget(keyspace); // of the epoch that is over
+    if (beginsEpoch) await forks.forget(keyspace); // it was in the old epoch
     this.#refusals.forget(keyspace);
     this.#swap(active);
     // failpoint: ring.activated
     return active;
   }
 
-  /** More valid signatures to the ring that is active: kept and relayed from now on. */
+  /** Keeps a copy of the active ring that has more valid signatures, and relays it from now on. */
   async #takeSignatures({ head, authentic, bytes }: OpenedFile): Promise<ActiveRing> {
     const present = this.get(head.keyspace);
     if (authentic === null || authentic.signers.length <= this.signers(present)) return present;
@@ -153,26 +157,30 @@ export class Rings {
     return active;
   }
 
-  /** How many trusted keys signed the file of a ring; where none is asked for, how many signatures it has. */
+  /**
+   * Returns how many trusted keys signed the file of a ring; if no signatures are required, how
+   * many it has.
+   */
   signers({ bytes }: ActiveRing): number {
     try {
       const authentic = this.#ports.trust.authenticate(bytes);
       return authentic?.signers.length ?? splitRingFile(bytes).signatures.length;
     } catch (error) {
-      // By keys that were revoked since, or under a root that expired: it is to be signed again.
+      // Signed by keys that were revoked since, or under a root that expired: it must be signed
+      // again.
       if (error instanceof CodedError) return 0;
       throw error;
     }
   }
 
-  /** Whether a copy of the active ring with so many signatures is better than the one here. */
+  /** Whether a copy of the active ring with this many signatures is better than the one here. */
   wantsSignatures({ keyspace, id, signers }: RingHeld): boolean {
     const active = this.#active.get(keyspace);
     if (active?.id !== id || !this.#ports.trust.demands) return false;
     return signers > this.signers(active);
   }
 
-  /** Whether somebody's head is of another line than the ring here, and nobody has noticed yet. */
+  /** Whether a head belongs to another line than the ring here, and no alarm covers that yet. */
   isForkNews(head: RingHead): boolean {
     const verdict = this.#judge({ head });
     if (verdict.kind !== 'fork') return false;
@@ -181,7 +189,7 @@ export class Rings {
 
   /**
    * Takes the first bytes of a ring file, manifest included, as the proof of another line. Throws
-   * as adopt does for bytes that nobody trusted has signed.
+   * what adopt throws for bytes that no trusted key has signed.
    */
   async witness(bytes: Uint8Array, from: string): Promise<RingVerdict> {
     const authentic = this.#ports.trust.authenticate(bytes);
@@ -192,7 +200,10 @@ export class Rings {
     return verdict;
   }
 
-  /** Throws what adopt would for all that the first bytes of a file tell, with the same traces. */
+  /**
+   * Throws what adopt would throw for all that the first bytes of a file tell, and leaves the same
+   * traces.
+   */
   async checkStart(bytes: Uint8Array, claimed: string): Promise<void> {
     try {
       const verdict = await this.witness(bytes, '');
@@ -208,7 +219,10 @@ export class Rings {
     return error;
   }
 
-  /** The operator's word after a fork; an old folder's ends none. RING_FORK_UNKNOWN, RING_OLDER. */
+  /**
+   * Records the operator's decision on a fork. One from an outdated folder is refused. Throws
+   * RING_FORK_UNKNOWN, RING_OLDER.
+   */
   async settle(head: RingHead, reason: string): Promise<void> {
     const verdict = judgeRing({ ...this.#standing(head.keyspace), chosen: head }, { head });
     if ('error' in verdict) throw this.#noted(head.keyspace, verdict.error);
@@ -223,7 +237,9 @@ export class Rings {
     return this.#ports.forks.raise({ keyspace, ...fork, from });
   }
 
-  /** What a file that cannot be trusted says of itself is not looked at, not even for the report. */
+  /**
+   * Opens a file. If it cannot be trusted, nothing that it says is used, not even for the report.
+   */
   async #open(bytes: Uint8Array, claimed: string): Promise<OpenedFile> {
     try {
       const authentic = this.#ports.trust.authenticate(bytes);
@@ -246,7 +262,8 @@ export class Rings {
     const { forks, trust } = this.#ports;
     const active = this.#active.get(keyspace);
     const roots = trust.trusts().map(({ root }) => root);
-    // Each cluster has epochs of its own; before the first ring nobody knows which one counts.
+    // Each cluster has its own epochs. Before the first ring, the cluster of this server is
+    // unknown.
     const ofCluster = ({ cluster }: (typeof roots)[number]): boolean =>
       active === undefined || cluster === active.ring.cluster;
     return {

@@ -1,13 +1,13 @@
-// Whether this server may let data go under its ring: not while it cannot know that the ring is the
-// right and the newest one. Serving and copying go on. Pure.
+// Decides whether this server may drop data under its ring: not while it cannot know that the ring
+// is the right and the newest one. Serving and copying go on. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Freshness } from '../trust/freshness.ts';
 import type { RingFork } from './ring-forks.ts';
 
 /**
- * Throws RING_FORK under an alarm, BEACON_EXPIRED when nobody vouches for the ring any more or a
- * newer one is known to exist. Where no beacon was ever sent, the lack of one holds nothing up. A
- * drain shows nothing but the message.
+ * Throws RING_FORK under an alarm, and BEACON_EXPIRED if the beacon has expired or names a version
+ * that is not active here. If no beacon was ever sent, nothing is held up. The message names the
+ * command too, because a drain shows only the message.
  */
 export function requireDropsAllowed(
   ring: string,

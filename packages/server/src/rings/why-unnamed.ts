@@ -1,12 +1,15 @@
-// Why a ring does not name this device, though it names its key: it listens at another address, or
-// under another name, than the ring says. Pure.
+// Explains why a ring names the key of this device but not the device: it listens at another
+// address, or runs under another name, than the ring says. Pure.
 import type { KeyObject } from 'node:crypto';
 import { formatAddress } from '@ringwright/base/server-address';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 import type { ActiveRing } from './active-ring.ts';
 
-/** Null: the ring names this device, or knows nothing of it. `key`: the device's own, private. */
+/**
+ * Returns null if the ring names this device, or does not know it at all. `key`: the private key of
+ * the device.
+ */
 export function whyUnnamed(
   { ring, self }: Pick<ActiveRing, 'ring' | 'self'>,
   { key, identity }: { readonly key: KeyObject; readonly identity: DeviceIdentity },

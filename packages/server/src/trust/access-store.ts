@@ -1,5 +1,5 @@
-// The access document in force: verified when it is offered, never rolled back, on disk before it
-// counts.
+// The access document in force: verified when it is offered, never rolled back, and on disk before
+// it counts.
 import { join } from 'node:path';
 import {
   type Access,
@@ -36,8 +36,9 @@ export class AccessStore {
   }
 
   /**
-   * What was in force before a restart still is, also when its root has expired since or is trusted
-   * no more: a server that forgot it would be open to everybody. Throws ACCESS_INVALID.
+   * Loads the document that was in force before the restart, even if its root has since expired or
+   * is no longer trusted: a server that dropped the document would be open to everybody. Throws
+   * ACCESS_INVALID.
    */
   static async load(ports: AccessPorts): Promise<AccessStore> {
     const file = fileIn(ports.directory);
@@ -55,12 +56,12 @@ export class AccessStore {
     return { epoch, version };
   }
 
-  /** `hear`: told of each document that comes into force. */
+  /** `hear`: called with each document that comes into force. */
   onChange(hear: (access: Access) => void): void {
     this.#onChange = hear;
   }
 
-  /** In force, and on disk, when it resolves. Throws ACCESS_ codes, TRUST_EXPIRED, TRUST_UNKNOWN. */
+  /** In force and on disk when it resolves. Throws ACCESS_ codes, TRUST_EXPIRED, TRUST_UNKNOWN. */
   offer(bytes: Uint8Array): Promise<void> {
     return this.#turns.run('access', () => this.#take(bytes));
   }
@@ -75,8 +76,8 @@ export class AccessStore {
     const access = openAccess(bytes, trusts, this.#ports.nowMs());
     const held = this.#current;
     const isNewer = judgeAccess(held, access) === 'newer';
-    // The same with more signatures that count: the others may be of keys that were revoked, and a
-    // server that was wiped gets this copy.
+    // Also takes a copy of the same document with more valid signatures: the others may be of
+    // revoked keys, and a server that was wiped gets this copy.
     const signers = (one: Access): number => signersOfAccess(one.bytes, trusts);
     if (!isNewer && held !== null && signers(access) <= signers(held)) return;
     await makeDirectory(this.#ports.directory);

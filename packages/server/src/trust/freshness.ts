@@ -3,12 +3,13 @@ import type { Beacon } from '@ringwright/ring/trust/beacon';
 
 export interface Freshness {
   /**
-   * none: no beacon yet. fresh: its version is active here. behind: a newer version exists than was
-   * ever given to this server. expired: nobody vouches for anything any more; perhaps frozen.
+   * none: no beacon yet. fresh: the ring of the beacon is active here, or a later version. behind:
+   * the beacon names a ring, of the active version or a later one, that is not active here.
+   * expired: the beacon has run out, so the server may be cut off from newer rings.
    */
   readonly state: 'none' | 'fresh' | 'behind' | 'expired';
   readonly version: number | null;
-  /** Milliseconds since the beacon was issued, and until it runs out (negative: it has). */
+  /** Milliseconds since the beacon was issued, and until it expires (negative: it has expired). */
   readonly ageMs: number | null;
   readonly leftMs: number | null;
 }
@@ -22,7 +23,7 @@ export function freshnessOf(
   const { version, issuedMs, expiresMs } = beacon;
   const state = ((): Freshness['state'] => {
     if (nowMs >= expiresMs) return 'expired';
-    // A version above the beacon's is news that the beacon does not know yet.
+    // A version above that of the beacon is newer than the beacon.
     const same = active.id === beacon.id;
     return same || active.version > version ? 'fresh' : 'behind';
   })();

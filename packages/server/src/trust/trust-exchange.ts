@@ -1,5 +1,5 @@
 // Trust documents, beacons and the access document on the wire: taken from the tool and from peers,
-// handed on to peers.
+// and passed on to peers.
 
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -21,7 +21,9 @@ export class TrustExchange {
     this.#log = log;
   }
 
-  /** Throws what the stores throw; what came before in the request stays. */
+  /**
+   * Throws what the stores throw. Documents before the failing one in the request stay in force.
+   */
   async offer(request: RequestOf<typeof trustOffer>): Promise<AnswerOf<typeof trustOffer>> {
     if (request.roots !== null) await this.#store.offerRoots(request.roots);
     if (request.access !== null) await this.#access.offer(request.access);
@@ -38,7 +40,10 @@ export class TrustExchange {
     return { ...this.#store.documents(), access: this.#access.current?.bytes ?? null };
   }
 
-  /** Gives a peer what is here, before a ring that it needs it for; a refusal is no failure. */
+  /**
+   * Gives a peer the documents that are here, before a ring for which it needs them. A refusal is
+   * not a failure.
+   */
   async give(peer: Caller): Promise<void> {
     const { roots, beacons, access } = this.fetch();
     const offers = [
@@ -48,13 +53,16 @@ export class TrustExchange {
     ];
     for (const offer of offers) {
       await peer.call(trustOffer, offer, peerCallTimeoutMs).catch((error: unknown) => {
-        // What it has may be newer.
+        // The peer may have newer ones.
         this.#log.info({ error }, 'signed document refused by a peer');
       });
     }
   }
 
-  /** Takes what a peer has and this server does not; a refusal is told and is no failure. */
+  /**
+   * Takes the documents that a peer has and this server lacks. A refusal is logged and is not a
+   * failure.
+   */
   async catchUp(peer: Caller): Promise<void> {
     if (!this.#store.demands) return;
     const { roots, beacons, access } = await peer.call(trustFetch, {}, peerCallTimeoutMs);
@@ -70,7 +78,7 @@ export class TrustExchange {
     }
   }
 
-  /** After a hello: whoever has the older access document gets the newer one. */
+  /** After a hello: gives the newer access document to the side that has the older one. */
   async align(theirs: AccessHead | null, peer: Caller): Promise<void> {
     const ahead = compareHeads(this.#access.head, theirs);
     if (ahead > 0) await this.give(peer);
@@ -78,7 +86,7 @@ export class TrustExchange {
   }
 }
 
-/** Above 0: the first is newer. */
+/** Compares two heads. Above 0: the first is newer. */
 function compareHeads(a: AccessHead | null, b: AccessHead | null): number {
   return (a?.epoch ?? 0) - (b?.epoch ?? 0) || (a?.version ?? 0) - (b?.version ?? 0);
 }

@@ -1,4 +1,5 @@
-// Whom a server trusts: roots given at start, newer ones walked to, beacons; all of it on disk.
+// Whom a server trusts: the roots given at the start, the newer roots that a chain from them leads
+// to, and beacons. All of it is on disk.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -19,9 +20,9 @@ import {
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { replaceState } from '../device/state-file.ts';
 
-/** One thing given with --trust, and how far its chain has been walked. */
+/** One value of --trust, and the newest root that the chain from it has reached. */
 interface Anchor {
-  /** Id of the root that was trusted first: nothing but a chain from there on is taken. */
+  /** Id of the root that was trusted first. Only a chain that leads on from it is accepted. */
   readonly id: string;
   readonly documents: readonly SignedDocument[];
   /** Null while only the id is known. */
@@ -36,11 +37,11 @@ interface HeldBeacon {
 interface TrustPorts {
   readonly directory: string;
   readonly nowMs: () => number;
-  /** Told of a newer root that was walked to. */
+  /** Called after the store has advanced to a newer root. */
   readonly onRoot: (trust: Trust) => void;
 }
 
-/** Holds the trust for the life of the server. Without anchors every ring is let through. */
+/** Holds the trust for the life of the server. Without anchors it accepts every ring. */
 export class TrustStore {
   readonly #ports: TrustPorts;
   readonly #anchors: Anchor[];
@@ -53,8 +54,9 @@ export class TrustStore {
   }
 
   /**
-   * `words`: trust files and root ids (64 hex digits). What was walked to before is taken up again,
-   * so that a restart cannot take a server back. Throws TRUST_INVALID, TRUST_FORK, DISK_FAILED.
+   * `words`: trust files and root ids (64 hex digits). Also loads the newer roots that were stored
+   * before, so that a restart cannot take a server back. Throws TRUST_INVALID, TRUST_FORK,
+   * DISK_FAILED.
    */
   static async load(ports: TrustPorts, words: readonly string[]): Promise<TrustStore> {
     const anchors: Anchor[] = [];
@@ -64,7 +66,7 @@ export class TrustStore {
     return store;
   }
 
-  /** True when rings must be signed here. */
+  /** Whether rings must be signed here. */
   get demands(): boolean {
     return this.#anchors.length > 0;
   }
@@ -73,18 +75,18 @@ export class TrustStore {
     return this.#anchors.flatMap(({ trust }) => trust ?? []);
   }
 
-  /** Null when nothing is demanded. Throws what authenticateRing throws. */
+  /** Returns null when no signatures are required. Throws what authenticateRing throws. */
   authenticate(bytes: Uint8Array): AuthenticRing | null {
     return this.demands ? authenticateRing(bytes, this.trusts(), this.#ports.nowMs()) : null;
   }
 
-  /** The newest roots that these lead to are in force, and on disk, when it resolves. */
+  /** When it resolves, the newest root that these documents lead to is in force and on disk. */
   offerRoots(bytes: Uint8Array): Promise<void> {
     return this.#turns.run('trust', () => this.#walk(bytes));
   }
 
   /**
-   * Older than the one that is held: refused, so that a replay cannot make a frozen server look
+   * Refuses a beacon older than the present one, so that a replay cannot make a frozen server look
    * fresh. Throws BEACON_REFUSED, TRUST_EXPIRED.
    */
   offerBeacon(bytes: Uint8Array): Promise<void> {
@@ -95,7 +97,7 @@ export class TrustStore {
     return this.#beacons.get(keyspace)?.beacon ?? null;
   }
 
-  /** What a peer may be told: documents as they were given, signatures and all. */
+  /** The documents for a peer, as they were received, signatures included. */
   documents(): { readonly roots: Uint8Array[]; readonly beacons: Uint8Array[] } {
     const chains = this.#anchors.filter(({ documents }) => documents.length > 0);
     return {
@@ -112,7 +114,7 @@ export class TrustStore {
     const anchor = this.#anchors[index];
     if (anchor === undefined) throw this.#unrelated(ids);
     const start = ids.indexOf(anchor.trust?.id ?? anchor.id);
-    if (anchor.trust !== null && start === ids.length - 1) return; // it is in force already
+    if (anchor.trust !== null && start === ids.length - 1) return; // already in force
     const trust = newestRoot(given, anchor.trust?.id ?? anchor.id);
     const documents = [...anchor.documents, ...given.slice(start + (anchor.trust ? 1 : 0))];
     const walked = { id: anchor.id, documents, trust };
@@ -147,7 +149,7 @@ export class TrustStore {
     if (held !== undefined && held.epoch === beacon.epoch && held.issuedMs >= issuedMs) {
       if (held.issuedMs === issuedMs && held.id === beacon.id) return;
       const message = `beacon refused: issued at ${issuedMs}, one of ${held.issuedMs} is held`;
-      // Not the one that is held: this is told to whoever offers an old one.
+      // Without the held beacon: this error goes to whoever offers an old one.
       throw new CodedError('BEACON_REFUSED', message, { details: { given: beacon } });
     }
     await makeDirectory(this.#ports.directory);
@@ -159,7 +161,7 @@ export class TrustStore {
     const names = await readdir(this.#ports.directory).catch(() => []);
     for (const name of names.filter((one) => one.endsWith('.beacon'))) {
       const bytes = await readFile(join(this.#ports.directory, name));
-      // One of a key that was revoked since is no longer held.
+      // Drops a beacon whose key was revoked since.
       await this.#keepBeacon(bytes).catch((error: unknown) => {
         if (!(error instanceof CodedError)) throw error;
       });
