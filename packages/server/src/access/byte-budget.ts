@@ -1,10 +1,14 @@
-// Bytes that a server holds for connections whose requests are not whole yet, or whose answers are
-// not read: bounded for all of them together. Beyond it the one that came on least lately ends.
+// Limits the bytes that a server holds for all connections together: of incomplete requests and of
+// answers that are not read. Beyond the limit, the connection that made progress least recently
+// ends.
 
 export interface HeldBytes {
-  /** So many are held for it now. */
+  /** Sets the number of bytes held for the connection. */
   hold(bytes: number): void;
-  /** A request of it is whole, or an answer was read: others are older now. */
+  /**
+   * To be called when a request is complete or an answer was read: the connection becomes the
+   * newest.
+   */
   cameOn(): void;
   leave(): void;
 }
@@ -16,7 +20,7 @@ interface Holder {
 
 export class ByteBudget {
   readonly #bytesMax: number;
-  /** Of those that hold some; whoever came on least lately comes first. */
+  /** Connections that hold bytes, the one that made progress least recently first. */
   readonly #holders = new Set<Holder>();
   #bytes = 0;
 
@@ -33,7 +37,7 @@ export class ByteBudget {
     const holder: Holder = { bytes: 0, end };
     return {
       hold: (bytes) => {
-        if (bytes === holder.bytes) return; // most of the time: nothing is held
+        if (bytes === holder.bytes) return; // most often: nothing is held
         this.#bytes += bytes - holder.bytes;
         holder.bytes = bytes;
         if (bytes === 0) this.#holders.delete(holder);

@@ -1,23 +1,23 @@
-// What somebody shows with a request or a connection.
+// What a caller shows with a request or a connection.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Grant } from '@ringwright/access/grant';
 import { parseToken, type Token } from '@ringwright/access/token';
 
 export interface Credential {
-  /** `unreadable`: something was shown that has not the form of a token. */
+  /** `unreadable`: something was shown that does not have the form of a token. */
   readonly token: Token | 'unreadable' | null;
-  /** The other end of a connection that was made to a member of a ring, or proved to be one. */
+  /** Whether the connection was made to a device of a ring, or its other end proved to be one. */
   readonly isPeer: () => boolean;
-  /** Whose certificate counts, where one was shown; null: nobody's. */
+  /** The connection whose client certificate counts; null: no certificate counts. */
   readonly socket: Socket | null;
-  /** Where it comes from, for the log. */
+  /** Where the caller comes from, for the log. */
   readonly from: string;
 }
 
-/** A client certificate whose authority counts here. */
+/** A client certificate that an accepted authority has signed. */
 export interface Certified {
-  /** Of the certificate's subject, for the log. */
+  /** From the certificate's subject, for the log. */
   readonly name: string;
   readonly grants: readonly Grant[];
   readonly endsMs: number;
@@ -25,13 +25,13 @@ export interface Certified {
 
 const never = (): boolean => false;
 
-/** `Authorization: Bearer ID.SECRET` of a request. */
+/** Returns the credential of a request: `Authorization: Bearer ID.SECRET`. */
 export function credentialOf({ headers, socket }: IncomingMessage): Credential {
   const from = `${socket.remoteAddress}:${socket.remotePort}`;
   return { token: tokenOf(headers.authorization), isPeer: never, socket, from };
 }
 
-/** Of whoever shows this token, or nothing yet. */
+/** Returns the credential of a caller that shows this token, or nothing yet. */
 export function credentialFrom(
   from: string,
   token: Credential['token'],

@@ -1,5 +1,6 @@
-// Who may do what on this server: each request is held against the access document in force. A
-// server without one, which no operator has asked for one, is open, as on a laptop.
+// Decides who may do what on this server: checks each request against the access document in force.
+// A server without a document, and not told by its operator to wait for one, is open, as on a
+// laptop.
 import type { Socket } from 'node:net';
 import type { GrantedToken } from '@ringwright/access/access-document';
 import type { Grant } from '@ringwright/access/grant';
@@ -19,7 +20,7 @@ import { type Certified, type Credential, credentialFrom } from './credential.ts
 
 export interface Refusal {
   readonly from: string;
-  /** Id of the token that was shown, whether it is good or not; null: none. */
+  /** Id of the token that was shown, whether valid or not; null: none. */
   readonly token: string | null;
   readonly code: CodedError['code'];
   readonly needs: string;
@@ -27,23 +28,28 @@ export interface Refusal {
 
 interface GuardPorts {
   readonly access: () => Access | null;
-  /** Whether nobody is let in before the first access document has come. */
+  /** Whether all callers are refused until the first access document has come. */
   readonly isStrict: boolean;
-  /** The address at which alone the role operator counts; null: it counts everywhere. */
+  /** The only address at which the role operator counts; null: it counts everywhere. */
   readonly operatorListen: string | null;
-  /** What a certificate grants that was shown on a connection. */
+  /** The grants of a certificate that was shown on a connection. */
   readonly certified: (socket: Socket) => Certified | null;
   readonly nowMs: () => number;
   readonly onRefusal: (refusal: Refusal) => void;
 }
 
-/** What was found of a credential under one document: looked up again under the next. */
+/**
+ * The token found for a credential under one access document. The next document needs a new lookup.
+ */
 interface Known {
   readonly access: Access | null;
   readonly token: GrantedToken | null;
 }
 
-/** What changes something, or shows records: who may only look is answered everywhere. */
+/**
+ * Whether the need is for operators only: to change something or to show records. What callers may
+ * merely view with the role metrics is answered at every address.
+ */
 function isAct(need: Need): boolean {
   return need.kind === 'role' && need.roles.includes('operator') && !need.roles.includes('metrics');
 }
@@ -64,41 +70,43 @@ export class Guard {
     this.#operatorPort = address === null ? null : splitAddress(address).port;
   }
 
-  /** When good tokens were last shown here, in ms since 1970, as long as this process runs. */
+  /** When valid tokens were last shown here, in ms since 1970, as long as this process runs. */
   get lastUse(): ReadonlyMap<string, number> {
     return this.#lastUse;
   }
 
-  /** False: everybody may do everything. */
+  /** Whether access is controlled. False: everybody may do everything. */
   get demands(): boolean {
     return this.#ports.isStrict || this.#ports.access() !== null;
   }
 
-  /** Nobody is let in before the first access document has come, and none has. */
+  /** Whether all callers are refused because the first access document has not come yet. */
   get isPending(): boolean {
     return this.#ports.isStrict && this.#ports.access() === null;
   }
 
-  /** From now on this is what calls of a connection come with. */
+  /** Sets the credential of all further calls on a connection. */
   show(caller: Caller, credential: Credential): void {
     this.#shown.set(caller, credential);
   }
 
-  /** Who asks, for logs: the token, if it is good, and where it comes from. */
+  /** Names a caller for logs: by its token, if that is valid, and where it comes from. */
   nameOf(caller: Caller): string {
     const credential = this.#shown.get(caller) ?? noOne;
     const name = this.#grantedTo(credential)?.id ?? this.#certified(credential)?.name;
     return name === undefined ? credential.from : `${name} at ${credential.from}`;
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING, PERMISSION_MISSING, OPERATOR_ELSEWHERE. */
+  /**
+   * Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING, PERMISSION_MISSING, OPERATOR_ELSEWHERE.
+   */
   requireOf<Request>(caller: Caller, needs: NeedsOf<Request>, request: Request): void {
-    if (!this.demands) return; // before all else: this is on the path of every message
+    if (!this.demands) return; // first, since every message passes here
     const credential = this.#shown.get(caller) ?? noOne;
     this.require(credential, typeof needs === 'function' ? needs(request) : needs);
   }
 
-  /** Throws as requireOf. */
+  /** Throws what requireOf throws. */
   require(credential: Credential, needs: readonly Need[]): void {
     if (!this.demands) return;
     for (const need of needs) {
@@ -116,26 +124,26 @@ export class Guard {
     }
   }
 
-  /** Whether a caller may: for answers that say less to others. */
+  /** Whether a caller has the permission: for answers that tell others less. */
   allows(caller: Caller, need: Need): boolean {
     return !this.demands || this.#allows(this.#shown.get(caller) ?? noOne, need);
   }
 
-  /** The same for a request of its own. */
+  /** The same for the credential of a single request. */
   allowsTo(credential: Credential, need: Need): boolean {
     return !this.demands || this.#allows(credential, need);
   }
 
   /**
-   * Whether a token or a certificate of the caller grants all of these. Nobody has them for being
-   * a member of a ring, or because nobody has to show anything here.
+   * Whether a token or a certificate of the caller grants all of these. Being a device of a ring
+   * does not count, nor does a server that demands nothing.
    */
   isGranted(caller: Caller, needs: readonly Need[]): boolean {
     const credential = this.#shown.get(caller) ?? noOne;
     return needs.every((need) => this.#grants(credential, false, need));
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING: whether the token itself is good. */
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING unless the token itself is valid. */
   requireToken(credential: Credential): void {
     this.require(credential, [{ kind: 'token' }]);
   }
@@ -157,7 +165,7 @@ export class Guard {
     return permits(granted === null ? null : counting(granted.grants), need);
   }
 
-  /** Whether it came in where operators are answered. */
+  /** Whether the request came in at the address for operators. */
   #isOperators({ socket }: Credential): boolean {
     return (
       this.#operatorPort === null || socket === null || this.#operatorPort === socket.localPort
@@ -185,7 +193,7 @@ export class Guard {
   #lookUp(credential: Credential, access: Access | null): Known {
     const known = { access, token: this.#find(credential, access) };
     this.#known.set(credential, known);
-    // More than one document can name: most of them are of documents before.
+    // More tokens than one document can name, so most belong to earlier documents.
     if (this.#lastUse.size > accessTokensMax) this.#lastUse.clear();
     return known;
   }

@@ -1,12 +1,13 @@
-// Places for connections of one listener: so many in all and from one address, some of them kept
-// for those that the server knows. When all are taken, the oldest idle stranger makes room.
+// Places for the connections of one listener, limited in all and per address, with some reserved
+// for connections that the server knows. When all are taken, the connection of an unknown caller
+// that has been idle for longest is closed.
 import { isIP } from 'node:net';
 
 interface PlaceRules {
   readonly max: number;
-  /** Of these, only for guests that are known: members of rings, operators. */
+  /** How many of these only known guests may use: devices of rings, operators. */
   readonly reserved: number;
-  /** From one address; this machine's own programs and known guests are not counted. */
+  /** Limit per address. Programs of this machine and known guests are not counted. */
   readonly perAddressMax: number;
 }
 
@@ -14,20 +15,20 @@ export interface Guest {
   /** IP address. */
   readonly address: string;
   readonly isKnown: () => boolean;
-  /** Something is under way: it is not ended for the sake of another. */
+  /** Whether something is under way: such a connection is not closed to make room. */
   readonly isBusy: () => boolean;
   readonly end: () => void;
 }
 
 export interface Place {
-  /** It did something: others are older now. */
+  /** To be called when the connection did something: it becomes the newest. */
   used(): void;
   leave(): void;
 }
 
 export class Places {
   readonly #rules: PlaceRules;
-  /** The one that did nothing for the longest time comes first. */
+  /** The connection that was idle for the longest time comes first. */
   readonly #guests = new Set<Guest>();
   readonly #byAddress = new Map<string, number>();
 
@@ -39,7 +40,7 @@ export class Places {
     return this.#guests.size;
   }
 
-  /** Null: there is no place, and nobody who could leave. */
+  /** Returns null if there is no place, and no connection that could be closed. */
   enter(guest: Guest): Place | null {
     const { max, reserved, perAddressMax } = this.#rules;
     const isKnown = guest.isKnown();
@@ -81,7 +82,7 @@ export class Places {
   }
 }
 
-/** This machine's own: 127.0.0.0/8 and ::1, also as IPv4 in IPv6. */
+/** Whether the address is one of this machine: 127.0.0.0/8 and ::1, also as IPv4 in IPv6. */
 function isLoopback(address: string): boolean {
   const plain = address.replace(/^::ffff:/, '');
   return plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'));

@@ -1,4 +1,4 @@
-// clock.json: the highest ms that this device's stamps may reach before it is written again.
+// clock.json: the ms below which stamps of this device stay until the file is written again.
 import { join } from 'node:path';
 import { stampMsMax } from '@ringwright/base/stamp';
 import { z } from 'zod';
@@ -7,12 +7,15 @@ import { readState, writeState } from '../device/state-file.ts';
 const clockSchema = z.strictObject({ stampsBelowMs: z.int().min(0).max(stampMsMax) });
 
 export interface ClockFile {
-  /** 0 when there is none yet. */
+  /** 0 when there is no file yet. */
   readonly savedMs: number;
   readonly save: (ms: number) => Promise<void>;
 }
 
-/** Throws DISK_FAILED when the file is there and cannot be read: a guess might issue twice. */
+/**
+ * Throws DISK_FAILED if the file exists but cannot be read: with a guess, a stamp might be issued
+ * twice.
+ */
 export async function openClockFile(directory: string): Promise<ClockFile> {
   const file = join(directory, 'clock.json');
   const saved = await readState(file, clockSchema);

@@ -1,22 +1,28 @@
-// What the clocks of the other servers showed: by them a server notices that its own is the wrong
-// one, before it stores a record under a stamp that nobody else will take for an hour.
+// What the clocks of the other servers have shown. By them a server notices that its own clock is
+// wrong, before it stores a record under a stamp that no other device will take for an hour.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clockAgreesMs, clockAheadMsMax } from '@ringwright/base/limits';
 
 export class PeerClocks {
   readonly #monotonicMs: () => number;
-  /** What each clock shows, less the monotonic clock here. */
+  /** What each clock shows, minus the monotonic clock here. */
   readonly #offsets = new Map<string, number>();
-  /** Between these two any clock here is the one in the middle of all, or the lower one of two. */
+  /**
+   * If a clock here lies between these bounds, it is the median of all clocks, or the slower of
+   * two.
+   */
   #middle = { low: -Infinity, high: Infinity };
-  /** The last time that was agreed on here. */
+  /** The last agreed time returned here. */
   #agreedMs = -Infinity;
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Only of servers that a ring names and this one has called: others may say anything. */
+  /**
+   * To be called only for servers that a ring names and this server has called: others may claim
+   * anything.
+   */
   learn(address: string, ms: number): void {
     this.#offsets.set(address, ms - this.#monotonicMs());
     this.#findMiddle();
@@ -40,14 +46,15 @@ export class PeerClocks {
   }
 
   /**
-   * The time in the middle of all clocks, this one counted among them: whatever less than half of
-   * the servers say, it stays between what others say. Of two clocks the one behind. This machine's
-   * is moved towards it by no more than brings it within clockAgreesMs, so that a small change of
-   * another clock is a small change here, and by at most clockAheadMsMax.
+   * Returns the agreed time, derived from the median of all clocks, this one included: fewer than
+   * half of the servers cannot move it beyond what the others show. Of two clocks the slower one
+   * counts. This machine's time is moved toward the median only as far as brings it within
+   * clockAgreesMs, so that a small change of another clock is a small change here, and by at most
+   * clockAheadMsMax.
    *
-   * It never goes back, but stands still until the clocks are there: nothing that expired comes
-   * back. Others move it by at most twice clockAheadMsMax; if it would stand still for longer, this
-   * machine's clock was set back, and it follows.
+   * The result never goes back, so that nothing that has expired returns: it stands still until the
+   * clocks have caught up. Other clocks move it by at most twice clockAheadMsMax. If it would have
+   * to stand still for longer, this machine's clock was set back, and the result follows it.
    */
   agreedMs(nowMs: number): number {
     const nextMs = nowMs + this.#correctionMs(nowMs);
@@ -64,28 +71,31 @@ export class PeerClocks {
     return beyondMs <= 0 ? 0 : Math.sign(aheadMs) * Math.round(beyondMs);
   }
 
-  /** By how many whole ms `nowMs` is ahead of one clock; null when it was not heard yet. */
+  /**
+   * Returns by how many whole ms `nowMs` is ahead of one clock; null if that clock is not known
+   * yet.
+   */
   aheadOf(address: string, nowMs: number): number | null {
     const offset = this.#offsets.get(address);
     return offset === undefined ? null : Math.ceil(nowMs - offset - this.#monotonicMs());
   }
 
   /**
-   * By how many whole ms `nowMs` is ahead of most clocks, this one counted among them; 0 if it is
+   * Returns by how many whole ms `nowMs` is ahead of most clocks, this one included; 0 if it is
    * not.
    */
   aheadMs(nowMs: number): number {
     return this.#awayMs((offset) => nowMs - offset - this.#monotonicMs());
   }
 
-  /** By how many whole ms it is behind them, likewise. */
+  /** Returns by how many whole ms `nowMs` is behind most clocks; 0 if it is not. */
   behindMs(nowMs: number): number {
     return this.#awayMs((offset) => offset + this.#monotonicMs() - nowMs);
   }
 
   /**
-   * By how many whole ms it is ahead of most of them, or behind (then below 0); of two servers
-   * ahead of the other one, since nobody knows which of them is wrong.
+   * Returns by how many whole ms `nowMs` is ahead of most clocks, or behind them (negative). Of two
+   * servers each reports the difference to the other, since nobody knows which clock is wrong.
    */
   awayMs(nowMs: number): number {
     const [other] = this.#offsets.keys();
@@ -99,9 +109,9 @@ export class PeerClocks {
     return Math.max(0, Math.ceil(away.sort((a, b) => b - a)[most - 1] ?? 0));
   }
 
-  /** Throws CLOCK_AHEAD: then nothing has been written. */
+  /** Throws CLOCK_AHEAD; nothing has been written then. */
   check(nowMs: number): void {
-    // Before every write: nothing is sorted as long as no clock at all says so.
+    // Runs before every write, so nothing is sorted unless some clock is that far behind.
     const latest = nowMs - this.#monotonicMs() - clockAheadMsMax;
     let isFine = true;
     for (const offset of this.#offsets.values()) if (offset < latest) isFine = false;

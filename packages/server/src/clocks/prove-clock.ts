@@ -1,5 +1,5 @@
-// Whether another holder of the key was heard and will take stamps of this clock. It is asked
-// before a stamp is given, so that no record is stored here that every other holder refuses.
+// Checks that another holder of the key was heard and will take stamps of this clock. This is done
+// before a stamp is issued, so that no record is stored here that every other holder refuses.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clockAheadMsMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
@@ -10,14 +10,15 @@ import type { PeerClocks } from './peer-clocks.ts';
 interface ClockProofPorts {
   readonly clocks: PeerClocks;
   readonly nowMs: () => number;
-  /** Resolves when the server there has been greeted, at once when it is connected. */
+  /** Resolves when the server at the address has been greeted; at once when it is connected. */
   readonly meet: (address: string) => Promise<unknown>;
 }
 
 /**
- * Resolves at once where this device holds nothing of the partition, or alone, and where another
- * holder was heard in this life. Else greets the others first. Throws CLOCK_AHEAD when all that
- * answer would refuse stamps of this clock, NOT_ENOUGH_REPLICAS when none does: a quorum needs one.
+ * Returns at once if this device holds nothing of the partition, or is its only holder, or if
+ * another holder was heard since this process started. Otherwise greets the other holders first.
+ * Throws CLOCK_AHEAD if all that answer would refuse stamps of this clock, NOT_ENOUGH_REPLICAS if
+ * none answers: a quorum needs one.
  */
 export function proveClock(
   ports: ClockProofPorts,
@@ -28,7 +29,8 @@ export function proveClock(
   const holders = holdersOf(ring, partition);
   if (self === null || !holders.includes(self)) return undefined;
   const others = holders.filter((device) => device !== self);
-  // On the path of every write: mostly the first one is enough, and no other address is made.
+  // On the path of every write: usually the first holder is enough, and no other address is
+  // formatted.
   const isProven = others.some((device) => agrees(ports, addressOf(active, device)));
   if (isProven || others.length === 0) return undefined;
   return meet(

@@ -1,5 +1,5 @@
-// Issues the stamps of the writes this device coordinates: none twice, and none below an earlier
-// one, also when the clock of the machine was set back while the server was down.
+// Issues the stamps of the writes that this device coordinates: none twice, and none below an
+// earlier one, even if the machine's clock was set back while the server was down.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
@@ -8,22 +8,23 @@ import type { Stamp } from '@ringwright/base/stamp';
 
 interface StampIssuerPorts {
   readonly clock: HybridClock;
-  /** What was saved last in an earlier life: every stamp issued before lies below it. */
+  /** The ms saved last before the restart: every stamp issued before lies below it. */
   readonly savedMs: number;
-  /** Durable when it resolves. Never called twice at a time. */
+  /** Durable when it resolves. Calls do not overlap. */
   readonly save: (ms: number) => Promise<void>;
 }
 
 /**
  * The files of a device show the stamps of the partitions it holds, but a coordinator stamps writes
- * of every partition. So "all stamps lie below X" is made durable before a stamp reaches X, and the
- * next life begins at X. X lies only stampsReservedMs ahead: a restart moves the clock by no more.
+ * of every partition. So "all stamps lie below X" is made durable before a stamp reaches X, and
+ * after a restart stamps begin at X. X lies only stampsReservedMs ahead: a restart moves the clock
+ * by no more.
  */
 export class StampIssuer {
   readonly #ports: StampIssuerPorts;
   /** Durable: stamps below it may be issued. */
   #reservedMs: number;
-  /** Every stamp issued so far, in this life or before, lies below it. */
+  /** Every stamp issued so far, also before the last restart, lies below it. */
   #issuedBelowMs: number;
   #saving: Promise<void> | null = null;
   #closed = false;
@@ -36,12 +37,12 @@ export class StampIssuer {
   }
 
   /**
-   * A stamp above all that this device has issued or seen. Rejects, and then nothing was written,
-   * with CLOCK_BEHIND while this machine's clock lies more than clockAheadMsMax behind those, with
-   * DISK_FAILED, and with STORE_CLOSED.
+   * Returns a stamp above all that this device has issued or seen. Rejects, with nothing written,
+   * with CLOCK_BEHIND while this machine's clock is more than clockAheadMsMax behind those stamps,
+   * with DISK_FAILED, and with STORE_CLOSED.
    *
-   * `again` is asked for the stamp when the disk had to be waited for: what the caller knew of this
-   * machine's clock may have been of another time.
+   * `again` is called for the stamp if the disk had to be awaited: what the caller knew about this
+   * machine's clock may be out of date by then.
    */
   issue(device: number, again = () => this.issue(device)): MaybePromise<Stamp> {
     return tryCall(() => {
@@ -50,10 +51,10 @@ export class StampIssuer {
       const stamp = clock.next(device);
       const aheadMs = clock.aheadMs(stamp);
       if (aheadMs > clockAheadMsMax) throw clockBehind(aheadMs);
-      // This stamp is given to nobody: another one is taken when it is covered.
+      // This stamp is not used. Another one is taken when the reservation covers it.
       if (stamp.ms >= this.#reservedMs) return this.#renew(stamp).then(again);
       this.#issuedBelowMs = Math.max(this.#issuedBelowMs, stamp.ms + 1);
-      // Early enough that under steady load nobody waits for it.
+      // Early enough that no write waits for it under steady load.
       if (stamp.ms + stampsReservedMs / 2 > this.#reservedMs) this.#renew(stamp).catch(() => {});
       return stamp;
     });
@@ -67,7 +68,7 @@ export class StampIssuer {
   }
 
   async #reserve(stamp: Stamp): Promise<void> {
-    // Never so far ahead of this machine's clock that the next life would have to wait for it.
+    // Never so far ahead of this machine's clock that a restarted server would have to wait for it.
     const { clock, save } = this.#ports;
     const roomMs = clockAheadMsMax - clock.aheadMs(stamp);
     const ms = stamp.ms + Math.max(1, Math.min(stampsReservedMs, roomMs));
@@ -77,7 +78,7 @@ export class StampIssuer {
     this.#reservedMs = ms;
   }
 
-  /** Issues nothing more, and gives back what was reserved and not used. */
+  /** Issues nothing more, and returns the part of the reservation that was not used. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,11 +1,11 @@
-// What other devices hold of partitions, as they tell when they are asked for digests.
+// Asks other devices by digests what they hold of partitions.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { DeviceCaller, DeviceTarget } from './device-caller.ts';
 
-/** Null when it has no file of the partition. */
+/** Null if the device has no file of the partition. */
 type Holding = AnswerOf<typeof digests>['holdings'][number];
 
 /** Rejects with the device's CodedError or a PEER_ one. */
@@ -21,8 +21,8 @@ export async function holdingAt(
 }
 
 /**
- * Any number of partitions, in as many messages as they need. Lacks those about which the device
- * did not answer: it is asked no more once it has failed. `nowMs` is passed on.
+ * Asks about any number of partitions, in as many messages as needed. After a failure the device is
+ * asked no more, and the result lacks the remaining partitions. `nowMs` is passed on.
  */
 export async function holdingsAt(
   devices: DeviceCaller,

@@ -1,5 +1,5 @@
-// Calls to the devices of a ring: this device answers itself without a socket, the others over
-// their connections.
+// Calls the devices of a ring: this device answers itself without a socket, the others over their
+// connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { type Callback, type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
@@ -21,8 +21,8 @@ export interface DeviceTarget {
 
 export interface DeviceCaller {
   /**
-   * Calls a device of the ring by id: this device may have its answer at once. Rejects with the
-   * device's CodedError or a PEER_ one.
+   * Calls a device of the ring by id. This device may return its answer synchronously. Rejects with
+   * the device's CodedError or a PEER_ one.
    */
   call<Request extends z.ZodType, Answer extends z.ZodType>(
     to: DeviceTarget,
@@ -31,15 +31,15 @@ export interface DeviceCaller {
   ): MaybePromise<z.infer<Answer>>;
 
   /**
-   * As `call` of recordWrite, whose caller is told instead of a promise: that is on the path of
-   * every write. `onResult` is called once, and may be in this turn. Throws nothing.
+   * Like `call` of recordWrite, but with a callback instead of a promise, for the path of every
+   * write. Calls `onResult` once, perhaps in this turn. Throws nothing.
    */
   write(to: DeviceTarget, request: WriteRequest, onResult: WriteCallback): void;
 }
 
 export type WriteRequest = RequestOf<typeof recordWrite>;
 export type WriteAnswer = AnswerOf<typeof recordWrite>;
-/** What a device said of a write: its answer, or else the error. */
+/** Receives a device's result of a write: its answer, or else the error. */
 export type WriteCallback = (device: number, answer: WriteAnswer | null, error: unknown) => void;
 
 export type OwnWrite = (request: WriteRequest, onResult: Callback<WriteAnswer>) => void;
@@ -48,18 +48,18 @@ interface CallerPorts {
   readonly purpose: Purpose;
   readonly peers: { connect(address: string): Caller };
   readonly handlers: ReadonlyMap<string, CallHandler>;
-  /** Whether the server there takes many writes in one message. */
+  /** Whether the server at this address accepts many writes in one message. */
   readonly takesMany: (address: string) => boolean;
   /** Writes of this device to itself. */
   readonly ownWrite: OwnWrite;
 }
 
-/** The caller that a device's own handlers see: it has nothing newer to fetch. */
+/** The caller that a device's own handlers see: it has no newer ring to fetch. */
 export const ownCaller: Caller = {
   call: () => Promise.reject(new Error('a device does not call itself back')),
 };
 
-/** `devices`: for copies and repair, which may go another way than requests. */
+/** `devices`: for copies and repair, which may use other addresses than requests. */
 export function deviceCallers(
   ports: Omit<CallerPorts, 'purpose' | 'ownWrite'>,
   ownWrite: OwnWrite,
@@ -74,13 +74,13 @@ export function deviceCallers(
 function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): DeviceCaller {
   const addressIn = ({ ring }: ActiveRing, device: number): string =>
     formatAddress(addressFor(purpose, must(ring.devices[device], `no device ${device} there`)));
-  // Not async, and the answers are passed on as they are: this is on the path of every request.
+  // Not async, and answers are passed on as they are: every request passes through here.
   const call: DeviceCaller['call'] = (to, kind, request) => {
     const { active, device, timeoutMs = peerCallTimeoutMs } = to;
     if (device === active.self) {
       const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
       const answer = tryCall(() => handler.answer(request, ownCaller));
-      // The answer of a kind's handler is of the kind.
+      // The handler of a message kind returns an answer of that kind.
       return answer as MaybePromise<z.infer<typeof kind.answer>>;
     }
     return peers.connect(addressIn(active, device)).call(kind, request, timeoutMs);

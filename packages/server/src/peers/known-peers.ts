@@ -1,5 +1,6 @@
-// Whom this server believes: the devices that its rings name, reached by connections of its own.
-// Who calls may say any address; only at that address is asked what to make of it.
+// Whom this server believes: the devices that its rings name, reached on connections that it makes
+// itself. A caller may claim any address, so this server asks at that address before it acts on the
+// claim.
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   askBackMs,
@@ -16,30 +17,30 @@ import { addressesIn } from '../rings/ring-addresses.ts';
 
 interface KnownPeersPorts {
   readonly rings: { list(): readonly { readonly ring: Ring }[] };
-  /** A connection of this server's own, greeted. Rejects with PEER_UNREACHABLE. */
+  /** Makes a connection from this server, and greets on it. Rejects with PEER_UNREACHABLE. */
   readonly connect: (address: string) => Promise<Caller>;
-  /** Says hello on such a connection, anew if it was greeted already. */
+  /** Sends a hello on such a connection, again if it was greeted already. */
   readonly greet: (address: string) => Promise<void>;
-  /** Instead of askBackMs; for tests. */
+  /** Replaces the pause of askBackMs; for tests. */
   readonly cooldown?: () => Promise<unknown>;
 }
 
 export class KnownPeers {
-  /** Addresses that are being greeted, and how often at once. */
+  /** Addresses that are being greeted, with the number of concurrent greetings. */
   readonly #greeting = new Map<string, number>();
-  /** Addresses at whose word this directory refilled, in the order in which they said it. */
+  /** Addresses on whose word this directory has refilled, oldest first. */
   readonly #believed = new Set<string>();
   readonly #self: string;
   readonly #ports: KnownPeersPorts;
   /**
-   * Greetings by address. Hellos that come meanwhile share the one after it, and a cooldown follows
-   * each: nobody can make this server call another one all the time.
+   * Greetings by address. Hellos that arrive during a greeting share the next one, and a pause
+   * follows each, so nobody can make this server call another one all the time.
    */
   readonly #greetings: SharedRuns;
-  /** What callers said in their hellos, where that address is believed. */
+  /** The address that each caller claimed in its hello, if that address is believed. */
   readonly #said = new WeakMap<Caller, string>();
   readonly #unknown = new Set<string>();
-  /** Addresses that are asked again and again. */
+  /** Addresses that are asked repeatedly. */
   readonly #insisted = new Set<string>();
 
   constructor(identity: DeviceIdentity, ports: KnownPeersPorts) {
@@ -49,20 +50,23 @@ export class KnownPeers {
     this.#greetings = new SharedRuns(ports.greet, cooldown);
   }
 
-  /** Notes whom a caller says to be. False: nothing that it says is looked at. */
+  /**
+   * Notes the address that a caller claims. Returns false if nothing that the caller says counts.
+   */
   hear(caller: Caller, address: string): boolean {
     if (!this.#isBelieved(address)) return false;
     this.#said.set(caller, address);
     return true;
   }
 
-  /** Whether an active ring names the address: only then it counts what is said there of itself. */
+  /** Whether an active ring names the address: only then does what is said there count. */
   isNamed(address: string): boolean {
     return this.#ports.rings.list().some(({ ring }) => addressesIn(ring).has(address));
   }
 
   /**
-   * What the server at an address calls itself: of a replication address, the address for requests.
+   * Returns the own address of the server at this address: for a replication address, the address
+   * for requests.
    */
   ownAddress(address: string): string {
     for (const { ring } of this.#ports.rings.list()) {
@@ -72,31 +76,35 @@ export class KnownPeers {
     return address;
   }
 
-  /** Whether a server without any ring was told by a caller that it is to be found there. */
+  /** Whether a caller claimed this address while the server had no ring. */
   isHeard(address: string): boolean {
     return this.#unknown.has(address);
   }
 
-  /** Whether this directory refilled at the word of the server there, in the life of this process. */
+  /** Whether this directory has refilled on the word of this server, since this process started. */
   hasBelieved(address: string): boolean {
     return this.#believed.has(address);
   }
 
-  /** Notes that it did. Of too many the first is forgotten: it could make it refill once more. */
+  /**
+   * Notes such a refill. Beyond a limit the oldest address is forgotten: it could then cause one
+   * more refill.
+   */
   believe(address: string): void {
     this.#believed.add(address);
     if (this.#believed.size <= believedPeersMax) return;
     for (const first of this.#believed.keys()) return void this.#believed.delete(first);
   }
 
-  /** Whether the server there is being greeted: then it will be heard anyway. */
+  /** Whether the server at this address is being greeted, so that its word will be heard anyway. */
   isGreeting(address: string): boolean {
     return this.#greeting.has(address);
   }
 
   /**
-   * Notes that the server there is being greeted as long as `work` runs. There are never more of
-   * them than connections this server made; each ends within peerCallTimeoutMs if it is not heard.
+   * Counts the server at this address as being greeted while `work` runs. There are never more of
+   * these than connections that this server made. Each ends within peerCallTimeoutMs if there is no
+   * answer.
    */
   async whileGreeting(address: string, work: () => Promise<void>): Promise<void> {
     this.#greeting.set(address, (this.#greeting.get(address) ?? 0) + 1);
@@ -109,14 +117,14 @@ export class KnownPeers {
     }
   }
 
-  /** Resolves when the server there was greeted after this call. Rejects with PEER_UNREACHABLE. */
+  /** Resolves when the server was greeted after this call. Rejects with PEER_UNREACHABLE. */
   ask(address: string): Promise<void> {
     return this.#greetings.run(address);
   }
 
   /**
-   * As `ask`, for what must be known although the server may still be starting: after a failure it
-   * is asked again, until it says hello once more by itself.
+   * Like `ask`, for what must be known although the server may still be starting: asks again after
+   * failures, until the server's next own hello is due.
    */
   insist(address: string): Promise<void> {
     const asked = this.ask(address);
@@ -135,15 +143,15 @@ export class KnownPeers {
         () => false,
       );
       if (isGreeted) break;
-      asked = this.ask(address); // it cools down before
+      asked = this.ask(address); // after a pause
     }
     await asked.catch(() => undefined);
     this.#insisted.delete(address);
   }
 
   /**
-   * A connection of this server's own to whom a caller says to be; null when no ring here names it.
-   * Rejects with PEER_UNREACHABLE.
+   * Returns a connection from this server to the address that a caller claimed; null if no ring
+   * here names that address. Rejects with PEER_UNREACHABLE.
    */
   async callBack(caller: Caller): Promise<Caller | null> {
     const address = this.#said.get(caller);
@@ -151,8 +159,8 @@ export class KnownPeers {
   }
 
   /**
-   * A server without any ring knows nobody, and takes its first ring from whoever brings one, as it
-   * takes a push: so a wiped device finds back into its cluster.
+   * A server without any ring knows no peers, and takes its first ring from any caller, as it takes
+   * a push: so a wiped device can rejoin its cluster.
    */
   #isBelieved(address: string): boolean {
     if (address === this.#self) return false; // it does not call itself

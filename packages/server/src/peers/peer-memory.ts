@@ -1,12 +1,12 @@
-// Which data directory was last seen at each peer's address, and how old: peers.json. A device that
-// was wiped, or put back from a backup, is told that it was.
+// peers.json: which data directory was last seen at each peer's address, and how old it was. A
+// device that was wiped or restored from a backup learns of that from its peers.
 import { join } from 'node:path';
 import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
 import { isCounted } from '../device/device-generation.ts';
 import { LatestState, readState } from '../device/state-file.ts';
 
-/** Servers once remembered no age. */
+/** Older releases remembered the id without an age. */
 const idAlone = z.string().transform((born): Generation => ({ born, age: 0, mark: '' }));
 const memorySchema = z.record(z.string(), z.union([generationSchema, idAlone]));
 
@@ -27,15 +27,16 @@ export class PeerMemory {
     return new PeerMemory(file, new Map(Object.entries(generations ?? {})));
   }
 
-  /** The latest generation known of an address; null when nobody was met there. */
+  /** Returns the latest known generation at an address; null if no server was met there. */
   recall(address: string): Generation | null {
     return this.#generations.get(address) ?? null;
   }
 
   /**
-   * A newcomer is remembered at once. Another directory at a known address only when it is settled,
-   * that is, has refilled: until then it must go on hearing that it was wiped, also after a
-   * restart. Of one directory the highest age stays, unless no server can have counted so far.
+   * Whether learn() would store this generation. A new address is stored at once. Another directory
+   * at a known address is stored only when it is settled, that is, has refilled: until then it must
+   * keep hearing that it was wiped, even after a restart. For the same directory the highest age
+   * counts, unless no server can have counted so far.
    */
   isNews(address: string, generation: Generation, settled: boolean): boolean {
     const known = this.#generations.get(address);
@@ -45,7 +46,7 @@ export class PeerMemory {
       : settled;
   }
 
-  /** For what an address said on a connection that was made to it. */
+  /** To be called with what an address said on a connection that was made to it. */
   learn(address: string, generation: Generation, settled: boolean): void {
     if (!this.isNews(address, generation, settled)) return;
     this.#generations.set(address, generation);

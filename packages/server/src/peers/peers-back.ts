@@ -1,5 +1,5 @@
-// Whether a server that has started is reached by the others again. Each of them tries after pauses
-// of its own: until then a write that one of them coordinates lacks this device.
+// Whether the other servers reach this server again after its start. Each of them tries after
+// pauses of its own. Until one does, the writes that it coordinates lack this device.
 import { setTimeout as delay } from 'node:timers/promises';
 import { peersBackMsMax, peersBackMsMin } from '@ringwright/base/limits-rings';
 
@@ -11,7 +11,7 @@ interface Bounds {
 const bounds: Bounds = { minMs: peersBackMsMin, maxMs: peersBackMsMax };
 
 export class PeersBack {
-  /** By address: what to call when it is heard. */
+  /** Called when the server at the address is heard. */
   readonly #waits = new Map<string, () => void>();
   #isAwaited = false;
 
@@ -20,15 +20,15 @@ export class PeersBack {
     return this.#isAwaited;
   }
 
-  /** The server there has called, in its own name. */
+  /** To be called when the server at the address has called in its own name. */
   hear(address: string): void {
     this.#waits.get(address)?.();
   }
 
   /**
-   * Awaits each that `meet` reaches: whoever cannot be reached coordinates nothing either, so a
-   * single survivor becomes ready. Never longer than the upper bound, and where there are others
-   * never shorter than the lower one: gateways call too, and no ring names them.
+   * Waits for each server that `meet` reaches. A server that cannot be reached coordinates nothing,
+   * so a single survivor becomes ready. Waits at most `maxMs`, and at least `minMs` if there are
+   * other servers: gateways call too, and no ring names them.
    */
   async wait(
     addresses: readonly string[],

@@ -1,4 +1,4 @@
-// The other servers, by address. Connections are shared by everything that calls the same server.
+// The other servers, by address. All code that calls the same server shares one connection.
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { Link, type LinkPorts } from '@ringwright/node/link/link';
 
@@ -19,7 +19,10 @@ export class Peers {
     return [...this.#byAddress.values()];
   }
 
-  /** Forgets those that have left: one that was found so before, so that calls to it can end. */
+  /**
+   * Forgets servers that have left all rings. A connection is closed only at the second call, so
+   * that calls on it can end.
+   */
   keep(isNamed: (address: string) => boolean): void {
     for (const [address, peer] of this.#byAddress) {
       if (isNamed(address)) this.#leaving.delete(peer);

@@ -1,5 +1,6 @@
 // Which device is at the other end of a connection: by the key that it proved, and what the active
-// rings say of that key. Where a ring names the keys of all its devices, only they speak of it.
+// rings say about that key. If a ring names the keys of all its devices, only they may send
+// messages about it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
@@ -18,7 +19,7 @@ interface ProvenPeersPorts {
 interface Accepted {
   readonly key: string;
   readonly end: () => void;
-  /** Whether a ring named the key when this was last looked at. */
+  /** Whether a ring named the key at the last check. */
   isNamed: boolean;
 }
 
@@ -31,14 +32,14 @@ export class ProvenPeers {
     this.#rings = rings;
   }
 
-  /** The other end of a connection has proven a key. */
+  /** To be called when the other end of a connection has proved a key. */
   note(caller: Caller, key: string): void {
     this.#keys.set(caller, key);
   }
 
   /**
-   * The same of a connection that was accepted; `end` ends it once no ring names that key any more.
-   * The function returned is to be called when the connection is closed.
+   * Like `note`, for a connection that was accepted; `end` closes it once no ring names the key any
+   * more. Call the returned function when the connection is closed.
    */
   accept(caller: Caller, key: string, end: () => void): () => void {
     this.note(caller, key);
@@ -46,7 +47,7 @@ export class ProvenPeers {
     return () => void this.#accepted.delete(caller);
   }
 
-  /** What the server at an address has to prove; null: no active ring names a key of it. */
+  /** Returns what the server at an address must prove; null: no active ring names a key for it. */
   proofOf(address: string): ServerProof | null {
     const keys = this.#keysAt(address);
     return keys.size === 0 ? null : { by: 'device', keys };
@@ -64,15 +65,18 @@ export class ProvenPeers {
     return keys.size === 0 || keys.has(this.#keys.get(caller) ?? '');
   }
 
-  /** Whether only devices of the ring may speak of it, and others by what they were granted. */
+  /**
+   * Whether only devices of the ring may send messages about it, and others only those they were
+   * granted.
+   */
   isClosed(ring: Ring): boolean {
     return ringKeys(ring).isWhole;
   }
 
   /**
-   * Throws CALLER_UNPROVEN when only devices of the ring may ask, and the caller did not prove to
-   * be one of them, or to be the one that it says, nor was granted this; RING_STALE when it may not
-   * know yet that it has to.
+   * Throws CALLER_UNPROVEN if only devices of the ring may send this, and the caller has not proved
+   * to be one of them, or to be the one it claims, and was not granted this either. Throws
+   * RING_STALE if the caller may not know yet that it must prove its key.
    */
   requireMember(
     caller: Caller,
@@ -82,7 +86,7 @@ export class ProvenPeers {
     if (caller === ownCaller) return;
     const { keyspace, ringVersion, device } = request;
     const active = this.#rings.find(keyspace);
-    if (active === undefined) return; // the answer says so
+    if (active === undefined) return; // the handler reports that
     const { isWhole, devices } = ringKeys(active.ring);
     if (!isWhole) return;
     const key = this.#keys.get(caller);
@@ -103,7 +107,9 @@ export class ProvenPeers {
     });
   }
 
-  /** To be called when a ring was activated: who is not named any more has nothing to say. */
+  /**
+   * To be called when a ring was activated: ends the connections of keys that are no longer named.
+   */
   endRevoked(): void {
     for (const accepted of this.#accepted.values()) {
       const wasNamed = accepted.isNamed;
@@ -133,7 +139,7 @@ function whyNot(key: string | undefined, proven: number | undefined): string {
 
 /** The keys of devices that a ring names. */
 interface RingKeys {
-  /** Every device of the ring has a key: then nobody else speaks as one. */
+  /** Whether every device of the ring has a key: then nobody else may speak as a device. */
   readonly isWhole: boolean;
   /** Ids of keys, each with the device that has it. */
   readonly devices: ReadonlyMap<string, number>;

@@ -1,9 +1,9 @@
-// What is known of a partition file that can be used; a damaged one is waiting to be replaced.
+// What is known about a partition file that can be used; a damaged file is waiting to be replaced.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 
-/** Null when there is no file here, or one that cannot be used. */
+/** Returns null if there is no file here, or it cannot be used. */
 export function usableInfo(
   store: Pick<Store, 'info'>,
   keyspace: string,

@@ -1,4 +1,4 @@
-// The writes of one turn to one server, in one message: each keeps an outcome of its own.
+// Sends the writes of one turn to one server in one message. Each write keeps its own outcome.
 import {
   batchedWriteBytesMax,
   batchedWritesBytesMax,
@@ -19,7 +19,7 @@ interface WriteBatchPorts {
     address: string,
     request: RequestOf<typeof recordsWrite>,
   ) => Promise<AnswerOf<typeof recordsWrite>>;
-  /** Whether the server there takes many at once. */
+  /** Whether the server at this address accepts many writes in one message. */
   readonly takesMany: (address: string) => boolean;
   /** Runs `work` when the turn ends. */
   readonly defer: (work: () => void) => void;
@@ -42,7 +42,7 @@ export class WriteBatches {
     this.#ports = ports;
   }
 
-  /** `onResult` is called once, in a later turn. */
+  /** Calls `onResult` once, in a later turn. */
   add(address: string, request: WriteRequest, onResult: Callback<WriteAnswer>): void {
     const bytes = packedWriteBytes(request);
     if (bytes > batchedWriteBytesMax || !this.#ports.takesMany(address)) {
@@ -62,7 +62,7 @@ export class WriteBatches {
     });
   }
 
-  /** One with room, of the same ring. */
+  /** Returns a batch for the same ring that has room for the write. */
   #batchFor(address: string, request: WriteRequest, bytes: number): Batch {
     const batch = this.#gathering.get(address);
     if (batch !== undefined) {
@@ -105,7 +105,7 @@ export class WriteBatches {
   }
 }
 
-/** What is not answered, or not as it should be, counts as failed without a word on the outcome. */
+/** A write without a valid answer counts as failed, with its outcome unknown. */
 function tellAll(
   onResults: readonly Callback<WriteAnswer>[],
   { kinds, stamps, errors }: AnswerOf<typeof recordsWrite>,
