@@ -1,4 +1,5 @@
-// The files of an audit log: named by their first line, bounded in number; the oldest goes first.
+// The files of an audit log: named by the number of their first line, limited in number; the oldest
+// is removed first.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkChain } from '@ringwright/access/audit-line';
@@ -12,7 +13,7 @@ import {
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 
-/** What waited at once is written to one file, however full it is. */
+/** Lines that waited together are written to one file, even if it is full by then. */
 const READ_BYTES_MAX = auditFileBytesMax + (auditWaitingMax + 1) * auditLineBytesMax;
 
 export function auditFolder(data: string): string {
@@ -23,14 +24,14 @@ export function auditFile(folder: string, firstSeq: number): string {
   return join(folder, `${String(firstSeq).padStart(12, '0')}.jsonl`);
 }
 
-/** Oldest first; none where there is no folder. */
+/** Oldest first; none if there is no folder. */
 export async function listAuditFiles(folder: string): Promise<string[]> {
   const names = (await readdir(folder).catch(onlyMissing)) ?? [];
   const own = names.filter((name) => /^\d{12}\.jsonl$/.test(name));
   return own.sort().map((name) => join(folder, name));
 }
 
-/** Lines of a file; what a crash left of the last one is no line. */
+/** Returns the lines of a file, without an incomplete last line that a crash may have left. */
 export async function readAuditFile(file: string): Promise<string[]> {
   const text = String(await readRegularFile(file, READ_BYTES_MAX));
   return text.split('\n').slice(0, -1);
@@ -41,7 +42,7 @@ export async function removeOldFiles(folder: string): Promise<void> {
   for (const file of files.slice(0, -auditFilesMax)) await rm(file, { force: true });
 }
 
-/** What is wrong in the whole log of a data directory. */
+/** Checks the whole log of a data directory. */
 export async function checkAuditLog(data: string): Promise<Finding[]> {
   const lines: string[] = [];
   for (const file of await listAuditFiles(auditFolder(data))) {

@@ -1,5 +1,5 @@
 // What happened on a server that somebody may ask about later: who granted, pushed, dropped, set
-// rates, and who was refused. Written behind the requests, off the serving thread's path.
+// rates, and who was refused. Written in the background, so that no request waits for it.
 import { appendFile, truncate } from 'node:fs/promises';
 import {
   type AuditEvent,
@@ -27,7 +27,7 @@ import {
 interface AuditPorts {
   readonly data: string;
   readonly nowMs: () => number;
-  /** The disk did not take lines; they are counted as lost. */
+  /** Called when the disk did not take lines; they are counted as lost. */
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -38,7 +38,7 @@ interface Waiting extends AuditEvent {
 export class AuditLog {
   readonly #ports: AuditPorts;
   #head: AuditHead = auditStart;
-  /** The file that is written; null: the next line begins one. */
+  /** The file being written; null: the next line begins a new one. */
   #file: { readonly path: string; bytes: number } | null = null;
   #waiting: Waiting[] = [];
   #lost = 0;
@@ -49,7 +49,7 @@ export class AuditLog {
     this.#ports = ports;
   }
 
-  /** Goes on where the last line of the disk ends; half a line of a crash is cut off. */
+  /** Continues after the last line on disk; removes an incomplete line that a crash has left. */
   static async load(ports: AuditPorts): Promise<AuditLog> {
     const log = new AuditLog(ports);
     await makeDirectory(auditFolder(ports.data));
@@ -58,7 +58,7 @@ export class AuditLog {
     return log;
   }
 
-  /** Kept within auditFlushMs; never throws, and never waits for the disk. */
+  /** Writes the event within auditFlushMs. Never throws, and never waits for the disk. */
   note(event: AuditEvent): void {
     if (this.#waiting.length >= auditWaitingMax) {
       this.#lost += 1;
@@ -68,7 +68,7 @@ export class AuditLog {
     this.#timer ??= setTimeout(() => void this.flush(), auditFlushMs).unref();
   }
 
-  /** The same of what this server does by itself: its rings, and its files. */
+  /** Notes what this server does by itself, with its rings and files. */
   noteOwn(kind: string, what: string): void {
     this.note({ kind, who: 'this server', what });
   }
@@ -81,7 +81,7 @@ export class AuditLog {
     return this.#writing;
   }
 
-  /** The newest lines below `before`, oldest first; null: the newest of all. */
+  /** Returns the newest lines below `before`, oldest first; null: the newest of all. */
   async read(before: number | null, limit: number): Promise<string[]> {
     await this.flush();
     const wanted = Math.min(limit, auditAnswerLinesMax);
@@ -141,7 +141,7 @@ export class AuditLog {
   }
 }
 
-/** Messages that are noted, by method: what an operator does, and what a peer or an operator brings. */
+/** Methods of messages that are noted: what operators order, and what peers or operators bring. */
 const noted: ReadonlySet<string> = new Set([
   'ring-offer',
   'ring-settle',
@@ -157,7 +157,10 @@ export function isAudited(method: string): boolean {
   return noted.has(method);
 }
 
-/** `keyspace notes, version 7, id 3fa…`: texts and numbers, and how many of the others. */
+/**
+ * Formats a request as `keyspace notes, version 7, id 3fa…`: texts and numbers, shortened, and for
+ * a list its length.
+ */
 export function auditedWords(request: unknown): string {
   if (typeof request !== 'object' || request === null) return '';
   return Object.entries(request)

@@ -1,4 +1,5 @@
-// The data directory of a device, before anything in it is opened: there, writable, and its own.
+// Checks the data directory of a device before anything in it is opened: it exists, is writable,
+// and belongs to this device.
 import { constants, existsSync } from 'node:fs';
 import { access, chmod, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -12,7 +13,7 @@ import { dataPaths } from '@ringwright/partition/file/data-paths';
 import { identityFile } from './device-identity.ts';
 import { deviceKeyFile } from './device-key.ts';
 
-/** A line for the log: how a mode was, and what came of it. */
+/** A line for the log: the mode that was found, and what was done about it. */
 interface ModeNote {
   readonly path: string;
   readonly mode: string;
@@ -20,8 +21,9 @@ interface ModeNote {
 }
 
 /**
- * Makes it if it is not there. What others may read is closed to them, and told. Throws
- * DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, and DISK_FAILED where it cannot be made or written.
+ * Creates the directory if it does not exist. Removes the permissions of other users, and reports
+ * that. Throws DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, and DISK_FAILED if the directory cannot be
+ * created or written.
  */
 export async function prepareDataDirectory(
   directory: string,
@@ -45,13 +47,13 @@ export async function prepareDataDirectory(
   return notes;
 }
 
-/** Of a fresh file system, of a first start that was killed, or a key that was kept for a new disk. */
+/** From a fresh file system, from a first start that was killed, or a key kept for a new disk. */
 const harmless: ReadonlySet<string> = new Set(['lost+found', 'device.json.new', 'device-key.pem']);
 const FOREIGN_NAMES_SHOWN_MAX = 3;
 
 /**
- * A path that was mistyped, or a device's directory without its device.json: as a new device it
- * would say that it was wiped, over files that say otherwise.
+ * Refuses a mistyped path, and a device's directory without its device.json: as a new device it
+ * would report that it was wiped, although its files say otherwise.
  */
 function requireOwn(directory: string, names: readonly string[]): void {
   const identity = basename(identityFile(directory));
@@ -80,15 +82,15 @@ function unwritable(directory: string, cause: unknown): CodedError {
 }
 
 /**
- * Null when nobody else may do anything with it. Who can open the lock can hold it, and keep the
- * server from its start; who can read the key signs as this device. Throws FILE_UNFIT for a file of
- * somebody else's that cannot be closed.
+ * Returns null if other users have no access. A user who can open the lock can hold it and keep the
+ * server from starting; one who can read the key can sign as this device. Throws FILE_UNFIT for a
+ * file of another user that cannot be closed to others.
  */
 async function closeToOthers(path: string): Promise<ModeNote | null> {
   const stats = await stat(path).catch(onlyMissing);
   if (stats === null || (stats.mode & 0o077) === 0) return null;
   const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
-  // A directory such as /tmp is everybody's on purpose.
+  // A directory such as /tmp is open to everybody on purpose.
   const isShared = (stats.mode & 0o1000) !== 0;
   if (!isShared && (await tryChmod(path, stats.mode & 0o7700))) {
     return { path, mode, message: "others could open what is this device's alone: mode mended" };
@@ -105,9 +107,8 @@ function tryChmod(path: string, mode: number): Promise<boolean> {
 }
 
 /**
- * An empty folder left behind by a disk that is not there would be filled, and the machine's own
- * disk with it (Swift's mount_check). Throws DATA_DIR_NOT_MOUNTED, also where there is no such
- * directory.
+ * Throws DATA_DIR_NOT_MOUNTED, also if there is no such directory. If a disk is not mounted, its
+ * empty mount point would be filled, and the machine's own disk with it (Swift's mount_check).
  */
 async function requireMountPoint(directory: string): Promise<void> {
   const real = await realpath(directory).catch(() => null);
@@ -119,13 +120,13 @@ async function requireMountPoint(directory: string): Promise<void> {
   });
 }
 
-/** As the kernel lists them for this process; see proc_pid_mountinfo(5). */
+/** Returns the mount points that the kernel lists for this process; see proc_pid_mountinfo(5). */
 async function mountPoints(): Promise<ReadonlySet<string>> {
   const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
   return new Set(lines.map((line) => unescapePath(line.split(' ')[4] ?? '')));
 }
 
-/** Blanks and the like are written as a backslash and three octal digits. */
+/** Spaces and similar characters are written as a backslash and three octal digits. */
 function unescapePath(path: string): string {
   return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),

@@ -1,5 +1,5 @@
-// life.json: how old the data directory is, counted so that one put back from a backup is younger
-// than its peers remember.
+// life.json: the age of the data directory, counted so that a directory restored from a backup is
+// younger than its peers remember.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { generationLeadMax, generationsAfterRestore } from '@ringwright/base/limits-rings';
@@ -8,15 +8,16 @@ import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { readState, writeState } from './state-file.ts';
 
-/** Whether an age can have been counted since another one: ages rise a few times a minute. */
+/** Whether an age can have been counted up from another one: ages rise a few times a minute. */
 export function isCounted(generation: Generation, since: Generation): boolean {
   return generation.age - since.age <= generationLeadMax;
 }
 
 /**
- * The age rises with every start, and while the server runs before it greets its peers; each has a
- * mark by chance. What is told is on disk before. So peers that remember a higher age of the same
- * directory, or another mark of the same age, have seen what this copy of it never was.
+ * The age rises with every start, and before each round of greetings while the server runs. Each
+ * age has a random mark. Both are on disk before peers hear them. So peers that remember a higher
+ * age of the same directory, or another mark of the same age, have seen a state that this copy
+ * never had.
  */
 export class DeviceGeneration {
   readonly #file: string;
@@ -38,7 +39,7 @@ export class DeviceGeneration {
     const known = found?.born === born ? found : null;
     const generation = new DeviceGeneration(directory, known ?? { born, age: 0, mark: '' });
     await generation.advance().catch((error: unknown) => {
-      // A full disk must not keep a server from its start: it tells the age of before again.
+      // A full disk must not keep a server from starting: it then reports the previous age again.
       if (known === null) throw error;
     });
     return generation;
@@ -49,7 +50,7 @@ export class DeviceGeneration {
     return this.#current;
   }
 
-  /** Whether a peer that remembers this has met a later state of this directory. */
+  /** Whether a peer that remembers this generation has met a later state of this directory. */
   isBefore(remembered: Generation): boolean {
     const { born, age, mark } = this.#current;
     if (remembered.born !== born || !isCounted(remembered, this.#current)) return false;
@@ -62,8 +63,8 @@ export class DeviceGeneration {
   }
 
   /**
-   * Older than what any peer remembers of the state that was lost; from now on the directory counts
-   * as put back.
+   * Begins an age beyond all that any peer remembers of the lost state. From now on the directory
+   * counts as restored from a backup.
    */
   surpass(remembered: Generation): Promise<void> {
     const ageOf = ({ age }: Generation) => Math.max(age, remembered.age) + generationsAfterRestore;
@@ -75,14 +76,14 @@ export class DeviceGeneration {
   }
 
   /**
-   * Whether the directory was put back from a backup, and may have held partitions that neither its
-   * files nor its rings tell of yet.
+   * Whether the directory was restored from a backup, and may have held partitions that neither its
+   * files nor its rings name yet.
    */
   get wasPutBack(): boolean {
     return this.#wasPutBack;
   }
 
-  /** It has the rings of its peers, and what they give it. */
+  /** To be called when the directory has the rings of its peers, and what these rings give it. */
   settle(): Promise<void> {
     return this.#turns.run('life', async () => {
       await lowerFlag(this.#flag);

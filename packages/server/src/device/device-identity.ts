@@ -1,4 +1,4 @@
-// Who a data directory belongs to: device.json, written once, checked at every start.
+// Which device a data directory belongs to: device.json, written once, checked at every start.
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { readState, writeState } from './state-file.ts';
 
 const identitySchema = z.strictObject({
   format: z.literal(1),
-  /** Device name, or the address when none was given. */
+  /** Device name, or the address when no name was given. */
   device: z.string(),
-  /** Random id of this directory: a wiped device starts with another. */
+  /** Random id of this directory: a wiped device starts with another one. */
   born: z.string(),
 });
 
@@ -27,8 +27,8 @@ export interface DeviceIdentity {
 }
 
 /**
- * Reads or creates device.json. Throws DATA_DIR_OF_ANOTHER_DEVICE when it names another device, and
- * DISK_FAILED when it is there but cannot be read: a new identity would make this a wiped device.
+ * Reads or creates device.json. Throws DATA_DIR_OF_ANOTHER_DEVICE if it names another device, and
+ * DISK_FAILED if it exists but cannot be read: a new identity would make this a wiped device.
  */
 export async function loadIdentity(
   directory: string,
@@ -57,7 +57,7 @@ export async function loadIdentity(
   return { name: name ?? null, address, born: stored.born };
 }
 
-/** As device.json has it; null where there is none. Throws DISK_FAILED. */
+/** Returns the content of device.json; null if there is none. Throws DISK_FAILED. */
 export function storedIdentity(directory: string): Promise<z.infer<typeof identitySchema> | null> {
   return readState(identityFile(directory), identitySchema);
 }

@@ -10,8 +10,8 @@ export function deviceKeyFile(directory: string): string {
 }
 
 /**
- * Unencrypted, mode 0600, for a server that starts by itself: who reads it has the records too.
- * Throws DISK_FAILED when the key is there but cannot be read.
+ * Unencrypted, mode 0600, so that a server can start by itself: whoever can read it can read the
+ * records too. Throws DISK_FAILED if the key exists but cannot be read.
  */
 export async function loadDeviceKey(directory: string): Promise<KeyObject> {
   const file = deviceKeyFile(directory);

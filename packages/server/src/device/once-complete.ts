@@ -1,5 +1,5 @@
-// Which incomplete files here were complete when a ring took them away: once-complete.json. Should
-// the partition come back, only what such a file missed has to travel.
+// once-complete.json: which incomplete files here were complete when a ring took their partitions
+// away. If such a partition comes back, only what the file missed has to travel.
 import { join } from 'node:path';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { z } from 'zod';
@@ -9,12 +9,12 @@ type Held = Pick<PartitionInfo, 'keyspace' | 'partition' | 'incarnation'>;
 
 const notesSchema = z.record(z.string(), z.string());
 
-/** By incarnation: what is noted of a file says nothing of the one that follows it. */
+/** Notes are by incarnation: a note about a file does not apply to its successor. */
 export class OnceComplete {
   /** Incarnations by `keyspace/partition`. */
   readonly #notes: Map<string, string>;
   readonly #state: LatestState<typeof notesSchema>;
-  /** Notes that were ever added, and how many of these are on the disk. */
+  /** Number of notes that were ever added, and how many of these are on disk. */
   #added = 0;
   #saved = 0;
 
@@ -23,7 +23,7 @@ export class OnceComplete {
     this.#state = new LatestState(file, notesSchema, () => Object.fromEntries(notes));
   }
 
-  /** Throws DISK_FAILED when what was noted cannot be read. */
+  /** Throws DISK_FAILED when the notes cannot be read. */
   static async load(directory: string): Promise<OnceComplete> {
     const file = join(directory, 'once-complete.json');
     const notes = await readState(file, notesSchema);
@@ -35,8 +35,8 @@ export class OnceComplete {
   }
 
   /**
-   * Durable when it resolves: to be called before the files count as incomplete. The file of notes
-   * is written whole, so many are noted at once; what is noted already costs nothing.
+   * Durable when it resolves: to be called before the files count as incomplete. The notes are
+   * written as one file, so many are added at once; one that exists already costs nothing.
    */
   async note(files: readonly Held[]): Promise<void> {
     for (const held of files.filter((one) => !this.has(one))) {
@@ -49,7 +49,10 @@ export class OnceComplete {
     this.#saved = Math.max(this.#saved, added);
   }
 
-  /** The file is complete again, or gone. Not saved at once: a note of an old file harms nobody. */
+  /**
+   * To be called when the file is complete again, or gone. Not saved at once: a note about an old
+   * file does no harm.
+   */
   forget(keyspace: string, partition: number): void {
     this.#notes.delete(nameOf({ keyspace, partition }));
   }

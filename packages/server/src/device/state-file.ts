@@ -1,5 +1,5 @@
-// A small JSON file of the server's own state, under one schema for both directions: what would not
-// be read at the next start is never written.
+// Small JSON files of the server's own state, with one schema for reading and writing: what the
+// next start could not read is never written.
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError, isDiskFull } from '@ringwright/base/disk-error';
 import { stateFileBytesMax } from '@ringwright/base/limits-store';
@@ -9,7 +9,7 @@ import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { SharedRuns } from '@ringwright/node/shared-runs';
 import { z } from 'zod';
 
-/** Null when there is no such file. Throws DISK_FAILED for one that cannot be read. */
+/** Returns null if there is no such file. Throws DISK_FAILED for a file that cannot be read. */
 export function readState<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
@@ -17,7 +17,7 @@ export function readState<Schema extends z.ZodType>(
   return readIfThere(file, (text) => schema.parse(JSON.parse(text)));
 }
 
-/** A state in memory, and its file: one write for all that changes while another is under way. */
+/** A state in memory and its file. One write serves all changes made during the write before. */
 export class LatestState<Schema extends z.ZodType> {
   readonly #file: string;
   readonly #writes: SharedRuns;
@@ -27,16 +27,16 @@ export class LatestState<Schema extends z.ZodType> {
     this.#writes = new SharedRuns(() => writeState(file, schema, state()));
   }
 
-  /** Durable, as it was when this was called or later, when it resolves. */
+  /** When it resolves, the state at the time of the call, or a later one, is durable. */
   save(): Promise<void> {
     return this.#writes.run(this.#file);
   }
 }
 
 /**
- * Durable when it resolves. Writers of one file must not overlap. Throws DISK_FULL, DISK_FAILED,
- * and VALUE_OUT_OF_RANGE for a state that the schema refuses or that is too long to be read: then
- * the file is as it was.
+ * Durable when it resolves. Writes of one file must not overlap. Throws DISK_FULL, DISK_FAILED, and
+ * VALUE_OUT_OF_RANGE for a state that the schema refuses or that is too long to be read. Then the
+ * file is unchanged.
  */
 export async function writeState<Schema extends z.ZodType>(
   file: string,
@@ -49,7 +49,8 @@ export async function writeState<Schema extends z.ZodType>(
     const message = `${file} is not written: ${bytes.length} bytes, ${stateFileBytesMax} are read`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
   }
-  // As it will be read: JSON leaves out what is undefined, and makes null of what is no number.
+  // Checked in the form in which it will be read: JSON omits undefined values, and turns numbers
+  // that are not finite into null.
   const checked = schema.safeParse(JSON.parse(text));
   if (!checked.success) {
     const message = `${file} is not written: ${z.prettifyError(checked.error)}`;
@@ -58,7 +59,7 @@ export async function writeState<Schema extends z.ZodType>(
   await replaceState(file, bytes);
 }
 
-/** For what is no JSON: durable when it resolves. Throws DISK_FULL, DISK_FAILED. */
+/** For content other than JSON: durable when it resolves. Throws DISK_FULL, DISK_FAILED. */
 export async function replaceState(file: string, bytes: Uint8Array): Promise<void> {
   await replaceOwnFile(file, bytes).catch((cause: unknown) => {
     throw notWritten(file, cause);
@@ -74,7 +75,7 @@ function notWritten(file: string, cause: unknown): unknown {
   });
 }
 
-/** The text read by `parse`, or null when there is no such file. Throws DISK_FAILED. */
+/** Returns the parsed text, or null if there is no such file. Throws DISK_FAILED. */
 export async function readIfThere<T>(file: string, parse: (text: string) => T): Promise<T | null> {
   let text: string;
   try {

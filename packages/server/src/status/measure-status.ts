@@ -1,4 +1,4 @@
-// Metrics of the status, set when somebody asks for them, and of copies, counted on arrival.
+// Metrics of the status, set on request, and of copies, counted on arrival.
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { copyRead, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
@@ -6,7 +6,7 @@ import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RingStatus, ServerStatus } from './status.ts';
 
-/** Sets the gauges that /metrics shows of the status and of the disk. */
+/** Sets the gauges of status and disk that /metrics shows. */
 export function measureStatus(
   metrics: Metrics,
   {
@@ -15,7 +15,7 @@ export function measureStatus(
     disk,
   }: {
     readonly status: ServerStatus;
-    /** All partitions that are here, also those of rings that are not. */
+    /** All partitions on this device, also those of rings that are not here. */
     readonly infos: readonly PartitionInfo[];
     readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
   },
@@ -30,7 +30,7 @@ export function measureStatus(
   for (const { cluster, expires } of status.trust ?? []) {
     metrics.trustEnd.set({ cluster }, Date.parse(expires) / 1_000);
   }
-  // One that was replaced may have had other names.
+  // A certificate that was replaced may have had other names.
   metrics.certificateEnd.reset();
   if (status.certificate !== null) {
     const { names, ends } = status.certificate;
@@ -72,7 +72,7 @@ function measureStates({ partitions }: Metrics, infos: readonly PartitionInfo[])
   }
 }
 
-/** The same caller, with the bytes of partitions counted that come here. */
+/** Returns the same caller, which also counts the bytes of partitions that arrive here. */
 export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): DeviceCaller {
   return {
     ...devices,
@@ -85,12 +85,14 @@ export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): 
   };
 }
 
-/** By the message that brings them; the answers have passed their schemas. */
+/**
+ * Reads the bytes from each kind of answer that brings them; the answers have passed their schemas.
+ */
 const bytesOf: Readonly<Record<string, (answer: unknown) => number>> = {
   [copyRead.method]: (answer) => (answer as AnswerOf<typeof copyRead>).data.length,
   [copyStart.method]: (answer) => {
     const offer = answer as AnswerOf<typeof copyStart>;
-    // The bytes of a file come to another process.
+    // The bytes of a file go to another process.
     return 'records' in offer ? offer.records.length : offer.bytes;
   },
 };

@@ -1,4 +1,4 @@
-// Where a partition would be cut in two halves of its records: a sample, not a count.
+// Estimates from a sample where a partition would be cut in two halves of its records.
 import { setImmediate } from 'node:timers/promises';
 import { middleSampleRows, middleTurnRows } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
@@ -8,17 +8,20 @@ import { keyText } from '@ringwright/ring/partitioner/key-text';
 import type { Ring } from '@ringwright/ring/ring';
 
 interface Middle {
-  /** As a split takes it: the last hash of the first half, or the first key of the second. */
+  /**
+   * In the form that a split takes: the last hash of the first half, or the first key of the
+   * second.
+   */
   readonly at: number | string;
-  /** Of the sample, the part that comes before. */
+  /** Part of the sample that lies before the cut. */
   readonly share: number;
-  /** Different records that were drawn. */
+  /** Number of different records that were drawn. */
   readonly sampled: number;
 }
 
 /**
- * Null where there are no two records to tell it from, or no file. A record is drawn by its
- * sequence number, so the one after many that were written over is drawn often: it counts once.
+ * Returns null if there is no file or fewer than two records were drawn. Records are drawn by
+ * sequence number, so one that follows many overwritten ones is drawn often; it counts once.
  */
 export async function middleOf(
   store: Store,

@@ -1,5 +1,5 @@
-// What a server says to anybody while it waits for its first ring and its access document: what the
-// tool compares with the ring that is about to name it. There is no record here yet.
+// What a server tells any caller while it waits for its first ring and its access document: the
+// tool compares this with the ring that is about to name the server. There are no records here yet.
 import { programVersion } from '@ringwright/base/program-version';
 import { formatAddress } from '@ringwright/base/server-address';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -8,7 +8,10 @@ import { type StatusPorts, trustStatus } from './status.ts';
 
 type NewcomerPorts = Pick<StatusPorts, 'identity' | 'rings' | 'store' | 'trust' | 'nowMs'>;
 
-/** Nobody can be told more, since nobody is known; null: somebody can, or it holds something. */
+/**
+ * Returns the limited status while nobody can be authenticated. Null: somebody can be, or the
+ * server holds something.
+ */
 export function newcomerStatus(ports: NewcomerPorts, guard: Pick<Guard, 'isPending'>) {
   const { identity, rings, store, nowMs } = ports;
   if (!guard.isPending || rings.list().length > 0 || store.list().length > 0) return null;

@@ -1,4 +1,4 @@
-// What a server says of itself: GET /v1/status, and the ring resource.
+// What a server reports about itself: GET /v1/status.
 import type { KeyObject } from 'node:crypto';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { trustWarnDays } from '@ringwright/base/limits';
@@ -27,7 +27,7 @@ import type { Rings } from '../rings/rings.ts';
 import { type Freshness, freshnessOf } from '../trust/freshness.ts';
 import type { TrustStore } from '../trust/trust-store.ts';
 
-/** A root that is in force, and when it must have been renewed. */
+/** A root that is in force, and when it expires. */
 interface TrustStatus {
   readonly cluster: string;
   readonly version: number;
@@ -40,9 +40,9 @@ interface TrustStatus {
 
 /** The first certificate of the bundle that is shown now. */
 export interface ShownCertificate {
-  /** Host names and IP addresses that clients may call the server by. */
+  /** Host names and IP addresses by which clients may call the server. */
   readonly names: string;
-  /** ISO time. */
+  /** ISO time at which it expires. */
   readonly ends: string;
 }
 
@@ -59,7 +59,7 @@ export interface StatusPorts {
   readonly throttle: AdaptiveThrottle;
   readonly scrubber: Pick<Scrubber, 'logLoss'>;
   readonly generation: Pick<DeviceGeneration, 'wasPutBack'>;
-  /** The device's own, private. */
+  /** The private key of the device. */
   readonly key: KeyObject;
   readonly demandsTls: boolean;
   readonly certificate: () => ShownCertificate | null;
@@ -77,26 +77,26 @@ export interface RingStatus {
   readonly version: number;
   readonly id: string;
   readonly sinceMs: number;
-  /** The highest version on disk; below it nothing is accepted. Null: none was ever stored. */
+  /** The highest version on disk; nothing below it is accepted. Null: none was ever stored. */
   readonly disk: { readonly version: number; readonly id: string } | null;
   /** Requests under way, by the version they were made with. */
   readonly requests: readonly VersionRequests[];
   /** This device's id in the ring; null when the ring does not name it. */
   readonly device: number | null;
   readonly serving: number;
-  /** Partitions the table gives this device that cannot answer reads yet. */
+  /** Partitions that the table gives this device and that cannot answer reads yet. */
   readonly notReady: number;
   /** Files that cannot be used, with the reason: they refill, or wait for `trash RING confirm`. */
   readonly damaged: readonly { readonly partition: number; readonly reason: string }[];
-  /** Steps of duties that fail and are tried again: open, accept, serve, drain and others. */
+  /** Steps of duties that fail and are retried: open, accept, serve, drain and others. */
   readonly failing: ReturnType<Reconciler['failing']>;
   readonly loads: readonly LoadProgress[];
-  /** Assignment ids that an operator paused, or put first, among the moves to this device. */
+  /** Assignment ids that an operator has paused or put first, among the moves to this device. */
   readonly paused: readonly number[];
   readonly first: readonly number[];
-  /** Partitions here that the ring gives to others. */
+  /** Number of partitions here that the ring gives to other devices. */
   readonly surplus: number;
-  /** Those being given up, with what each waits for. */
+  /** Partitions being drained, with what each waits for. */
   readonly draining: readonly { readonly partition: number; readonly reason: string }[];
   /** Drops and quarantines that wait for an operator: `ring-builder trash RING confirm`. */
   readonly held: HeldDrops;
@@ -104,7 +104,7 @@ export interface RingStatus {
   readonly bytes: number;
   /** Epoch of a signed ring; null: unsigned. */
   readonly epoch: number | null;
-  /** Why a large change was let through with too few signatures, in its author's words. */
+  /** The author's reason for letting a large change pass with too few signatures. */
   readonly override: string | null;
   readonly freshness: Freshness;
   /** The last fork that was seen; an alarm as long as `settled` is null. */
@@ -112,9 +112,9 @@ export interface RingStatus {
 }
 
 export interface ServerStatus {
-  /** Of the release that runs. */
+  /** The running release. */
   readonly version: string;
-  /** Of the wire format: servers of one version understand each other. */
+  /** Version of the wire format: servers of one version understand each other. */
   readonly wireVersion: number;
   readonly address: string;
   readonly device: string | null;
@@ -122,22 +122,29 @@ export interface ServerStatus {
   readonly key: string;
   /** Connections without TLS are refused. */
   readonly demandsTls: boolean;
-  /** That of --tls FILE, with the time at which it ends; null: none was given. */
+  /** The certificate of --tls FILE, with the time at which it expires; null: none was given. */
   readonly certificate: ShownCertificate | null;
-  /** It listens to other machines without TLS, trust or access: --insecure-listen. */
+  /** The server listens to other machines without TLS, trust or access: --insecure-listen. */
   readonly insecure: boolean;
   readonly uptimeMs: number;
   readonly nowMs: number;
-  /** By how much that is ahead of most servers here, as far as they were heard; behind: below 0. */
+  /**
+   * How far `nowMs` is ahead of most servers' clocks, as far as they are known; negative: behind.
+   */
   readonly clockAwayMs: number;
-  /** By how much stamps that exist are ahead of its clock: over a minute it takes no writes. */
+  /** How far existing stamps are ahead of its clock. Over a minute, the server takes no writes. */
   readonly stampsAheadMs: number;
   readonly ready: boolean;
   readonly rings: readonly RingStatus[];
   readonly refusals: readonly RingRefusal[];
-  /** The commit log was lost and began anew, in this life of the process; null: it was not. */
+  /**
+   * The loss of the commit log since this process started, after which it started over; null: none.
+   */
   readonly logLoss: LogLoss | null;
-  /** Put back from a backup, until it is complete and all its peers are connected. */
+  /**
+   * The directory was restored from a backup; true until it is complete and all peers are
+   * connected.
+   */
   readonly putBack: boolean;
   /** How fast partition files may be given and taken here. */
   readonly copyPace: AdaptiveThrottleStatus;
@@ -182,7 +189,7 @@ export function isAllReady({ rings, store }: Pick<StatusPorts, 'rings' | 'store'
   return rings.list().every((active) => notReadyHere(infos, active) === 0);
 }
 
-/** How many partitions that the ring gives this device cannot be read here yet. */
+/** Counts the partitions that the ring gives this device and that cannot be read here yet. */
 export function notReadyHere(infos: readonly PartitionInfo[], active: ActiveRing): number {
   const ready = new Set<number>();
   for (const info of infos) {
@@ -192,7 +199,7 @@ export function notReadyHere(infos: readonly PartitionInfo[], active: ActiveRing
   return serve.reduce((count, partition) => count + (ready.has(partition) ? 0 : 1), 0);
 }
 
-/** Bytes of the values in each partition of a ring here, as [partition, bytes]. */
+/** Returns the bytes of the values in each partition of a ring here, as [partition, bytes]. */
 export function partitionSizes(
   { store }: StatusPorts,
   ring: string,
@@ -201,7 +208,7 @@ export function partitionSizes(
   return infos.map(({ partition, bytes }) => [partition, bytes]);
 }
 
-/** `infos`: partitions of that ring that are here. */
+/** `infos`: partitions of this ring that are here. */
 function ringStatus(
   ports: StatusPorts,
   active: ActiveRing,

@@ -1,17 +1,17 @@
-// How long requests took lately: counts by time, of the last few turns of a clock elsewhere.
-// Buckets 19 % wide are all that a control law needs, and cost no memory.
+// Latencies of recent requests: counts per bucket, over the last few rounds of an outside clock.
+// Buckets 19 % wide are enough for a control law, and take little memory.
 
 const BUCKETS_PER_DOUBLING = 4;
-/** From 1/16 ms: everything faster is as good as that. */
+/** Buckets start at 1/16 ms: anything faster counts as that. */
 const LEAST_MS = 1 / 16;
-/** Up to 65 s: slower ones have long timed out. */
+/** Buckets end at 65 s: slower requests have long timed out. */
 const BUCKETS = 20 * BUCKETS_PER_DOUBLING;
 
 export class LatencyWindow {
   readonly #turns: Uint32Array[];
   #at = 0;
 
-  /** `turns`: how many are looked at together. */
+  /** `turns`: the number of rounds that are evaluated together. */
   constructor(turns: number) {
     this.#turns = Array.from({ length: turns }, () => new Uint32Array(BUCKETS));
   }
@@ -23,13 +23,16 @@ export class LatencyWindow {
     if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
   }
 
-  /** Begins the next turn; the oldest is forgotten. */
+  /** Begins the next round and forgets the oldest. */
   round(): void {
     this.#at = (this.#at + 1) % this.#turns.length;
     this.#turns[this.#at]?.fill(0);
   }
 
-  /** Upper end of the bucket of the 99th percentile, in ms; null below `countMin` requests. */
+  /**
+   * Returns the upper bound of the bucket of the 99th percentile, in ms; null below `countMin`
+   * requests.
+   */
   p99Ms(countMin: number): number | null {
     const sums = Array.from({ length: BUCKETS }, (_, bucket) =>
       this.#turns.reduce((sum, counts) => sum + (counts[bucket] ?? 0), 0),

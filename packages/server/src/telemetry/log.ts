@@ -1,5 +1,5 @@
-// The server's log: JSON lines on standard output, errors with their code and cause. What is said
-// again is counted.
+// The server's log: JSON lines on standard output, errors with their code and cause. Repeated lines
+// are counted.
 import { inspect } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
@@ -15,7 +15,7 @@ import { RepeatedLines } from './repeated-lines.ts';
 
 export type { Logger };
 
-/** For a whole process: the last counts are written when it ends. */
+/** Makes the log of a whole process; the last counts are written when the process ends. */
 export function serverLog(level: string): Logger {
   const lines = new RepeatedLines(() => performance.now());
   setInterval(() => lines.tell(), repeatedLineMsMin / 2).unref();
@@ -37,27 +37,31 @@ export function logOf(level: string, lines: RepeatedLines, to?: DestinationStrea
           log.call(this, repeated === 0 ? fields : { ...fields, repeated }, message);
         });
       },
-      // JSON itself leaves DEL, C1 and what turns the direction of reading as they are.
+      // JSON leaves DEL, C1 and characters that change the direction of text as they are.
       streamWrite: printableLines,
     },
   };
   return to === undefined ? pino(options) : pino(options, to);
 }
 
-/** What the server gives its log: a sentence, or fields and a sentence. */
+/** Splits the arguments of a log call: a sentence, or fields and a sentence. */
 function partsOf([first, second]: readonly unknown[]): [fields: object, message: string] {
   if (typeof first === 'object' && first !== null) return [first, String(second)];
   return [{}, String(first)];
 }
 
-/** What differs between lines that report the same progress, or come from any number of strangers. */
+/**
+ * Fields that differ between lines about the same progress, or that any number of unknown peers may
+ * fill.
+ */
 const progress: ReadonlySet<string> = new Set(['partition', 'rows', 'bytes', 'ms', 'stranger']);
 const KEY_CHARACTERS_MAX = 1_000;
 const INFO = pino.levels.values['info'] ?? 30;
 
 /**
- * Equal for lines that say the same. Long numbers count bytes, times and the like, except after a
- * colon, where they are ports; what goes well is counted for all partitions together.
+ * Returns equal keys for lines that say the same. Long numbers are masked, since they are bytes,
+ * times and the like, except after a colon, where they are ports. Lines up to level info are
+ * counted for all partitions together.
  */
 function keyOf(severity: number, fields: object, message: string): string {
   const counted = Object.entries(fields)
@@ -68,7 +72,7 @@ function keyOf(severity: number, fields: object, message: string): string {
     .slice(0, KEY_CHARACTERS_MAX);
 }
 
-/** JSON takes a tenth of the time, but not everything. */
+/** JSON takes a tenth of the time, but cannot print everything. */
 function textOf(said: readonly unknown[]): string {
   try {
     return JSON.stringify(said);

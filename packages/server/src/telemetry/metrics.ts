@@ -10,7 +10,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 type Makers = ReturnType<typeof makersIn>;
 
-/** What makes a metric of each kind from its name, what it tells and its labels. */
+/** Makes a metric of each kind from its name, its help text and its labels. */
 function makersIn(registry: Registry) {
   const registers = [registry];
   return {
@@ -46,7 +46,7 @@ export function createMetrics() {
   };
 }
 
-/** What the server says of itself at /v1/status, set when they are asked for. */
+/** Metrics of what /v1/status reports, set on request. */
 function statusMetrics({ gauge }: Makers) {
   return {
     ringVersion: gauge('ringwright_ring_version', 'Active version of each ring', ['ring']),
@@ -110,7 +110,7 @@ function statusMetrics({ gauge }: Makers) {
   };
 }
 
-/** Who gets in, and what ends; set as those above. */
+/** Metrics of protection and expiry; set on request too. */
 function trustMetrics({ gauge }: Makers) {
   return {
     unprotected: gauge(
@@ -131,7 +131,7 @@ function trustMetrics({ gauge }: Makers) {
   };
 }
 
-/** Rings, and records and files on their way. */
+/** Counters of rings, records and files that travel. */
 function deviceMetrics({ counter }: Makers) {
   return {
     replicatedRows: counter(

@@ -1,11 +1,11 @@
-// Lines of a log that say the same again: the first is written, then how many there were.
+// Repeated log lines: the first is written at once, later ones as a count.
 import { repeatedLineMsMax, repeatedLineMsMin, repeatedLinesMax } from '@ringwright/base/limits';
 
-/** Each count stands for a longer time than the one before. */
+/** Each count covers a longer time than the one before, by this factor. */
 const GROWTH = 6;
 
 interface Repeated {
-  /** Of the last one that was left out. */
+  /** Writes the latest line that was held back. */
   write: (repeated: number) => void;
   leftOut: number;
   periodMs: number;
@@ -21,8 +21,8 @@ export class RepeatedLines {
   }
 
   /**
-   * Writes a line that is new at once, with 0. One that was written before waits, and its latest is
-   * written with the number of all that waited.
+   * Writes a new line at once, with 0. A line that was written before is held back: later the
+   * latest of them is written, with the number of all.
    */
   offer(key: string, write: (repeated: number) => void): void {
     const known = this.#lines.get(key);
@@ -37,7 +37,10 @@ export class RepeatedLines {
     write(0);
   }
 
-  /** Called now and then: writes the counts that are due. What was not said again is forgotten. */
+  /**
+   * To be called periodically: writes the counts that are due. Lines that were not repeated are
+   * forgotten.
+   */
   tell(): void {
     const nowMs = this.#nowMs();
     for (const [key, line] of this.#lines) {
@@ -52,7 +55,7 @@ export class RepeatedLines {
     }
   }
 
-  /** At the end: writes all counts, due or not. */
+  /** To be called at the end: writes all counts, due or not. */
   tellAll(): void {
     for (const line of this.#lines.values()) writeCount(line);
     this.#lines.clear();
