@@ -160,7 +160,7 @@ function followKeys(peers: Peers, proven: ProvenPeers): void {
 /**
  * Before this server answers any request it connects to devices that hold what it holds, so that
  * they can say whether its directory is older than the one they remember. Resolves when each of
- * them was met or has failed, and at the latest after startMeetingMsMax.
+ * them was reached or has failed, and at the latest after startMeetingMsMax.
  */
 async function meetHolders(
   addresses: readonly string[],

@@ -81,7 +81,7 @@ interface Surroundings {
   readonly insecure: boolean;
 }
 
-/** Counts the long messages of all connections of this process. */
+/** Collects young garbage once per minorGcBytesMax of long messages, over all connections. */
 const onLongMessage = collectEach(minorGcBytesMax);
 
 /**

@@ -15,9 +15,7 @@ import { certificatePattern } from './tls-bundle.ts';
 
 const forClients = '1.3.6.1.5.5.7.3.2'; // RFC 5280, 4.2.1.12: id-kp-clientAuth
 
-/**
- * Reads the grants of the client certificates that one of the configured authorities has signed.
- */
+/** Reads what client certificates grant that one of the configured authorities has signed. */
 export class ClientCertificates {
   #authorities: readonly X509Certificate[] = [];
   #judged = new WeakMap<Socket, Certified | null>();
@@ -38,8 +36,8 @@ export class ClientCertificates {
   }
 
   /**
-   * The certificate of the client, or null if it has none that counts here. The handshake has
-   * already proved that the client has the key of the certificate.
+   * Returns what the client certificate of a connection grants; null if there is none that counts
+   * here. The handshake has already proved that the client holds the certificate's key.
    */
   shownOn(socket: Socket): Certified | null {
     const known = this.#judged.get(socket);

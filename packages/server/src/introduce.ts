@@ -85,8 +85,8 @@ async function heardHello(
   if (ports.proven.speaksFor(caller, address) && knownPeers.hear(caller, address)) {
     ports.onHeard(address);
     if (wasPutBack(ports, address, remembered)) {
-      // If that server is being greeted already, the greeting brings the news, and each end would
-      // wait for the other.
+      // If that server is being greeted already, its word will be heard anyway. Waiting here too
+      // would make each end wait for the other.
       if (!knownPeers.isGreeting(address)) await knownPeers.insist(address);
     } else if (hasNews(ports, request)) {
       knownPeers.ask(address).catch(() => undefined); // the next greeting follows soon anyway
@@ -160,8 +160,8 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
 }
 
 /**
- * Whether a peer may know that this directory was restored from a backup. A peer that said so, and
- * was believed, has heard the new age since, so it can add nothing in this life of the process.
+ * Whether a peer may know that this directory was restored from a backup. A peer that said so and
+ * was believed has heard the new age since then, and has nothing to add while this process runs.
  */
 function wasPutBack(
   { generation, knownPeers }: IntroducePorts,
@@ -199,11 +199,11 @@ async function greetPeer(ports: IntroducePorts, peer: Link): Promise<void> {
 }
 
 /**
- * Greets every server that was ever called, to exchange ring heads. If a server was away, this
- * reconnects to it, and connecting includes a greeting. A failure at one server does not affect the
- * others. Servers that have left all rings are forgotten, with their clocks. When all servers are
- * connected and this device is complete under their rings, the directory no longer counts as
- * restored from a backup.
+ * Greets every server that was ever called, to exchange ring heads. If a server was unreachable,
+ * this reconnects to it, and connecting includes a greeting. A failure at one server does not
+ * affect the others. Servers that have left all rings are forgotten, with their clocks. When all
+ * servers are connected and this device is complete under their rings, the directory no longer
+ * counts as restored from a backup.
  */
 export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<void> {
   const isNamed = (address: string): boolean => ports.knownPeers.isNamed(address);
@@ -222,7 +222,7 @@ export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<v
   if (generation.wasPutBack && isHeard && isComplete()) await generation.settle();
 }
 
-/** What the server at an address is told about this one; a tool is `''`. */
+/** Returns what this server says about itself to the server at an address, or to a tool (`''`). */
 function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello> {
   return {
     wireVersion,

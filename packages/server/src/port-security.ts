@@ -52,7 +52,7 @@ export class PortSecurity {
       return new PortSecurity(surroundings, tls !== undefined, surroundings.device);
     }
     const bundle = await readTlsBundle(tls);
-    // The server starts all the same: between devices nobody looks at this certificate.
+    // The server starts anyway: between devices nobody looks at this certificate.
     if (bundle.endsMs <= surroundings.nowMs()) {
       const error = bundleEnded(tls, bundle.endsMs);
       surroundings.log.error({ error }, 'the certificate has ended: clients refuse this server');

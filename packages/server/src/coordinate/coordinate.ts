@@ -213,7 +213,8 @@ function readNewest(
     const known = new Map(holders.map((device) => [device, true]));
     if (tallySlots(slots, known).acked >= needed) return newest;
     // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
-    // flight counts with its joiner only: the next ring may forget the device that answered.
+    // flight counts only together with its joiner: the next ring may forget the device that
+    // answered.
     const record = { partition, key, ...newest, repair: true } as const;
     const exact = consistency === 'linearizable';
     // failpoint: coordinate.before-write-back

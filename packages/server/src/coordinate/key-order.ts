@@ -55,7 +55,7 @@ export class KeyOrder {
       names.every((name) => (this.#pending.get(name)?.lastWrite ?? 0) > number);
     const done =
       waits.length === 0 ? work(overtaken) : Promise.all(waits).then(() => work(overtaken));
-    // It ended in the turn in which it began, so no other request can have to wait for it.
+    // It ended in the turn in which it began, so no other request ever waits for it.
     if (!(done instanceof Promise)) return done;
     const leave = (): void => this.#leave(names);
     const ended = done.then(leave, leave);

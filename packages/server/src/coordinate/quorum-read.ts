@@ -29,9 +29,9 @@ interface Gather {
 /**
  * Reads a key. Stamps tell who holds the newest record, and values are long. So one device sends
  * its record, and the others that are asked at once send stamps (Cassandra's digest reads). Devices
- * that replace a slow or failed one send records. If only a stamp is the highest, all devices are
- * asked anew for their records: an independent read, whatever was written in the meantime. Rejects
- * like askSlots.
+ * that replace a slow or failed one send records. If the highest stamp came without its record, all
+ * devices are asked again for their records: an independent read, whatever was written in the
+ * meantime. Rejects like askSlots.
  */
 export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<GatheredRead> {
   const { slots, needed } = gather;

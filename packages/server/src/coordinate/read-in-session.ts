@@ -40,7 +40,7 @@ export async function readInSession(
   }
 }
 
-/** Returns the level at which a read is sure to meet all that the session saw. */
+/** Returns the level at which a read is sure to see all that the session saw. */
 function surelySees({ weak }: SessionToken): ConsistencyLevel {
   return weak ? 'all' : 'quorum';
 }

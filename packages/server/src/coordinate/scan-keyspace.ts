@@ -18,7 +18,7 @@ import { coordinateScan } from './coordinate-scan.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 /**
- * Most partitions to look at in one answer, so that a scan of a nearly empty keyspace takes few
+ * Maximum of partitions read for one answer, so that a scan of a nearly empty keyspace takes few
  * round trips.
  */
 const PARTITIONS_AT_ONCE = 64;
@@ -30,7 +30,7 @@ export interface KeyspaceScan extends KeyBounds {
   readonly place: ScanPlace | null;
   /** Scans only this partition; null: all of them. */
   readonly only: number | null;
-  /** Most records to look at, wanted or not. */
+  /** Maximum of records to look at, wanted or not. */
   readonly limit: number;
   readonly isWanted?: (key: Uint8Array) => boolean;
   readonly values: boolean;

@@ -27,8 +27,8 @@ export interface ScanSource {
   readonly partitions: readonly number[];
   readonly bounds: KeyBounds;
   /**
-   * Decides whether the scan wants a key of these partitions; null: it wants every key within the
-   * bounds.
+   * Decides whether the scan wants a key of these partitions; null: it wants every key within
+   * `bounds`.
    */
   readonly isWanted: ((key: Uint8Array) => boolean) | null;
 }

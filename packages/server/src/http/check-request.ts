@@ -6,7 +6,7 @@ import { domainToASCII } from 'node:url';
 import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
 
-/** Most characters of a refused name that a message shows. */
+/** Maximum length of a refused name in a message. */
 const SHOWN_CHARACTERS = 253;
 
 /** `localhost` and its subdomains are this machine to every browser (RFC 6761). */
@@ -57,7 +57,7 @@ export function allowedHosts(names: readonly string[]): (header: string) => bool
 
 /**
  * Returns a name as browsers send it: in lower case, letters beyond ASCII in punycode (RFC 3492);
- * empty for what is no name then. Removes a final dot, which only marks a name as complete.
+ * empty if it is not a valid name. Removes a final dot, which only marks a name as complete.
  */
 function plainName(name: string): string {
   const sent = ascii.test(name) ? name : domainToASCII(name);

@@ -31,8 +31,8 @@ export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'w
 /**
  * Returns the condition of a write, or null. `If-None-Match: *` requires that there is no record,
  * `If-Match: *` that there is one, tags require those records. Throws CONDITION_UNSUPPORTED for a
- * condition on a time, since a second holds many records. This and checkRead throw USAGE for a
- * malformed tag: it would match nothing, and a write would lose its guard.
+ * condition on a time, since many records may be written within one second. This and checkRead
+ * throw USAGE for a malformed tag: it would match nothing, and a write would lose its guard.
  */
 export function writeCondition(headers: IncomingHttpHeaders): MayWrite | null {
   const { wanted, unwanted } = conditionsOf(headers);

@@ -126,8 +126,8 @@ function boundsOf(query: string): Pick<KeyspaceScan, 'prefix' | 'from' | 'to'> {
 }
 
 /**
- * Returns the bytes of a key parameter. URLSearchParams would decode them as text. A blank comes as
- * `+`, as in every query.
+ * Returns the bytes of a key parameter. URLSearchParams would decode them as text. A space arrives
+ * as `+`, as in every query.
  */
 function keyParameter(query: string, name: string): Uint8Array | null {
   const found = query.split('&').find((part) => part.startsWith(`${name}=`));

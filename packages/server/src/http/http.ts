@@ -164,8 +164,8 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
 }
 
 /**
- * Returns the path and query of the request. A proxy's client names the server in the URL too (RFC
- * 9112, 3.2.2). Throws HOST_UNKNOWN.
+ * Returns the path and query of the request. A request through a proxy names the server in the URL
+ * too (RFC 9112, 3.2.2). Throws HOST_UNKNOWN.
  */
 function targetOf({ url = '/' }: IncomingMessage, allowsHost: HttpPorts['allowsHost']): string {
   if (url.startsWith('/')) return url;

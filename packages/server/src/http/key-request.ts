@@ -14,7 +14,7 @@ import type { Stamp } from '@ringwright/base/stamp';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 
-/** Most characters of an unknown name that a message shows. */
+/** Maximum length of an unknown name in a message. */
 const NAME_CHARACTERS = 50;
 
 /**
@@ -30,7 +30,7 @@ export function keyOfPath(part: string): Uint8Array {
 
 /**
  * Parses a query with these parameters; names must not be escaped. Throws USAGE for an unknown
- * parameter, since it would be ignored unnoticed and a record with `?tll=60` would stay for ever.
+ * parameter, since it would be ignored unnoticed and a record with `?tll=60` would stay forever.
  * Throws it for a repeated one too, because one of the two would be ignored.
  */
 export function knownQuery(query: string, names: readonly string[]): URLSearchParams {

@@ -24,7 +24,7 @@ export interface LoadCandidate {
   readonly notBeforeMs: number;
 }
 
-/** Most loads that may run at once on this device: in all, and by the location of their sources. */
+/** Limits of loads at once on this device: in all, and by the location of their sources. */
 interface LoadLimits {
   readonly device: number;
   readonly server: number;
@@ -45,7 +45,7 @@ export type WaitReason = 'paused' | 'cooldown' | 'busy' | 'device' | 'server' | 
 
 /** A source that had no place for another copy. */
 export interface BusySource {
-  /** Most copies from it at once in the meantime: as soon as one ends, the next may start. */
+  /** Maximum of copies from it until `untilMs`: as soon as one ends, the next may start. */
   readonly places: number;
   /** From then on, as many as before are requested from it. */
   readonly untilMs: number;
@@ -53,7 +53,7 @@ export interface BusySource {
 
 /** How much the throttle holds loads back for the sake of requests. */
 export interface StartRule {
-  /** Most loads at once; null: as many as the limits allow. */
+  /** Maximum of loads at once; null: as many as the limits allow. */
   readonly loads: number | null;
   /** No load starts before this time. */
   readonly startAtMs: number;

@@ -43,7 +43,7 @@ interface Waiting {
   readonly partition: number;
 }
 
-/** Notes about one keyspace, kept for this life of the process. */
+/** Notes about one keyspace, kept while this process runs. */
 interface DrainNotes {
   /** Why drains have not ended yet, by partition. */
   readonly reasons: Map<number, string>;

@@ -1,4 +1,4 @@
-// What the queue of loads knows about one keyspace, in this life of the process. Plain data.
+// What the queue of loads has learned about one keyspace since this process started. Plain data.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { LoadStage } from '@ringwright/wire/moves';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -64,12 +64,12 @@ export function startedLoad(
 
 /** Written by the queue of loads alone; others see a LoadsView. */
 export interface LoadNotes {
-  /** Assignment ids loaded in this life, by partition. */
+  /** Assignment ids loaded since this process started, by partition. */
   readonly loaded: Map<number, number>;
   readonly progress: Map<number, LoadProgress>;
   /** Earlier attempts of loads that have not ended, by partition. */
   readonly attempts: Map<number, LoadAttempt>;
-  /** Signed receipts of moves loaded in this life, by assignment id. */
+  /** Signed receipts of moves loaded since this process started, by assignment id. */
   readonly receipts: Map<number, string>;
   /** Partitions for which a load runs. */
   readonly running: Set<number>;

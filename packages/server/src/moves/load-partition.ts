@@ -26,7 +26,10 @@ export interface LoadTask {
   readonly partition: number;
   /** The move that brings the partition here; null for a holder that lost its records. */
   readonly move: Move | null;
-  /** The file here was complete when a ring took the partition away, so it may lack only little. */
+  /**
+   * The file here was complete when a ring took the partition away, so it may lack only a few
+   * records.
+   */
   readonly isReturning?: boolean;
   /** An operator has decided that the available records must do. */
   readonly isForced?: boolean;
@@ -54,9 +57,9 @@ export interface Loaded {
  * When it resolves, this device holds every record that a quorum acknowledged before the load
  * began, and through its own writes those acknowledged since. The source is the device replaced in
  * the slot. If that device cannot give its file, or the slot is new, N - W + 1 other slots are the
- * source: one of them took part in every quorum. A child of a split or merge is filled from the
- * files here. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before the source is
- * asked, and COPY_INVALID for the first bad copies of the source.
+ * source: every quorum included one of them. A child of a split or merge is filled from the files
+ * here. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before the source is asked, and
+ * COPY_INVALID for the first bad copies of the source.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<Loaded> {
   const { active, partition, move, earlier } = task;

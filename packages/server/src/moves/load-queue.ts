@@ -160,7 +160,7 @@ export class LoadQueue {
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
   }
 
-  /** Stops loads whose move was cancelled, so that they do not go on filling the disk. */
+  /** Stops loads whose move was canceled, so that they do not go on filling the disk. */
   #stopEnded({ ring }: ActiveRing): void {
     const inFlight = new Set(ring.moves.map(({ assignment }) => assignment));
     const reason = new CodedError('MOVE_STOPPED', `version ${ring.version} has no such move`);
@@ -227,7 +227,7 @@ export class LoadQueue {
     const held = store.info(keyspace, partition);
     if (held?.state === 'ready') {
       await onceComplete.note([held]);
-      stop.signal.throwIfAborted(); // by a ring without this move
+      stop.signal.throwIfAborted(); // a ring without this move aborts it
       await store.setState(keyspace, partition, 'filling');
     }
     return held !== null && onceComplete.has(held);

@@ -28,7 +28,7 @@ interface PassesPorts {
   readonly monotonicMs: () => number;
 }
 
-/** State of one keyspace, in this life of the process. */
+/** State of one keyspace, since this process started. */
 interface State {
   /** The pass under way; null between passes. */
   pass: Promise<void> | null;
@@ -107,8 +107,8 @@ export class Passes {
 
   /**
    * Returns the reasons of failures by kind of step. A step may fail long after the pass that began
-   * it, so a failure is reported until it has not recurred for failureTellingMs, as long as retries
-   * may take.
+   * it. So a failure is reported until it has not recurred for failureTellingMs, which is as long
+   * as its retries may take.
    */
   failing(keyspace: string): (Failing & { readonly step: string })[] {
     const since = this.#ports.monotonicMs() - failureTellingMs;

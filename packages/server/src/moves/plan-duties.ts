@@ -23,7 +23,7 @@ export type DutyStep =
 export interface Holdings {
   /** State of the files here, by partition. */
   readonly states: ReadonlyMap<number, PartitionState>;
-  /** Assignment ids whose loads have ended here in this life of the process, by partition. */
+  /** Assignment ids whose loads have ended here since this process started, by partition. */
   readonly loaded: ReadonlyMap<number, number>;
 }
 
@@ -34,8 +34,8 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
     const state = holdings.states.get(partition);
     if (state === undefined) steps.push({ kind: 'open', partition });
     else if (state !== 'ready') {
-      // A file loaded in this life of the process has received every write since, so it is
-      // complete. After a restart nobody can know that, so the file refills.
+      // A file loaded since this process started has received every write since, so it is complete.
+      // After a restart nobody can know that, so the file refills.
       const kind = holdings.loaded.has(partition) ? 'serve' : 'refill';
       steps.push({ kind, partition });
     }

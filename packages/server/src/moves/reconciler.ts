@@ -87,7 +87,7 @@ export class Reconciler {
   }
 
   /**
-   * Returns the signed receipts of those moves that were loaded here in this life of the process.
+   * Returns the signed receipts of those moves that were loaded here since this process started.
    */
   receipts(keyspace: string, assignments: readonly number[]): string[] {
     const { loaded, receipts } = this.#loads.seen(keyspace);
@@ -115,7 +115,9 @@ export class Reconciler {
     return this.#drains.seen(keyspace).reasons;
   }
 
-  /** Steps that fail and are retried, with the reason: a full disk, a holder that is away. */
+  /**
+   * Steps that fail and are retried, with the reason: a full disk, a holder that is unreachable.
+   */
   failing(keyspace: string): ReturnType<Passes['failing']> {
     return this.#passes.failing(keyspace);
   }

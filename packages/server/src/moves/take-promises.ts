@@ -1,5 +1,5 @@
-// Takes over the open promises of a device, before this device counts in its place or refills from
-// it.
+// Takes over the open promises of another device, before this device counts in its place or has
+// refilled from it.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Write } from '@ringwright/partition/file/record';
 import { promises } from '@ringwright/wire/replication';

@@ -24,7 +24,8 @@ const table: ReadonlyMap<string, RedisCommand> = new Map([
 ]);
 
 /**
- * Most bytes shown of the name of an unknown command, and of its arguments together, as in Redis.
+ * Maximum of bytes shown of the name of an unknown command, and of its arguments together, as in
+ * Redis.
  */
 const SHOWN_BYTES = 128;
 

@@ -69,7 +69,8 @@ function auth(call: RedisCall): RespReply {
 }
 
 /**
- * A wrong token also removes the credential shown before. Redis would keep it, which may surprise.
+ * A wrong token also discards the credential shown before. Redis would keep that, which is more
+ * surprising.
  */
 function showToken({ client, ports }: RedisCall, args: RespRequest): void {
   if (!ports.guard.demands) throw noPassword();

@@ -1,4 +1,4 @@
-// An inline request, as a person types it: words split at blanks, quotes as in Redis. Pure.
+// An inline request, as a person types it: words split at white space, quotes as in Redis. Pure.
 
 const [TAB, LF, CR, BLANK] = [0x09, 0x0a, 0x0d, 0x20];
 const [DOUBLE, SINGLE, BACKSLASH] = [0x22, 0x27, 0x5c];

@@ -45,7 +45,7 @@ export function arrayReply(items: readonly RespReply[]): RespReply {
 /** A piece of a reply: text with one byte per character, or raw bytes. */
 type Piece = string | Uint8Array;
 
-/** A value at least this long is not copied behind its length. */
+/** A value at least this long is sent as it is, and not copied behind its length. */
 const LONG_VALUE_BYTES_MIN = 16 * 1024;
 
 /** Returns the pieces of a reply that is one long value; null for any other reply. */

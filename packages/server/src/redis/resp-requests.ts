@@ -27,7 +27,9 @@ const HEADER_BYTES_MAX = 32;
 
 /** A word at least this long arrives in several pieces. */
 const LONG_WORD_BYTES_MIN = 16 * 1024;
-/** Most bytes of the words before a long one that are copied: enough for a name and a key. */
+/**
+ * If the words before a long one have at most this many bytes (a name and a key), they are copied.
+ */
 const OTHER_WORDS_BYTES_MAX = 2 * 1024;
 
 /** Holds the bytes of the incomplete request; lives as long as its connection. */

@@ -99,7 +99,7 @@ interface CursorParts {
   readonly start: number;
   /** As in ScanStart. */
   readonly slice: number | null;
-  /** Number of cells of a stretch whose slices are being returned. */
+  /** Number of cells of a stretch whose slices are being returned; null: none are. */
   readonly cells: number | null;
 }
 
@@ -122,7 +122,7 @@ function startOfPartition(
   { partitions, partitioner }: CursorRing,
 ): ScanStart | null {
   if (partition >= partitions) return null;
-  // The range was split or merged since. Its start is not known any more, so the scan begins anew.
+  // The range was split or merged since. Its start is not known any more, so the scan starts over.
   const isGone = partitioner.kind === 'ranges' && intervalOf(partitioner, partition) === null;
   if (isGone) return { place: null, slice: null };
   return { place: { partition, at: startOf(partitioner, partition) }, slice };
@@ -136,8 +136,8 @@ function cellAt({ arc, at, cut }: ScanPlace, circle: HashCircle): CursorStart {
 }
 
 /**
- * The stretch ends with its partition, rounded to the start of a cell, which a cursor can express.
- * A stretch whose slices are being returned keeps its end, whatever was split or merged since.
+ * The stretch ends with its partition, rounded down to whole cells, which a cursor can express. A
+ * stretch whose slices are being returned keeps its end, whatever was split or merged since.
  */
 function startOfCells({ start, slice, cells }: CursorParts, circle: HashCircle): ScanStart {
   const cut = start % 2 === 0 ? 0 : hashPositions - 1;

@@ -129,7 +129,7 @@ export function answerWriteFor(
 
 /**
  * Throws KEY_MISPLACED for a key of another partition: readers look for it there, so a record here
- * would take up space for ever. Writes coordinated here are placed by their key.
+ * would take up space forever. Writes coordinated here are placed by their key.
  */
 export function checkPlace(
   { partitionOf }: ActiveRing,
@@ -272,7 +272,7 @@ export function impliedRecord(
 }
 
 /**
- * Learns a stamp from elsewhere. Throws CLOCK_AHEAD, so that one wrong clock cannot win for ever.
+ * Learns a stamp from elsewhere. Throws CLOCK_AHEAD, so that one wrong clock cannot win forever.
  */
 export function checkClock(clock: HybridClock, stamp: Stamp): void {
   const aheadMs = clock.aheadMs(stamp);

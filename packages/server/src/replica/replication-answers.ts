@@ -147,7 +147,8 @@ export const answerRows: ReplicaAnswer<typeof rowsSince> = async (ports, request
   const { keyspace, partition, since } = request;
   await ports.inFlight.drained(keyspace, partition);
   const info = ports.store.info(keyspace, partition);
-  // A device that refills asks for everything there is. It knows from digests that this is a part.
+  // A device that refills asks for everything there is, and knows from digests that this is
+  // incomplete.
   const complete = info?.state === 'ready' || request.assignment === null;
   if (info === null || !complete) throw filling(partition);
   const limits = { rowsMax: offerRowsMax, bytesMax: ROWS_BYTES_MAX };
