@@ -1,4 +1,4 @@
-// Applies what is durable in the log to its partition files, partition by partition.
+// Applies the log's durable entries to the partition files, partition by partition.
 import { must } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { MarksChange } from '../file/marks-change.ts';
@@ -21,7 +21,7 @@ const APPLIED: WriteOutcome = { kind: 'applied' };
 
 interface ApplyOptions {
   readonly files: Pick<OpenFiles, 'useRows'>;
-  /** Where the writes are in the log. */
+  /** The log segment that contains the writes. */
   readonly segment: number;
 }
 
@@ -41,8 +41,8 @@ export function applyWrites<W extends LoggedEntry & { readonly partition: Partit
 }
 
 /**
- * Applies entries of one partition. When its file turns out damaged it is marked, and its entries
- * are refused and stay in the log; any other error is the disk's and is thrown.
+ * Applies the entries of one partition. If its file turns out to be damaged, it is marked, and its
+ * entries are refused and stay in the log. Any other error comes from the disk and is thrown.
  */
 export function applyGroup<W extends LoggedEntry>(
   partition: Partition,
@@ -54,7 +54,7 @@ export function applyGroup<W extends LoggedEntry>(
     return;
   }
   try {
-    // Of a file that was lost a copy may be under way, which has no more than came before.
+    // A copy of a lost file may be in progress, and it has no entries after its start.
     if (partition.damage !== null) throw partition.damage;
     const outcomes =
       changeClosed(partition, group) ?? applyInOrder(options.files.useRows(partition), group);
@@ -68,7 +68,10 @@ export function applyGroup<W extends LoggedEntry>(
   partition.dirtySince = Math.min(partition.dirtySince, options.segment);
 }
 
-/** A file is not opened for another state or a barrier. Null for whatever else there is. */
+/**
+ * Notes a new state or barrier without opening the file. Null if the group has anything else, or if
+ * the file is open.
+ */
 function changeClosed(partition: Partition, group: readonly LoggedEntry[]): WriteOutcome[] | null {
   const { file, hasFile, infoWhenClosed } = partition;
   if (file !== null || !hasFile || infoWhenClosed === null) return null;
@@ -86,8 +89,8 @@ function noteUnstored(partition: Partition, { state, barrierMs }: MarksChange): 
 }
 
 /**
- * A raised floor decides which of the records behind it count: were the order another one at
- * replay, rows would get other numbers.
+ * Keeps the order of records and changes. A raised floor decides which of the records behind it
+ * count: in another order, a replay would give rows other sequences.
  */
 function applyInOrder(file: PartitionFile, group: readonly LoggedEntry[]): WriteOutcome[] {
   if (group.every(isRecord)) return file.apply(group);

@@ -1,4 +1,4 @@
-// Checkpoints partition files one after the other, and frees log segments that nobody needs.
+// Checkpoints partition files one by one, and removes log segments that nobody needs any more.
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { OpenFiles } from '../file/open-files.ts';
@@ -19,7 +19,9 @@ interface CheckpointerOptions {
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
-  /** Segments below this one were lost, and are needed no more once their partitions are synced. */
+  /**
+   * Segments below this one were lost. They are no longer needed once their partitions are synced.
+   */
   leftSegments = 0;
   readonly #queue = new Set<Partition>();
   #running: Promise<void> | null = null;
@@ -30,19 +32,24 @@ export class Checkpointer {
     this.#options = options;
   }
 
-  /** Asks for a checkpoint of one partition, whose WAL has grown long. */
+  /** Requests a checkpoint of a partition whose WAL has grown long. */
   request(partition: Partition): void {
     this.#queue.add(partition);
     this.#start();
   }
 
-  /** A new segment has begun: checkpoints those that hold back old ones, then frees these. */
+  /**
+   * Called when a new segment has begun: checkpoints the partitions that still need old segments,
+   * then removes these.
+   */
   segmentBegan(): void {
     const { log, segmentsBehindMax } = this.#options;
     this.#checkpointBelow(Math.max(log.currentSegment - segmentsBehindMax, this.leftSegments));
   }
 
-  /** The segments up to the current one are lost: what they hold is made durable without them. */
+  /**
+   * Called when segments up to the current one are lost: makes their content durable in the files.
+   */
   leaveSegments(): void {
     this.leftSegments = this.#options.log.currentSegment + 1;
     this.#checkpointBelow(this.leftSegments);
@@ -60,7 +67,7 @@ export class Checkpointer {
     if (this.#stopped) return;
     this.#running ??= this.#run()
       .catch((error: unknown) => {
-        // Nothing more is moved, and no segment freed.
+        // After an error no more files are checkpointed and no segment is removed.
         this.#stopped = true;
         this.#options.onFailure(error);
       })
@@ -86,10 +93,10 @@ export class Checkpointer {
 
   async #checkpoint(partition: Partition): Promise<void> {
     if (partition.damage !== null || partition.gone) return;
-    // Who closed it has synced it.
+    // ^A closed file was synced when it was closed.
     if (partition.file === null && partition.unstored === null)
       return this.#finishClosed(partition);
-    // What is applied from now on comes from this segment or a later one.
+    // Entries applied from now on come from this segment or a later one.
     const { oldestNeeded } = this.#options.log;
     using _ = pinned(partition);
     try {
@@ -98,7 +105,7 @@ export class Checkpointer {
       if (partition.file !== file || partition.damage !== null || partition.gone) return;
       if (done && partition.isNew) {
         await this.#options.finish(partition);
-        // What came meanwhile may have been flushed, and is not synced.
+        // Rows that arrived during `finish` may have been flushed, but are not synced.
         if (partition.file === file) noteSynced(partition, oldestNeeded);
       } else if (done) {
         const since = file.unflushed === 'nothing' ? clean : oldestNeeded;
@@ -112,7 +119,7 @@ export class Checkpointer {
   async #finishClosed(partition: Partition): Promise<void> {
     if (!partition.isNew) return;
     await this.#options.finish(partition);
-    // Else it was opened meanwhile, or the log says of it what the file does not.
+    // Otherwise the file was opened meanwhile, or the log has a change that the file lacks.
     if (partition.file === null && partition.unstored === null) noteSynced(partition);
   }
 
@@ -130,7 +137,7 @@ export class Checkpointer {
     );
   }
 
-  /** Starts nothing more, and waits for what is under way. */
+  /** Starts nothing more, and waits for the running checkpoint. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#queue.clear();
@@ -139,7 +146,7 @@ export class Checkpointer {
   }
 }
 
-/** True: somebody holds the file, and asks for its checkpoint afterwards. */
+/** True when a copy holds the file; it then requests the checkpoint when it ends. */
 function holdBack(partition: Partition): boolean {
   const { held, file } = partition;
   if (held === 0 || file?.wal.exceeds(heldWalBytesMax) !== false) return false;
@@ -147,7 +154,7 @@ function holdBack(partition: Partition): boolean {
   return true;
 }
 
-/** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */
+/** Checkpoints an open file. A damaged one is marked, and keeps its segments. */
 export function checkpointPartition(files: Pick<OpenFiles, 'use'>, partition: Partition): void {
   if (partition.file === null || partition.damage !== null || partition.gone) return;
   try {

@@ -1,4 +1,4 @@
-// The commit log: group commit. While one batch is being synced, the next one gathers.
+// The commit log, with group commit: while one batch is being synced, the next one gathers.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type FileIdentity, whyLost } from '../file/file-identity.ts';
 import type { Partition } from '../file/partition.ts';
@@ -23,18 +23,20 @@ interface CommitLogOptions {
   readonly directory: string;
   readonly limits: StoreLimits;
   readonly segment: LogSegment;
-  /** Called with each batch once it is durable, in order; its buffer is reused afterwards. */
+  /**
+   * Called in order with each batch once it is durable; the batch's buffer is reused afterwards.
+   */
   readonly onDurable: (batch: LogBatch) => void;
   /** Called when a new segment has begun. */
   readonly onRotate: () => void;
-  /** Called once; the log takes nothing more. A failed sync is never tried again (fsyncgate). */
+  /** Called once; the log then accepts nothing more. A failed sync is never retried (fsyncgate). */
   readonly onFailure: (error: unknown) => void;
 }
 
 interface FinishedSegment {
   readonly file: string;
   readonly identity: FileIdentity | null;
-  /** What was missing in it when it ended. */
+  /** Why the segment was found truncated when it ended; null if it was not. */
   readonly emptied: string | null;
 }
 
@@ -48,14 +50,14 @@ export class CommitLog {
   #scheduled = false;
   #failed = false;
   #queuedBytes = 0;
-  /** Of the segment. */
+  /** Durable bytes of the current segment. */
   #durableBytes = segmentHeaderBytes;
   #lastFrame: DurableFrame | null = null;
-  /** The last one when the file was looked at before. */
+  /** The frame that was the last one at the previous check of the file. */
   #frameBefore: DurableFrame | null = null;
   readonly #finished = new Map<number, FinishedSegment>();
   /**
-   * Where gathered batches will go: the segment, its bytes with them, and its next dictionary
+   * Where gathered batches will go: the segment, its size including them, and its next dictionary
    * index.
    */
   #planned: { segment: number; bytes: number; nextIndex: number };
@@ -67,7 +69,7 @@ export class CommitLog {
     this.#planned = { segment: options.segment.number, bytes: options.segment.bytes, nextIndex: 0 };
   }
 
-  /** Numbers of the segments below which nothing waits to be applied. */
+  /** The oldest segment that may have entries which are not applied yet. */
   get oldestNeeded(): number {
     return this.#batches[0]?.segment ?? this.#segment.number;
   }
@@ -76,26 +78,29 @@ export class CommitLog {
     return this.#segment.number;
   }
 
-  /** What became of the file that a crash would be recovered from; null when it is well. */
+  /**
+   * Says why the current segment's file is lost, which a crash would be recovered from; null if it
+   * is intact.
+   */
   async whyLost(): Promise<string | null> {
     const segment = this.#segment;
     const { file, identity } = segment;
     const why = whyLost(file, identity && { ...identity, bytes: this.#durableBytes });
     if (why !== null) return why;
-    // The last frame would hide a cut that came before it.
+    // The newest frame would hide a truncation that came before it.
     const frame = this.#frameBefore;
     this.#frameBefore = this.#lastFrame;
     try {
       const emptied = await whyEmptied(segment, frame);
       return segment === this.#segment ? emptied : null;
     } catch (error) {
-      // A finished one may have been removed meanwhile.
+      // By then the segment may be finished and removed.
       if (segment !== this.#segment) return null;
       throw error;
     }
   }
 
-  /** The same of the finished segments from `oldest` on; those below are needed no more. */
+  /** Like whyLost, for the finished segments from `oldest` on; older ones are no longer needed. */
   whyFinishedLost(oldest: number): string | null {
     for (const [number, { file, identity, emptied }] of this.#finished) {
       if (number < oldest) this.#finished.delete(number);
@@ -107,13 +112,13 @@ export class CommitLog {
     return null;
   }
 
-  /** The next write begins a new segment. */
+  /** Makes the next write begin a new segment. */
   leaveSegment(): void {
     if (this.#planned.segment > this.#segment.number) return;
     this.#planned.bytes = this.#options.limits.logSegmentBytesMax;
   }
 
-  /** Throws STORE_BUSY unless `bytes` more fit the queue. */
+  /** Throws STORE_BUSY unless `bytes` more fit into the queue. */
   checkRoom(bytes: number): void {
     const { logQueueBytesMax } = this.#options.limits;
     if (this.#queuedBytes + bytes <= logQueueBytesMax) return;
@@ -124,7 +129,7 @@ export class CommitLog {
     );
   }
 
-  /** Queues one entry; the caller has checked the room of the whole call. */
+  /** Queues one entry. The caller has checked the room for its whole call. */
   append(
     entry: Write | LoggedChange,
     place: { partition: Partition; call: WriteCall; index: number },
@@ -136,7 +141,7 @@ export class CommitLog {
     this.#planned.bytes += batch.used - before;
     if (!this.#busy && !this.#scheduled) {
       this.#scheduled = true;
-      // After this turn's I/O events, so that requests which arrived together share one sync.
+      // After this turn's I/O events, so that requests that arrived together share one sync.
       setImmediate(() => {
         this.#scheduled = false;
         if (!this.#busy) this.#writeNext();
@@ -201,7 +206,9 @@ export class CommitLog {
     });
   }
 
-  /** The last call on this log's file has returned; nothing will use its descriptor any more. */
+  /**
+   * Called when the last call on the log's file has returned: its descriptor is no longer in use.
+   */
   #ended(error: unknown): void {
     this.#busy = false;
     if (error !== null) this.#fail(error);
@@ -215,7 +222,7 @@ export class CommitLog {
     this.#batches.shift();
     this.#queuedBytes -= batch.used - frameHeaderBytes;
     this.#busy = false;
-    // The next sync runs in the pool while this batch is applied here.
+    // The next sync runs in the thread pool while this batch is applied here.
     this.#writeNext();
     this.#options.onDurable(batch);
     // failpoint: log.applied
@@ -246,11 +253,11 @@ export class CommitLog {
     this.#options.onFailure(error);
   }
 
-  /** Takes no more, and gives back every batch whose writes have no answer yet. */
+  /** Accepts nothing more. Returns every batch whose writes have no answer yet. */
   abandon(): readonly LogBatch[] {
     this.#failed = true;
     const left = this.#batches.splice(0);
-    // Nothing is being written, so nothing else would say so.
+    // Nothing is being written, so no completion will report that the log is idle.
     if (this.#isIdle()) this.#nowIdle();
     return left;
   }
@@ -259,7 +266,7 @@ export class CommitLog {
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** Resolves when nothing is being written and nothing waits, or the log has failed. */
+  /** Resolves when nothing is being written and nothing waits, or when the log has failed. */
   drained(): Promise<void> {
     if (this.#isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));

@@ -1,4 +1,4 @@
-// Writes gathered for one frame of the log, encoded as they come in.
+// Writes gathered for one frame of the log, encoded as they arrive.
 import { assert } from '@ringwright/base/assert';
 import type { MarksChange } from '../file/marks-change.ts';
 import type { HashedRecord } from '../file/memtable.ts';
@@ -15,7 +15,7 @@ import {
 } from './log-entries.ts';
 import { frameHeaderBytes } from './log-frame.ts';
 
-/** One call of `write`, resolved when its last write is applied. */
+/** One call of `write`; it resolves when its last write is applied. */
 export interface WriteCall {
   readonly outcomes: WriteOutcome[];
   waiting: number;
@@ -32,7 +32,7 @@ interface Queued {
 
 interface QueuedWrite extends HashedRecord, Queued {}
 
-/** What the log says of a partition itself. */
+/** A log entry that changes a partition's marks instead of a record. */
 export interface LoggedChange {
   readonly change: MarksChange;
 }
@@ -40,7 +40,7 @@ export interface LoggedChange {
 interface QueuedChange extends LoggedChange, Queued {}
 
 export interface LogBatch {
-  /** Number of the segment this batch will be written to. */
+  /** Number of the segment that this batch will be written to. */
   readonly segment: number;
   buffer: Buffer;
   used: number;
@@ -51,13 +51,15 @@ export function emptyBatch(segment: number, buffer: Buffer): LogBatch {
   return { segment, buffer, used: frameHeaderBytes, entries: [] };
 }
 
-/** The most bytes an entry may take in a batch, its partition's name included. */
+/** Upper bound of an entry's bytes in a batch, including its partition's name. */
 export function bytesInBatch(entry: Write | LoggedChange, partition: Partition): number {
   const length = 'change' in entry ? changeLength : writeLength(entry);
   return length + defineLength(partition);
 }
 
-/** Gives the batch room for `bytes` more. Views of earlier writes stay valid in the old buffer. */
+/**
+ * Makes room for `bytes` more. Views of earlier writes stay valid: they point into the old buffer.
+ */
 export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): void {
   const needed = batch.used + bytes;
   if (needed <= batch.buffer.length) return;
@@ -67,7 +69,7 @@ export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): voi
   batch.buffer = larger;
 }
 
-/** Encodes an entry; `nextIndex` names its partition if this segment has not named it yet. */
+/** Encodes an entry. `nextIndex` numbers its partition if this segment does not define it yet. */
 export function addToBatch(
   batch: LogBatch,
   entry: Write | LoggedChange,
@@ -93,10 +95,10 @@ export function addToBatch(
   batch.entries.push(queuedWrite(entry, place, hashRecordBytes(buffer.subarray(start, end))));
 }
 
-/** From here on a value has memory of its own, which goes with its row. */
+/** Values of at least this size get memory of their own, which is freed with their row. */
 const FREED_BYTES_MIN = 16 * 1024;
 
-/** With bytes of its own: those of the caller may be used again, and so is the batch's buffer. */
+/** Copies key and value: the caller may reuse its arrays, and the batch's buffer is reused too. */
 function queuedWrite(write: Write, { partition, call, index }: Queued, hash: Buffer): QueuedWrite {
   const { key, value, ms, tie, expiresMs = 0, origin = null, isPromise = false } = write;
   const valueBytes = value?.length ?? 0;

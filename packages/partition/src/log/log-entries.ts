@@ -1,5 +1,5 @@
-// What a frame's payload holds: names of partitions, each once in a segment, writes to them, and
-// changes of what they say about themselves. Pure.
+// The payload of a frame: definitions of partitions, each once per segment, writes to them, and
+// changes of their marks. Pure.
 import {
   encodeMarksChange,
   isMarksChange,
@@ -19,24 +19,28 @@ import {
 const DEFINE = 1;
 const WRITE = 2;
 const CHANGE = 3;
-/** Of a write and of a change. */
+/** Bytes before the record or change, the same for both kinds. */
 const FIXED_BYTES = 9;
 
-/** A partition as the log names it; writes of an earlier life are not for the present one. */
+/**
+ * A partition as the log names it. Writes of an earlier lifetime must not reach the present one.
+ */
 export interface LogPartition {
   readonly keyspace: string;
   readonly partition: number;
   readonly life: string;
 }
 
-/** What a payload holds, in its order; offsets are in the payload. */
+/** Called for each entry of a payload, in order; offsets are relative to the payload. */
 interface EntryVisitor {
   define(index: number, partition: LogPartition): void;
-  /** An encoded record in [start, end), over which the row hash is taken, or a change: isChange. */
+  /**
+   * Either an encoded record in [start, end), the range of the row hash, or a change: see isChange.
+   */
   entry(index: number, start: number, end: number): void;
 }
 
-/** Both texts are ASCII names of at most 64 characters. */
+/** Keyspace and life are ASCII names of at most 64 characters. */
 export function defineLength(partition: LogPartition): number {
   return 11 + partition.keyspace.length + partition.life.length;
 }
@@ -79,7 +83,7 @@ export function isChange(payload: Buffer, start: number): boolean {
   return payload[start - FIXED_BYTES] === CHANGE;
 }
 
-/** The record itself starts at `start` and ends at `end`. */
+/** Returns where the record itself starts and ends. */
 export function encodeWrite(
   record: EncodableRecord,
   index: number,
@@ -94,7 +98,9 @@ export function encodeWrite(
   return { start, end };
 }
 
-/** Visits all entries; gives where the first starts that is no whole entry, or null. */
+/**
+ * Visits all entries. Returns the offset of the first bytes that are not a whole entry, or null.
+ */
 export function visitEntries(payload: Buffer, visitor: EntryVisitor): number | null {
   for (let offset = 0; offset < payload.length; ) {
     const end =
@@ -107,7 +113,7 @@ export function visitEntries(payload: Buffer, visitor: EntryVisitor): number | n
   return null;
 }
 
-/** The kind of the entry that starts there, where only a later program may have written it. */
+/** The kind of the entry at `offset` if only a later release can have written it, else null. */
 export function laterKind(payload: Buffer, offset: number): number | null {
   const kind = payload[offset] ?? 0;
   return kind > CHANGE ? kind : null;

@@ -5,11 +5,11 @@ import { logFillBytes } from '@ringwright/base/limits-store';
 // Segment header: magic 8 | segment number 8 | salt 8 | CRC32 of the 24 bytes before 4.
 const SEGMENT_MAGIC = Buffer.from('RWLOG001', 'latin1');
 /**
- * The first half of the salt, where the file is as long as `filledBy` says: earlier programs drew
- * all of it. A seed has 32 bits, so 32 random ones are enough.
+ * The first half of the salt in segments whose file length follows `filledBy`. Earlier releases
+ * drew the whole salt at random. A seed has 32 bits, so 32 random bits are enough.
  */
 const KEEPS_LENGTH = Buffer.from('FULL', 'latin1');
-/** Random bytes of the salt. */
+/** Number of random bytes in the salt. */
 export const saltBytes = 4;
 const CHECKED_HEADER_BYTES = 24;
 export const segmentHeaderBytes = 28;
@@ -19,14 +19,14 @@ export const frameHeaderBytes = 16;
 const CHECKED_FROM = 8;
 
 /**
- * The CRC of a segment's header starts the CRC of each of its frames, so a frame of another
- * segment, or one that somebody wrote into a value, is not taken for one of this segment: the salt
- * is random.
+ * The CRC of the segment header is the seed of each frame's CRC. The salt is random, so neither a
+ * frame of another segment nor a frame that somebody wrote into a value is taken for a frame of
+ * this segment.
  */
 interface SegmentHeader {
   readonly number: number;
   readonly seed: number;
-  /** False: an earlier program made the segment. */
+  /** False: an earlier release made the segment. */
   readonly keepsLength: boolean;
 }
 
@@ -40,7 +40,7 @@ export function encodeSegmentHeader(number: number, salt: Buffer): Buffer {
   return header;
 }
 
-/** Whether a program wrote it whose segments have another form: the magic ends with a number. */
+/** Whether another format version of the log wrote this segment: the magic ends with a number. */
 export function isOtherForm(bytes: Buffer): boolean {
   const magic = bytes.toString('latin1', 0, SEGMENT_MAGIC.length);
   return (
@@ -57,8 +57,8 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | null {
 }
 
 /**
- * How long a segment is with a frame of `bytes` that ends at `end`, when it was `filled` before: a
- * small frame that reaches beyond brings zeros along.
+ * Returns the file length of a segment after a frame of `bytes` that ends at `end`, where the file
+ * had the length `filled` before. A small frame that goes beyond the end brings zeros along.
  */
 export function filledBy(
   { end, bytes }: { readonly end: number; readonly bytes: number },
@@ -68,7 +68,7 @@ export function filledBy(
   return end <= filled || isLong ? Math.max(filled, end) : end + logFillBytes;
 }
 
-/** Fills in the frame header at the start of `frame`; the payload follows it already. */
+/** Fills in the frame header at the start of `frame`, whose payload is already in place. */
 export function checksumFrame(frame: Buffer, number: number, seed: number): void {
   FRAME_MAGIC.copy(frame, 0);
   frame.writeUInt32BE(frame.length - frameHeaderBytes, 8);
@@ -76,7 +76,7 @@ export function checksumFrame(frame: Buffer, number: number, seed: number): void
   frame.writeUInt32BE(crc32(frame.subarray(CHECKED_FROM), seed), 4);
 }
 
-/** The payload of the frame at `offset`, or null when no whole frame of this segment is there. */
+/** Returns the frame at `offset`, or null when no whole frame of this segment is there. */
 export function frameAt(
   segment: Buffer,
   offset: number,
@@ -96,9 +96,9 @@ export function frameAt(
 }
 
 /**
- * The offset of a whole frame behind `offset`, or -1. Each frame is synced before the next is
- * written, so a frame behind a bad one proves that the bad one had been durable: that is damage,
- * not a torn tail.
+ * Returns the offset of a whole frame behind `offset`, or -1. Each frame is synced before the next
+ * is written. So a frame behind a bad one proves that the bad one was durable: that is damage, not
+ * a torn tail.
  */
 export function frameBehind(segment: Buffer, offset: number, seed: number): number {
   let at = segment.indexOf(FRAME_MAGIC, offset + 1);

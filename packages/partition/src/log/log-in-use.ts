@@ -1,10 +1,10 @@
-// The flag that tells a log that was deleted from one that was closed cleanly: neither has a
-// segment. It is up from the first segment to the last.
+// A flag file that exists as long as the log has segments. It distinguishes a deleted log from one
+// that was closed cleanly: neither has a segment.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isRaised } from '@ringwright/node/durable-flag';
 import { dataPaths } from '../file/data-paths.ts';
 
-/** `segments`: what the log has. Throws LOG_DAMAGED when it was in use, and has none. */
+/** `segments`: the log's segments. Throws LOG_DAMAGED when the log was in use and has none. */
 export function checkLogIsThere(root: string, segments: readonly number[]): void {
   const flag = dataPaths.logInUse(root);
   if (segments.length > 0 || !isRaised(flag)) return;

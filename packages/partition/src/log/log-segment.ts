@@ -1,4 +1,4 @@
-// The files of the commit log: `<16 hex digits>.log`, numbered without gaps. The lowest goes first.
+// The files of the commit log: `<16 hex digits>.log`, numbered without gaps, removed lowest first.
 import { randomBytes } from 'node:crypto';
 import { constants, fdatasync, ftruncate, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
@@ -18,13 +18,13 @@ import {
 export interface LogSegment {
   readonly number: number;
   readonly file: string;
-  /** Of the file as it was made. */
+  /** Identity of the file when it was created. */
   readonly identity: FileIdentity | null;
   readonly seed: number;
   readonly handle: FileHandle;
-  /** Where the next frame goes. */
+  /** Offset of the next frame. */
   bytes: number;
-  /** How long the file is: zeros lie behind the last frame. */
+  /** Length of the file: zeros lie behind the last frame. */
   filled: number;
   /** Number of the next frame. */
   frames: number;
@@ -38,7 +38,7 @@ assert(constants.O_DSYNC > 0, 'this system has writes that are durable when they
 /** Each write is durable when it returns: one turn of the thread pool instead of two. */
 const DURABLE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC;
 
-/** A new segment, durable with its directory entry before any frame goes into it. */
+/** Creates a segment. It is durable, with its directory entry, before any frame goes into it. */
 export async function createSegment(directory: string, number: number): Promise<LogSegment> {
   const file = segmentFile(directory, number);
   const handle = await open(file, DURABLE_NEW, 0o600);
@@ -49,7 +49,7 @@ export async function createSegment(directory: string, number: number): Promise<
     // failpoint: log.segment-created
     await syncDirectory(directory);
   } catch (error) {
-    // On a full disk: without a header it would be damage once another segment follows.
+    // Happens on a full disk. A segment without a header would be damage once another one follows.
     await handle.close();
     await unlink(file);
     throw error;
@@ -60,7 +60,10 @@ export async function createSegment(directory: string, number: number): Promise<
   return { number, file, identity, seed, handle, bytes, filled: bytes, frames: 0 };
 }
 
-/** Ends a segment where its last frame ends: zeros would be damage in one that is not the last. */
+/**
+ * Truncates the segment to its last frame: trailing zeros would be damage in any but the last
+ * segment.
+ */
 export async function finishSegment({ handle, bytes, filled }: LogSegment): Promise<void> {
   if (filled > bytes) {
     await handle.truncate(bytes);
@@ -69,7 +72,7 @@ export async function finishSegment({ handle, bytes, filled }: LogSegment): Prom
   await handle.close();
 }
 
-/** The segment numbers in a log directory, ascending. */
+/** Returns the segment numbers in a log directory, ascending. */
 export async function listSegments(directory: string): Promise<number[]> {
   const names = await readdir(directory);
   return names
@@ -78,7 +81,7 @@ export async function listSegments(directory: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** Removes segments from the lowest on, each durably before the next: a crash leaves no gap. */
+/** Removes segments, lowest first, each durably before the next: a crash leaves no gap. */
 export async function removeSegments(directory: string, numbers: readonly number[]): Promise<void> {
   for (const number of numbers) {
     await unlink(segmentFile(directory, number));
@@ -90,9 +93,10 @@ export async function removeSegments(directory: string, numbers: readonly number
 const ZEROS = Buffer.alloc(logFillBytes);
 
 /**
- * Appends a frame with its checksum, durable when `done` is called without an error. Small frames
- * go over zeros that an earlier one brought along: a file that grows costs a commit of the file
- * system's journal each time, twice the processor and half the rate (tools/bench/RESULTS.md).
+ * Appends a frame that has its checksum. The frame is durable when `done` is called without
+ * an error. Small frames overwrite zeros that an earlier frame brought along: a file that grows
+ * costs a commit of the file system's journal each time, twice the CPU and half the rate
+ * (tools/bench/RESULTS.md).
  */
 export function appendFrame(
   segment: LogSegment,
@@ -119,7 +123,10 @@ export function appendFrame(
   });
 }
 
-/** Zeros that found no room are a hole: by its length a file shows that nothing was cut off. */
+/**
+ * Sets the length where the zeros did not fit; they become a hole. The length shows that nothing
+ * was cut off.
+ */
 function lengthen(fd: number, length: number, done: (error: Error | null) => void): void {
   ftruncate(fd, length, (error) => (error === null ? fdatasync(fd, done) : done(error)));
 }

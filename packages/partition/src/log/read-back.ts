@@ -1,18 +1,18 @@
-// Whether a segment of the log still has what was written to it. A file that was cut gets its
-// length again with the next frame, which goes to its old place: zeros lie before it.
+// Checks whether a log segment still has what was written to it. A truncated file gets its length
+// back with the next frame, which goes to its planned offset; zeros lie before it.
 import { open } from 'node:fs/promises';
 import { decodeSegmentHeader, frameAt, segmentHeaderBytes } from './log-frame.ts';
 import type { LogSegment } from './log-segment.ts';
 
-/** Where a frame that is durable lies in its segment. */
+/** Position of a durable frame in its segment. */
 export interface DurableFrame {
   readonly offset: number;
   readonly bytes: number;
 }
 
 /**
- * Reads the header and a frame through the name, in the thread pool: so a cut is seen that took one
- * of them. Null when both are there.
+ * Reads the header and one frame through the file's name, in the thread pool. It detects a
+ * truncation that took either. Resolves to null when both are there.
  */
 export async function whyEmptied(
   { file, seed }: Pick<LogSegment, 'file' | 'seed'>,

@@ -13,7 +13,7 @@ import {
 } from './log-frame.ts';
 import { segmentFile } from './log-segment.ts';
 
-/** Decoded in one turn of the event loop: ~20 ms of small records. */
+/** Bytes decoded per turn of the event loop: ~20 ms of small records. */
 const BYTES_PER_TURN = 2 * 1024 * 1024;
 
 export interface SegmentContent {
@@ -22,14 +22,14 @@ export interface SegmentContent {
   /** Where the torn tail starts, or null. 0: the segment was never finished and holds nothing. */
   readonly tornAt: number | null;
   readonly frames: number;
-  /** Where the entries of each partition start and end in `bytes`, in the order they came. */
+  /** Start and end of each entry in `bytes`, by partition, in log order. */
   readonly entries: ReadonlyMap<LogPartition, readonly number[]>;
 }
 
 /**
- * Only the end of the last segment may be torn: a frame is written after the one before it was
- * synced, and a torn segment is as long as its frames have made it. Throws LOG_DAMAGED with file
- * and offset for anything else.
+ * Only the end of the last segment may be torn: a frame is written after the previous one was
+ * synced, and a torn segment is as long as its frames made it. Throws LOG_DAMAGED with file and
+ * offset for anything else.
  */
 export async function readSegment(
   directory: string,
@@ -85,10 +85,10 @@ export async function readSegment(
   return { bytes: segment, tornAt, frames, entries: places.found };
 }
 
-/** How long a segment is by its whole frames; see appendFrame. */
+/** The length that a segment's whole frames give it; see appendFrame. */
 class KeptLength {
   #filled = segmentHeaderBytes;
-  /** Whether the last whole frame brought zeros: a crash may have cut these, and no other ones. */
+  /** Whether the last whole frame brought zeros: a crash may have cut off only those. */
   #isGrown = false;
 
   follow(start: number, end: number): void {
@@ -101,20 +101,25 @@ class KeptLength {
     return this.#filled - segment.length;
   }
 
-  /** Whether something else than a crash took the end, where what is at `tornAt` is no frame. */
+  /** Whether something other than a crash cut the end, if the bytes at `tornAt` are no frame. */
   isCut(segment: Buffer, tornAt: number): boolean {
     if (this.lacks(segment) <= 0) return false;
-    // A next frame is written when all of the one before is on the disk.
+    // The next frame is written only after all of the previous one is on the disk.
     return !this.#isGrown || segment.subarray(tornAt).some((byte) => byte !== 0);
   }
 }
 
-/** Places, not records: a segment of small records would take six times its size as objects. */
+/**
+ * Keeps offsets, not records: a segment of small records would take six times its size as objects.
+ */
 class EntryPlaces {
   readonly found = new Map<LogPartition, number[]>();
   readonly #dictionary = new Map<number, number[]>();
 
-  /** Where the payload, which starts at `base` of the segment, is no entry; null: it is all entries. */
+  /**
+   * Takes a payload that starts at `base` in the segment. Returns where it stops being entries, or
+   * null.
+   */
   add(payload: Buffer, base: number): number | null {
     let known = true;
     const unknownAt = visitEntries(payload, {
@@ -133,7 +138,7 @@ class EntryPlaces {
   }
 }
 
-/** The frame's checksum is right: it is as somebody wrote it. `kind`: as of laterKind. */
+/** The frame's checksum is right, so the bytes are as written. `kind`: from laterKind. */
 function notUnderstood(file: string, offset: number, kind: number | null): CodedError {
   if (kind === null) return damaged(file, offset, 'a frame holds what no program of ours wrote');
   return ofNewer(file, offset, `a frame with an entry of kind ${kind}`);

@@ -1,5 +1,5 @@
-// Brings the log's writes into the partition files after a crash. Safe to repeat: of two records of
-// a key the higher stamp wins.
+// Replays the log's writes into the partition files after a crash. Idempotent: of two records of a
+// key, the higher stamp wins.
 import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { freeBytes } from '@ringwright/base/free-bytes';
@@ -10,17 +10,17 @@ import { isChange, type LogPartition } from './log-entries.ts';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
 import { damaged, readSegment, type SegmentContent } from './read-segment.ts';
 
-/** Entries of one partition given at once, in one turn of the event loop. */
+/** Entries of one partition applied at once, in one turn of the event loop. */
 const ENTRIES_AT_ONCE = 2_048;
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
-/** In memory together: more than a log has unless something held its checkpoints back. */
+/** Segments in memory at once; a log has fewer unless something held back its checkpoints. */
 const SEGMENTS_AT_ONCE = 4;
 
 interface LoggedEntries {
   readonly partition: LogPartition;
-  /** Views into the bytes of segments, which stay as they are until `applied` returns. */
+  /** Views into the bytes of segments, which stay unchanged until `applied` returns. */
   readonly entries: readonly LoggedEntry[];
-  /** The oldest segment that may hold them. */
+  /** The oldest segment that may contain them. */
   readonly segment: number;
 }
 
@@ -33,19 +33,19 @@ export function checkContiguous(directory: string, segments: readonly number[]):
   }
 }
 
-/** Takes all whole entries of a log. */
+/** Receives all whole entries of a log. */
 interface Replaying {
-  /** Some entries of one partition, in the order in which they were acknowledged. */
+  /** Called with some entries of one partition, in the order in which they were acknowledged. */
   readonly apply: (entries: LoggedEntries) => void;
-  /** That was all of the partition, or of the life that it had, for now. */
+  /** Called after the last entries of this partition and lifetime, for the segments in memory. */
   readonly applied: (partition: LogPartition) => void;
 }
 
 /**
- * Gives all whole entries, then cuts the torn tail. Those of a few segments come partition by
- * partition: so a row that is written again is mostly stored once, rows share the pages of a WAL,
- * and only one partition has rows in memory. Sequence numbers depend on the order within a
- * partition; between partitions there is none. Resolves to the segments that remain.
+ * Passes on all whole entries, then cuts the torn tail. The entries of a few segments come
+ * partition by partition: so a row that is rewritten is mostly stored once, rows share the pages of
+ * a WAL, and only one partition has rows in memory. Sequences depend on the order within a
+ * partition; between partitions the order does not matter. Resolves to the segments that remain.
  */
 export async function replayLog(
   directory: string,
@@ -67,7 +67,7 @@ export async function replayLog(
       applied(partition);
       await setImmediate();
     }
-    // Hundreds of MiB, which the collector would leave until there is no room for more.
+    // Hundreds of MiB, which the garbage collector would keep until memory runs out.
     for (const { bytes } of contents) freeBytes(bytes);
     const tornAt = contents.at(-1)?.tornAt ?? null;
     if (tornAt === null || last === undefined) continue;
@@ -121,7 +121,9 @@ function* pieces(parts: readonly Part[]): Iterable<LoggedEntry[]> {
   if (piece.length > 0) yield piece;
 }
 
-/** Before a new segment is begun: a torn end in a segment that is not the last would be damage. */
+/**
+ * Must happen before a new segment begins: a torn end in any but the last segment would be damage.
+ */
 async function cut(file: string, offset: number): Promise<void> {
   await using handle = await open(file, 'r+');
   await handle.truncate(offset);

@@ -1,5 +1,5 @@
-// The limits one store runs with; tests make them small. Reasons: limits-store.ts and
-// limits-copies.ts of the base package. Pure.
+// The limits of one store; tests make them small. Reasons: limits-store.ts and limits-copies.ts of
+// the base package. Pure.
 import { copyHeldBytesMax } from '@ringwright/base/limits-copies';
 import * as limits from '@ringwright/base/limits-store';
 
