@@ -1,17 +1,19 @@
-// Pages of an open partition file that checkpoints write while another process copies it.
+// The pages of an open partition file that checkpoints write while another process copies the file.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { pageBytes } from './schema.ts';
 
-/** Of a WAL, and of each page in it: https://www.sqlite.org/fileformat2.html#walformat */
+/**
+ * Bytes of a WAL header, and below of a frame: https://www.sqlite.org/fileformat2.html#walformat
+ */
 export const walHeaderBytes = 32;
 const FRAME_HEADER_BYTES = 24;
 export const walFrameBytes = FRAME_HEADER_BYTES + pageBytes;
 
-/** Of a WAL, read at once: a MiB. */
+/** WAL frames read at once: 1 MiB. */
 const FRAMES_AT_ONCE = 256;
 
 export class ChangedPages {
-  /** Some could not be noted: a copy that counts on this is worth nothing. */
+  /** Some pages could not be recorded: a copy that relies on this set is worthless. */
   isBroken = false;
   readonly #pages = new Set<number>();
 
@@ -19,12 +21,16 @@ export class ChangedPages {
     return this.#pages.size * pageBytes;
   }
 
-  /** The pages in the first `frames` of a WAL are about to be written. Reads 1 MiB in ~0.3 ms. */
+  /**
+   * Records the pages in the first `frames` of the WAL, before a checkpoint writes them. Reads 1
+   * MiB in ~0.3 ms.
+   */
   note(wal: string, frames: number): void {
     try {
       this.#read(wal, frames);
     } catch {
-      this.isBroken = true; // no descriptor left: the checkpoint goes on
+      // Out of descriptors. The checkpoint goes on.
+      this.isBroken = true;
     }
   }
 
@@ -40,7 +46,7 @@ export class ChangedPages {
     }
   }
 
-  /** Page numbers from 1, ascending: what was noted since the call before. */
+  /** Returns the page numbers recorded since the last call, ascending, from 1. */
   take(): Uint32Array<ArrayBuffer> {
     const pages = Uint32Array.from(this.#pages).sort();
     this.#pages.clear();

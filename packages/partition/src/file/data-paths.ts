@@ -1,4 +1,4 @@
-// Where everything lies in a data directory. Paths are made of checked names and integers. Pure.
+// The paths in a data directory, made of validated names and integers. Pure.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';
@@ -6,13 +6,13 @@ import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 
 const INCARNATION = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** A partition of a keyspace, whether it is here or not. */
+/** A partition of a keyspace, whether this device holds it or not. */
 export interface PartitionPlace {
   readonly keyspace: string;
   readonly partition: number;
 }
 
-/** What maps and turns know a partition by. */
+/** Key of a partition in maps and mutexes. */
 export function placeName({ keyspace, partition }: PartitionPlace): string {
   return `${keyspace}/${partition}`;
 }
@@ -29,7 +29,7 @@ export const dataPaths = {
     join(root, 'partitions', keyspace, String(partition)),
 };
 
-/** Throws NAME_INVALID or VALUE_OUT_OF_RANGE: these two become folder names. */
+/** Throws NAME_INVALID or VALUE_OUT_OF_RANGE, because both values become folder names. */
 export function checkPartitionName(keyspace: string, partition: number): void {
   if (!keyspaceNamePattern.test(keyspace)) {
     throw new CodedError('NAME_INVALID', `keyspace ${JSON.stringify(keyspace.slice(0, 80))}`, {

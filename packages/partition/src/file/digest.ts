@@ -1,9 +1,9 @@
 // Order-independent digest of a partition: the XOR of all row hashes, 8 bytes. Pure.
 
-/** Of what stands for a record. */
+/** Bytes of a row hash. */
 export const rowHashBytes = 8;
 
-/** Two halves, because bit operations of JavaScript work on 32 bits. */
+/** Two halves, because JavaScript's bit operations work on 32 bits. */
 export interface Digest {
   readonly high: number;
   readonly low: number;
@@ -11,7 +11,7 @@ export interface Digest {
 
 export const emptyDigest: Digest = { high: 0, low: 0 };
 
-/** Adds a row hash, or takes it away again: XOR is its own inverse. */
+/** Adds or removes a row hash: XOR is its own inverse. */
 export function toggleRow(digest: Digest, rowHash: Buffer): Digest {
   return {
     high: digest.high ^ rowHash.readInt32BE(0),
@@ -21,7 +21,7 @@ export function toggleRow(digest: Digest, rowHash: Buffer): Digest {
 
 const scratch = Buffer.alloc(8);
 
-/** By way of bytes it takes a seventh of what numbers to base 16 take. */
+/** Going through bytes takes a seventh of the time of formatting numbers in base 16. */
 export function formatDigest({ high, low }: Digest): string {
   scratch.writeInt32BE(high, 0);
   scratch.writeInt32BE(low, 4);

@@ -1,5 +1,5 @@
-// Partitions that have no file yet, as the disk knows them: lines that are added to one file of the
-// data directory. A line says that the log has all that the partition was ever given.
+// The partitions that have no file yet, stored as lines appended to one file of the data directory.
+// A line means that the log has everything the partition ever received.
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
@@ -15,19 +15,19 @@ import { type FileIdentity, identityOf, whyLost } from './file-identity.ts';
 import { type PartitionState, partitionStates } from './partition-info.ts';
 
 export interface EmptyPartition extends PartitionPlace {
-  /** Its first file has this name as its incarnation. */
+  /** Also the incarnation of its first file. */
   readonly life: string;
   readonly state: PartitionState;
 }
 
-/** Lines that say nothing any more: with more of them the file is written anew. */
+/** Obsolete lines allowed in the file; with more of them it is rewritten. */
 const STALE_LINES_MAX = 4_096;
 
-/** Made by readEmptyPartitions. Lines that come while others are written go out together. */
+/** Created by readEmptyPartitions. Lines that arrive during a write are written together next. */
 export class EmptyPartitions {
   readonly #file: string;
   readonly #known: Map<string, EmptyPartition>;
-  /** Null: the whole file must be written before a line is added to it. */
+  /** Null: the whole file must be written before a line can be appended. */
   #handle: FileHandle | null = null;
   #seen: FileIdentity | null = null;
   #linesInFile = 0;
@@ -48,18 +48,24 @@ export class EmptyPartitions {
     return [...this.#known.values()];
   }
 
-  /** Also a new state of one that is known. Durable when it resolves. */
+  /** Adds a partition, or sets a new state of a known one. Durable when it resolves. */
   put(entry: EmptyPartition): Promise<void> {
     this.#known.set(placeName(entry), entry);
     return this.#append(emptyLine(entry));
   }
 
-  /** Its own file says all from now on, or it is gone. Durable when it resolves. */
+  /**
+   * Called when the partition's own file counts from now on, or the partition is gone. Durable when
+   * it resolves.
+   */
   async remove(place: PartitionPlace): Promise<void> {
     if (this.#known.delete(placeName(place))) await this.#append(goneLine(place));
   }
 
-  /** Writes the file anew when somebody has deleted or changed it, and says so. */
+  /**
+   * Rewrites the file if it was deleted or changed from outside. Resolves to what was wrong, or
+   * null.
+   */
   async mend(): Promise<string | null> {
     await this.#running;
     const why = this.#handle === null ? null : whyLost(this.#file, this.#seen);
@@ -69,7 +75,7 @@ export class EmptyPartitions {
     return why;
   }
 
-  /** Waits for what was asked for. */
+  /** Waits for writes in progress and queued. */
   async close(): Promise<void> {
     await (this.#next ?? this.#running);
     await this.#leaveFile();
@@ -117,9 +123,9 @@ export class EmptyPartitions {
 }
 
 /**
- * The last line of each partition counts. A line with a wrong checksum counts for nothing: one that
- * a crash cut was never acknowledged, and of a damaged one the worst is that the partition counts
- * as absent, or that its finished folder is there beside the line, which then does not count.
+ * The last line of each partition counts. A line with a wrong checksum is ignored. A line that a
+ * crash cut was never acknowledged. If a line is damaged, at worst the partition counts as absent,
+ * or its finished folder exists beside the line, and the folder wins.
  */
 export async function readEmptyPartitions(root: string): Promise<EmptyPartitions> {
   const file = dataPaths.emptyPartitions(root);
@@ -139,8 +145,8 @@ export async function readEmptyPartitions(root: string): Promise<EmptyPartitions
   return new EmptyPartitions(file, known);
 }
 
-// keyspace | partition | life | state | crc32 of what is before it, in hex; without life and state:
-// the partition is not empty any more
+// keyspace | partition | life | state | CRC32 of the text before it, in hex. A line without life
+// and state means that the partition is no longer empty.
 function emptyLine({ keyspace, partition, life, state }: EmptyPartition): string {
   return checkedLine(`${keyspace} ${partition} ${life} ${state}`);
 }

@@ -1,8 +1,10 @@
-// Whether an open file may have records that expire.
+// Whether an open file may contain records that expire.
 import type { PreparedStatements } from './prepared-statements.ts';
 import type { RecordContent } from './record.ts';
 
-/** Most files have none: then nothing has to be stored and no statement prepared to count them. */
+/**
+ * Most files have none. They then need no flush and no prepared statement to count expired records.
+ */
 export class Expiring {
   #any: boolean;
 
@@ -11,12 +13,12 @@ export class Expiring {
     this.#any = !sql.areUnmade && sql.db.prepare(first).get() !== undefined;
   }
 
-  /** There was one, stored or waiting to be; it need not be there any more. */
+  /** True once the file has, or had, a record with an expiry, stored or pending. */
   get any(): boolean {
     return this.#any;
   }
 
-  /** A record is taken in. */
+  /** Called for each record that is applied. */
   note({ expiresMs }: RecordContent): void {
     if (expiresMs > 0) this.#any = true;
   }

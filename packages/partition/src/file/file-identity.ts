@@ -1,4 +1,4 @@
-// Which file a name leads to. A file that is open goes on working when its name is gone or leads to
+// Which file a name leads to. An open file keeps working after its name is deleted or leads to
 // another file, and everything written to it is lost when it is closed.
 import { statSync } from 'node:fs';
 import { codeOf } from '@ringwright/base/thrown';
@@ -6,13 +6,13 @@ import { codeOf } from '@ringwright/base/thrown';
 export interface FileIdentity {
   readonly dev: number;
   readonly ino: number;
-  /** Its length when it was looked at. */
+  /** Its length at that time. */
   readonly bytes: number;
 }
 
 /**
- * One call of the system, of a few microseconds. Null when the name leads to no file. Throws what
- * the system says else: a disk that does not answer has lost nothing yet.
+ * One system call of a few microseconds. Null when the name leads to no file. Throws other system
+ * errors: a disk that does not answer has lost nothing yet.
  */
 export function identityOf(file: string): FileIdentity | null {
   try {
@@ -25,19 +25,19 @@ export function identityOf(file: string): FileIdentity | null {
   }
 }
 
-/** What the files of a partition were when they were opened or closed. */
+/** Identities of a partition's files when they were opened or closed. */
 export interface SeenFiles {
   readonly data: FileIdentity | null;
-  /** Null when the file is closed: SQLite removes the WAL then. */
+  /** Null when the file is closed: SQLite then removes the WAL. */
   readonly wal: FileIdentity | null;
 }
 
-/** Called right after SQLite has opened the file, and after it has closed it. */
+/** Called right after SQLite has opened or closed the file. */
 export function seeFiles(data: string): SeenFiles {
   return { data: identityOf(data), wal: identityOf(`${data}-wal`) };
 }
 
-/** What became of a file that must be there with `known.bytes` or more; null when it is well. */
+/** Says why a file is lost that must exist with at least `known.bytes`; null when it is intact. */
 export function whyLost(file: string, known: FileIdentity | null): string | null {
   const found = identityOf(file);
   if (found === null || known === null) return `${file} is gone`;

@@ -1,5 +1,5 @@
-// The last rows of a file beside the digest of all its rows: how two files are compared that differ
-// only in these.
+// The last rows of a file with the digest of all its rows. It serves to compare two files that
+// differ only in those rows.
 import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { emptyDigest, toggleRow } from './digest.ts';
@@ -17,7 +17,9 @@ interface TailRow extends Stamp {
   readonly hash: Buffer;
 }
 
-/** Up to `rowsMax` rows, the newest first, and the digest of the same moment. Stores nothing. */
+/**
+ * Returns up to `rowsMax` rows, newest first, and the digest of the same moment. Does not flush.
+ */
 export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
   const pending = [...file.pending.values()].reverse();
   const stored = (pending.length < rowsMax ? file.stored.of(statements.last).all(rowsMax) : [])
@@ -33,9 +35,9 @@ export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
 }
 
 /**
- * Whether the file with this tail holds each record of `file`, or a newer one of its key. Keys of
- * the tail are compared by their stamps. All other rows are the same when the digests of both files
- * are, each without the rows of those keys. False may also mean that the tail is too short.
+ * Whether the file with this tail holds each record of `file`, or a newer one of its key. Keys in
+ * the tail are compared by their stamps. All other rows are equal when the digests of both files,
+ * each without the rows of those keys, are equal. False may also mean that the tail is too short.
  */
 export function isCoveredBy(file: PartitionFile, tail: Pick<FileTail, 'digest' | 'rows'>): boolean {
   let difference = emptyDigest;

@@ -1,5 +1,5 @@
-// A page of a partition in the order of key bytes: summed up, or with its records. SQLite puts the
-// rows of a page together, because each row that it gives by itself costs 1 us.
+// A page of a partition in key order: its sum, or its records. SQLite concatenates the rows of a
+// page, because each row that it returns by itself costs 1 us.
 import { must } from '@ringwright/base/assert';
 import { type KeyBounds, placeBehind, placeBytesMax } from '@ringwright/base/key-bounds';
 import { rowHashBytes } from './digest.ts';
@@ -10,22 +10,22 @@ import type { HashedRow } from './record.ts';
 import { matchesHash } from './record-bytes.ts';
 
 export interface KeyPageBounds extends KeyBounds {
-  /** Records at most. */
+  /** Maximum number of records. */
   readonly limit: number;
-  /** Of keys and values: the record that reaches it is the last of the page. */
+  /** Bytes of keys and values. The record that reaches this limit is the last of the page. */
   readonly bytesMax: number;
-  /** What has expired by then is gone. */
+  /** Records that have expired by this time count as gone. */
   readonly nowMs: number;
 }
 
-/** Files with the same records have the same pages. */
+/** Files with the same records have the same page sums. */
 interface KeyPageSum {
   readonly count: number;
-  /** How many are deleted, or have expired. */
+  /** Number of records that are deleted or expired. */
   readonly gone: number;
-  /** Row hashes as they were stored, in the order of the page: no value is compared with its. */
+  /** Stored row hashes in page order; no value is compared with its hash. */
   readonly hashes: readonly Buffer[];
-  /** Where the next page begins; null: the interval is done. */
+  /** Where the next page begins; null: the end of the interval. */
   readonly next: Uint8Array | null;
 }
 
@@ -36,8 +36,8 @@ export interface KeyPage extends KeyPageSum {
 const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
 
 /**
- * Reads no values. Rows that go beyond the bytes of the page are summed up again, half as many at
- * once, until the one that ends it is found.
+ * Reads no values. If a batch of rows exceeds the page's bytes, the batch is halved and tried again
+ * until the row that ends the page is found.
  */
 export function sumKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPageSum {
   const { reverse, limit, bytesMax, nowMs } = bounds;
@@ -67,7 +67,7 @@ export function sumKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPageS
   }
 }
 
-/** With its records, each compared with its hash. Throws RECORD_DAMAGED. */
+/** Reads the page with its records, and compares each with its hash. Throws RECORD_DAMAGED. */
 export function readKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPage {
   const sum = sumKeyPage(file, bounds);
   return { ...sum, rows: sum.count === 0 ? [] : readRows(file, bounds, sum.count) };

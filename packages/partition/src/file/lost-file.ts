@@ -1,4 +1,4 @@
-// Whether the file of a partition is still the one that was opened.
+// Checks whether the file of a partition is still the one that was opened.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from './data-paths.ts';
@@ -6,7 +6,9 @@ import { identityOf, whyLost } from './file-identity.ts';
 import type { Partition } from './partition.ts';
 import { currentFile, currentText, newCurrentText, noteReplaced } from './partition-directory.ts';
 
-/** Also for a file that is about to be opened again. Null when all is well. */
+/**
+ * Says why the file is lost; null when it is intact. Also for a file that is about to be reopened.
+ */
 export function whyPartitionLost(root: string, partition: Partition): string | null {
   const { keyspace, incarnation, seen, file, isNew } = partition;
   if (!partition.hasFile) return null;
@@ -26,8 +28,8 @@ export function whyPartitionLost(root: string, partition: Partition): string | n
 }
 
 /**
- * At the end of a store: the log may lack what the file in use had, so a file that took its name
- * would be behind without a sign of it. A file that is gone tells the next start by itself.
+ * Called when a store ends. The log may lack what the open file had, so a file that took its name
+ * would be stale without anything showing it. A missing file the next start notices by itself.
  */
 export function noteIfReplaced(root: string, partition: Partition): void {
   const { keyspace, incarnation, seen } = partition;

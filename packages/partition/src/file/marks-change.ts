@@ -1,14 +1,14 @@
-// A change of what a partition file says about itself. It comes through the log, in one order with
-// records, and is durable with them. Pure.
+// A change of state, barrier or floor of a partition file. It goes through the log, in one order
+// with records, and is durable with them. Pure.
 import { type PartitionState, partitionStates } from './partition-info.ts';
 import type { TombstoneMarks } from './tombstone-marks.ts';
 
-/** State null: it stays. Barrier and floor are never lowered. */
+/** State null leaves the state unchanged. Barrier and floor never fall. */
 export interface MarksChange extends TombstoneMarks {
   readonly state: PartitionState | null;
 }
 
-// state 1 (0: it stays) | barrier ms 6 | floor ms 6, big-endian
+// state 1 (0: unchanged) | barrier ms 6 | floor ms 6, big-endian
 export const marksChangeBytes = 13;
 
 export function encodeMarksChange(change: MarksChange, target: Buffer, offset: number): number {

@@ -5,55 +5,60 @@ import type { RecordContent, StoredRecord } from './record.ts';
 
 /** A record with its row hash, ready to be compared and stored. */
 export interface HashedRecord extends RecordContent {
-  /** Nobody writes to the bytes any more: they may wait in memory as they are. */
+  /** Key and value bytes are never modified, so they may wait in memory without a copy. */
   readonly key: Buffer;
   readonly value: Buffer | null;
   readonly hash: Buffer;
-  /** No record: Write.isPromise. */
+  /** True for a promise instead of a record: Write.isPromise. */
   readonly isPromise: boolean;
-  /** Whether the value is long and nobody else sees its memory: that may go with the row. */
+  /**
+   * Whether the value is long and its memory is not shared, so that it can be freed with the row.
+   */
   readonly isFreed?: boolean;
 }
 
-/** What `apply` needs to know of the row that a key has now. */
+/** What `apply` needs to know about the row that a key has now. */
 export interface HeldRow extends Stamp {
   readonly valueBytes: number | null;
   readonly hash: Buffer;
-  /** Sequence number of the row in the file that this one replaces; null when there is none. */
+  /** Sequence of the row in the file that this row replaces; null if there is none. */
   readonly replaces: number | null;
 }
 
-/** A row as memory holds it: nobody writes to its bytes any more. */
+/** A row in memory; its bytes are never modified. */
 export interface PendingRow extends StoredRecord, HeldRow {
-  /** HashedRecord.isFreed, until somebody has been given the row. */
+  /** HashedRecord.isFreed, until the row has been handed out. */
   isFreed: boolean;
 }
 
-/** What a row takes besides its bytes: the objects, their place in the map, the hash. */
+/** Memory per row besides its bytes: the objects, the map entry, the hash. */
 const ROW_OVERHEAD_BYTES = 700;
 
-/** A memtable as in log-structured stores, but in front of a B-tree and small. */
+/** Like the memtable of a log-structured store, but small and in front of a B-tree. */
 export class Memtable {
   readonly #rows = new Map<string, PendingRow>();
   #bytes = 0;
-  /** Whether the Map has them in the order of their numbers. */
+  /** Whether the Map's order is sequence order. */
   #isOrdered = true;
 
   get size(): number {
     return this.#rows.size;
   }
 
-  /** Memory taken, about. */
+  /** Approximate memory in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** By byteText of the key; its value is not looked at. */
+  /** Looks up by byteText of the key, for callers that do not read the value. */
   find(name: string): HeldRow | undefined {
     return this.#rows.size === 0 ? undefined : this.#rows.get(name);
   }
 
-  /** By byteText of the key. Whoever is given it may keep it: only the collector frees its value. */
+  /**
+   * Looks up by byteText of the key. The caller may keep the row, so its value is left to the
+   * garbage collector.
+   */
   lend(name: string): PendingRow | undefined {
     if (this.#rows.size === 0) return undefined;
     const row = this.#rows.get(name);
@@ -61,11 +66,11 @@ export class Memtable {
     return row;
   }
 
-  /** Puts a row in the place of the one with its key. */
+  /** Adds a row, replacing the one with its key. */
   put(name: string, row: PendingRow): void {
     const held = this.#rows.get(name);
     if (held !== undefined) {
-      // Where a Map keeps the place of a key, it costs half of moving it to the end.
+      // Leaving a key at its place in the Map costs half of moving it to the end.
       this.#isOrdered = false;
       this.#bytes -= bytesOf(held);
       free(held);
@@ -74,12 +79,12 @@ export class Memtable {
     this.#bytes += bytesOf(row);
   }
 
-  /** In the order of their numbers; nobody keeps their values. */
+  /** Rows in sequence order, for callers that do not keep the values. */
   values(): Iterable<PendingRow> {
     return this.#isOrdered ? this.#rows.values() : this.#above(0);
   }
 
-  /** Those numbered above `seq`, in that order, lent. */
+  /** Returns the rows above `seq` in sequence order; the caller may keep them. */
   lendSince(seq: number): PendingRow[] {
     const rows = this.#above(seq);
     for (const row of rows) row.isFreed = false;
@@ -109,7 +114,10 @@ export function pendingRow(
   return { key, value, ms, tie, expiresMs, origin, hash, valueBytes, seq, replaces, isFreed };
 }
 
-/** Nobody finds the row any more: its value would only make the collector run. */
+/**
+ * Frees the value of a row that nobody can find any more. Left alone it would only trigger the
+ * garbage collector.
+ */
 function free({ value, isFreed }: PendingRow): void {
   if (isFreed && value !== null) freeOwnBytes(value);
 }

@@ -8,22 +8,25 @@ interface MemtableLimits {
   readonly memtablesBytesMax: number;
 }
 
-/** So many times a long memtable may wait for a checkpoint: its flush then takes ~50 ms of a turn. */
+/**
+ * How many times its limit a memtable may grow while a checkpoint runs: its flush then takes ~50 ms
+ * of a turn.
+ */
 const LONG_MEMTABLES_WAITING = 2;
 
-/** A flush would wait for the disk until the checkpoint under way has ended. */
+/** Whether a flush would have to wait for the disk until the running checkpoint ends. */
 function mayWait({ file }: Partition): boolean {
   return file?.wal.isAside === true;
 }
 
 /**
- * A partition is flushed when its memtable is long, and the one that waits longest when all of them
- * together take too much: so a transaction has many rows, which is what makes a row cheap.
+ * Flushes a partition when its memtable is long, and the one that has waited longest when all
+ * memtables together are too large. So a transaction has many rows, which makes each row cheap.
  */
 export class Memtables {
   readonly #files: Pick<OpenFiles, 'use'>;
   readonly #limits: MemtableLimits;
-  /** Bytes at the last look, the longest waiting first. */
+  /** Memtable bytes at the last check, longest waiting first. */
   readonly #waiting = new Map<Partition, number>();
   #bytes = 0;
 
@@ -32,7 +35,9 @@ export class Memtables {
     this.#limits = limits;
   }
 
-  /** Flushes what is due after writes to these partitions; returns them and what else it flushed. */
+  /**
+   * Flushes what is due after writes to these partitions. Returns these and all others it flushed.
+   */
   afterWrites(touched: Iterable<Partition>): Set<Partition> {
     const { memtableRowsMax, memtableBytesMax, memtablesBytesMax } = this.#limits;
     const changed = new Set(touched);
@@ -53,7 +58,7 @@ export class Memtables {
     return changed;
   }
 
-  /** A file that is closed, or was asked for all its rows, has been flushed already. */
+  /** A file that was closed, or asked for all its rows, has been flushed already. */
   #flush(partition: Partition): void {
     this.#bytes -= this.#waiting.get(partition) ?? 0;
     this.#waiting.delete(partition);

@@ -1,4 +1,4 @@
-// An empty partition: the bytes of its file, built in memory, and what it says of itself.
+// An empty partition: the bytes of its file, built in memory, and its info.
 
 import { once } from '@ringwright/base/once';
 import Database from 'better-sqlite3';
@@ -26,13 +26,13 @@ export const walVersion = { offset: 18, bytes: Buffer.of(2, 2) };
 
 const nothing = { seq: 0, rows: 0, tombstones: 0, bytes: 0, digest: formatDigest(emptyDigest) };
 
-/** What the file of such bytes says of itself. */
+/** The info that a new file contains. */
 export function newPartitionInfo(options: NewPartition): PartitionInfo {
   const { keyspace, partition, incarnation, state } = options;
   return { keyspace, partition, incarnation, state, barrierMs: 0, floorMs: 0, ...nothing };
 }
 
-/** A file without its meta row: to make the tables takes four times as long as to copy them. */
+/** A file without its meta row: creating the tables takes four times as long as copying them. */
 const emptyTables = once((): Buffer => {
   using ends = new DisposableStack();
   const db = ends.adopt(new Database(':memory:'), (one) => one.close());
@@ -43,10 +43,10 @@ const emptyTables = once((): Buffer => {
   return db.serialize();
 });
 
-/** What is known of the tables of a new partition before they are made. */
+/** The meta row of a new partition, and its tables, which are not created yet. */
 export interface NewTables {
   readonly meta: MetaRow;
-  /** In memory, and to be closed by the caller. */
+  /** Creates the tables in memory; the caller closes the database. */
   readonly make: () => Database.Database;
 }
 
@@ -58,7 +58,7 @@ export function newTables(options: NewPartition): NewTables {
   return { meta, make: () => tablesOf(meta) };
 }
 
-/** In memory, and to be closed by the caller. */
+/** Creates the tables in memory; the caller closes the database. */
 export function newPartitionTables(options: NewPartition): Database.Database {
   return newTables(options).make();
 }
@@ -78,7 +78,7 @@ export function newPartitionBytes(options: NewPartition): Buffer {
   return fileBytes(db);
 }
 
-/** What such a database in memory is as a file. */
+/** Returns the bytes that a database in memory has as a file. */
 export function fileBytes(db: Database.Database): Buffer {
   const bytes = db.serialize();
   bytes.set(walVersion.bytes, walVersion.offset);

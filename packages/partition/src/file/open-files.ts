@@ -1,5 +1,5 @@
-// The bounded set of open partition files. A file is opened when it is needed, and the least
-// recently used one is closed for it.
+// The bounded set of open partition files. A file is opened on demand, and the least recently used
+// one is closed to make room.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, must } from '@ringwright/base/assert';
@@ -25,20 +25,20 @@ const CHANGE_AND_BACK = 'UPDATE meta SET seq = seq + 1; UPDATE meta SET seq = se
 
 interface OpenFilesLimits {
   readonly filesMax: number;
-  /** Of the page caches of all of them, about. */
+  /** Approximate bytes of all page caches together. */
   readonly pageCachesBytesMax: number;
-  /** Of the row caches. */
+  /** Bytes of all row caches together. */
   readonly rowCachesBytesMax: number;
 }
 
 export class OpenFiles {
   readonly #root: string;
   readonly #limits: OpenFilesLimits;
-  /** Of the bytes for caches: each file has one. */
+  /** Number of equal shares that the cache bytes are divided into; each file gets one. */
   #shares = 1;
   readonly #open = new Set<Partition>();
   #turn = 0;
-  /** Files opened since the youngest garbage was collected. */
+  /** Counts opened files and triggers a young garbage collection every so many. */
   readonly #opened = collectEach(openedFilesUncollectedMax);
 
   constructor(root: string, limits: OpenFilesLimits) {
@@ -46,7 +46,7 @@ export class OpenFiles {
     this.#limits = limits;
   }
 
-  /** The open file of a partition. Throws PARTITION_DAMAGED when it cannot be trusted. */
+  /** Returns the open file of a partition. Throws PARTITION_DAMAGED when it cannot be trusted. */
   use(partition: Partition): PartitionFile {
     this.#noteUse(partition);
     const { file, hasFile } = partition;
@@ -55,8 +55,9 @@ export class OpenFiles {
   }
 
   /**
-   * As use, for who needs the rows alone: one that is filled for the first time gets no file for
-   * that, because a copy is about to take its place. All it is given is in the log.
+   * Like `use`, for callers that need only the rows. A partition that is being filled for the first
+   * time gets no file on disk, because a copy is about to take its place. All its rows are in the
+   * log.
    */
   useRows(partition: Partition): PartitionFile {
     this.#noteUse(partition);
@@ -78,15 +79,18 @@ export class OpenFiles {
     return file;
   }
 
-  /** With what it was given so far; the log has that until its first checkpoint. */
+  /**
+   * Writes the tables in memory to a file. The log keeps the rows until the file's first
+   * checkpoint.
+   */
   #bringToDisk(partition: Partition, inMemory: PartitionFile): PartitionFile {
     inMemory.flush();
     using _ = pinned(partition);
     makePartitionDirectory(this.#root, newOf(partition), fileBytes(inMemory.db));
     // failpoint: filling.file-made
     const file = this.#openWithRoom(partition);
-    // A checkpoint that has nothing to move would not sync what was written here, and SQLite
-    // leaves out what changes nothing.
+    // A checkpoint with nothing to move would not sync the bytes written above, and SQLite skips an
+    // update that changes nothing.
     file.wal.write(() => file.db.exec(CHANGE_AND_BACK));
     partition.hasFile = true;
     partition.isNew = true;
@@ -98,7 +102,7 @@ export class OpenFiles {
   #beforeOpening(partition: Partition): void {
     assert(!partition.gone, 'a dropped partition is not opened');
     if (partition.damage !== null) throw partition.damage;
-    // While it was closed another one may have taken its name.
+    // While the file was closed, another one may have taken its name.
     const why = partition.seen === null ? null : whyPartitionLost(this.#root, partition);
     if (why !== null) throw lostError(partition, why);
     if (this.#open.size >= this.#limits.filesMax) this.#closeLeastRecent();
@@ -121,7 +125,8 @@ export class OpenFiles {
     try {
       return openPartitionFile(this.#root, partition);
     } catch (error) {
-      // SQLite does not tell a lack of descriptors from other reasons: make room and try once more.
+      // SQLite does not tell a lack of descriptors from other causes: close one file and retry
+      // once.
       if (!isCannotOpen(error) || !this.#closeLeastRecent()) throw error;
       return openPartitionFile(this.#root, partition);
     }
@@ -130,7 +135,7 @@ export class OpenFiles {
   #closeLeastRecent(): boolean {
     let oldest: Partition | null = null;
     for (const partition of this.#open) {
-      // One that was deleted while it is open has its bytes here alone.
+      // A damaged file may have been deleted while it is open; then its bytes exist only here.
       if (partition.pins > 0 || partition.damage !== null) continue;
       if (oldest === null || partition.usedAt < oldest.usedAt) oldest = partition;
     }
@@ -138,15 +143,15 @@ export class OpenFiles {
     try {
       this.close(oldest);
     } catch (error) {
-      // It must not be taken for damage of the file that is being opened.
+      // The error must not be taken for damage of the file that is being opened.
       noteDamage(oldest, error);
     }
     return true;
   }
 
   /**
-   * Closes one file; its writes are then all synced, so it holds back no log segment. A lost one is
-   * damaged from then on: SQLite would sync what no name leads to, and the log is all that is left.
+   * Closes one file. All its writes are then synced, so it needs no log segment. A lost file is
+   * marked as damaged instead: SQLite would sync a file without a name, and only the log is left.
    */
   close(partition: Partition): void {
     if (partition.file === null) return;
@@ -166,7 +171,9 @@ export class OpenFiles {
     noteSynced(partition);
   }
 
-  /** Takes up an open file, in the place of one before it, which the caller has closed. */
+  /**
+   * Registers an open file in place of the partition's previous one, which the caller has closed.
+   */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
     partition.seen = file.isInMemory ? null : seeFiles(file.db.name);
@@ -175,7 +182,10 @@ export class OpenFiles {
     this.#shareCaches();
   }
 
-  /** More files have less each. It never grows back: few devices have fewer partitions later. */
+  /**
+   * Halves each file's share when more files are open. Shares never grow back: a device rarely ends
+   * up with fewer partitions.
+   */
   #shareCaches(): void {
     if (this.#open.size <= this.#shares) return;
     this.#shares *= 2;
@@ -189,7 +199,7 @@ export class OpenFiles {
     rowCache.limit(rowCachesBytesMax / this.#shares);
   }
 
-  /** Closes a file after a failure, as far as that goes: the log is kept. */
+  /** Closes a file after a failure, as far as possible; the log is kept. */
   abandon(partition: Partition): void {
     const { file } = partition;
     this.#open.delete(partition);
@@ -201,7 +211,7 @@ export class OpenFiles {
     }
   }
 
-  /** Closes a file whose folder was moved: SQLite then leaves it and its WAL as they are. */
+  /** Closes a file whose folder was moved: SQLite then leaves the file and its WAL as they are. */
   letGo(partition: Partition): void {
     const { file } = partition;
     this.#open.delete(partition);
@@ -214,7 +224,7 @@ export class OpenFiles {
   }
 }
 
-/** Of a partition that was empty so far. */
+/** Creates the file of a partition that was empty so far. */
 function makeFile(root: string, partition: Partition): void {
   makePartitionDirectory(root, newOf(partition));
   partition.hasFile = true;
@@ -226,7 +236,7 @@ function newOf({ keyspace, partition, incarnation, life, infoWhenClosed }: Parti
   return { keyspace, partition, incarnation, life, state };
 }
 
-/** Opens the current file of a partition and checks that it is the file of this partition. */
+/** Opens the current file of a partition and checks that it belongs to this partition. */
 function openPartitionFile(root: string, partition: Partition): PartitionFile {
   const { keyspace, incarnation } = partition;
   const name = join(
@@ -261,7 +271,7 @@ export function openDataFile(name: string): PartitionFile {
   const db = openSqlite(name);
   try {
     const file = new PartitionFile(db, isWalNew);
-    // It may be one of a thousand that are hardly used.
+    // It may be one of a thousand files that are hardly used.
     file.pageCache.trim();
     return file;
   } catch (error) {

@@ -1,5 +1,5 @@
-// Opens a partition database with the settings that every promise here rests on, and proves that
-// SQLite keeps them.
+// Opens a partition database with the settings that durability depends on, and proves that SQLite
+// applies them.
 import { CodedError } from '@ringwright/base/coded-error';
 import { fileCacheBytesMax } from '@ringwright/base/limits-store';
 import { once } from '@ringwright/base/once';
@@ -11,21 +11,21 @@ const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 
 const CACHE_KIB_MAX = fileCacheBytesMax / 1024;
 
-/** `read` is what SQLite must answer afterwards. */
+/** `read`: the value that SQLite must report afterwards. */
 interface Setting {
   readonly name: string;
   readonly set: string;
   readonly read: string | number;
 }
 
-// locking_mode comes first: set before the first access it keeps the WAL index in memory, so no
-// -shm file exists and any other process gets SQLITE_BUSY.
+// locking_mode comes first: set before the first access, it keeps the WAL index in memory. So no
+// -shm file exists, and any other process gets SQLITE_BUSY.
 const OF_THE_FILE: readonly Setting[] = [
   { name: 'locking_mode', set: 'EXCLUSIVE', read: 'exclusive' },
   { name: 'journal_mode', set: 'WAL', read: 'wal' },
 ];
 
-// NORMAL is safe here because the commit log is the durable copy until a checkpoint has synced the
+// NORMAL is safe here, because the commit log is the durable copy until a checkpoint has synced the
 // file.
 const OF_THE_BUILD: readonly Setting[] = [
   { name: 'synchronous', set: 'NORMAL', read: 1 },
@@ -37,7 +37,7 @@ const OF_THE_BUILD: readonly Setting[] = [
   { name: 'cache_size', set: `-${CACHE_KIB_MAX}`, read: -CACHE_KIB_MAX },
 ];
 
-// In one call: a statement for each would be garbage that the collector does not know the size of.
+// In one call: a statement for each would be garbage whose size the collector does not know.
 const SET_ALL = [...OF_THE_FILE.map(setting), giveCacheBack, ...OF_THE_BUILD.map(setting)].join(
   ' ',
 );
@@ -49,7 +49,7 @@ function setting({ name, set }: Setting): string {
 let isBuildProved = false;
 
 /**
- * Opens an existing file. Throws STORE_UNFIT when SQLite does not keep a setting, or SqliteError.
+ * Opens an existing file. Throws STORE_UNFIT when SQLite does not apply a setting, or SqliteError.
  */
 export function openSqlite(file: string): Database.Database {
   checkVersion();
@@ -57,7 +57,7 @@ export function openSqlite(file: string): Database.Database {
   try {
     db.exec(SET_ALL);
     for (const one of OF_THE_FILE) prove(db, one);
-    // What one file was granted every file is.
+    // A build setting that took effect for one file takes effect for every file.
     if (!isBuildProved) for (const one of OF_THE_BUILD) prove(db, one);
     isBuildProved = true;
     return db;
@@ -68,16 +68,19 @@ export function openSqlite(file: string): Database.Database {
 }
 
 function prove(db: Database.Database, { name, read: expected }: Setting): void {
-  // A build without memory mapping answers nothing at all for mmap_size, which is as good as 0.
+  // A build without memory mapping reports nothing for mmap_size, which is equivalent to 0.
   const read: unknown = db.pragma(name, { simple: true }) ?? 0;
   if (read === expected) return;
   const message = `${db.name}: ${name} is ${JSON.stringify(read)}, expected ${expected}`;
-  // The one setting that the file itself can refuse, when its header is damaged.
+  // The one setting that the file itself can refuse, if its header is damaged.
   if (name === 'journal_mode') throw new CodedError('PARTITION_DAMAGED', message);
   throw unfit(message);
 }
 
-/** Asked of an empty database: any SELECT reads the schema, and would be the first access. */
+/**
+ * Queries an empty database: in a real one any SELECT reads the schema and would be the first
+ * access.
+ */
 const checkVersion = once((): true => {
   const db = new Database(':memory:');
   const text = String(db.prepare('SELECT sqlite_version()').pluck().get());
@@ -96,8 +99,8 @@ function unfit(message: string): CodedError {
 }
 
 /**
- * Opens a file of unknown content to audit it: nothing in it may act, and nothing in it is changed.
- * `mappedBytes`: of the file, read as memory.
+ * Opens a file of unknown content for an audit: nothing in it may execute. The tables stay
+ * unchanged. `mappedBytes`: how much of the file is memory-mapped.
  */
 export function openUntrusted(file: string, mappedBytes = 0): Database.Database {
   const db = new Database(file, { fileMustExist: true, timeout: 0 });

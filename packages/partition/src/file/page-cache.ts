@@ -1,10 +1,10 @@
-// The pages of one open file that SQLite keeps in memory.
+// SQLite's page cache of one open file.
 import { fileCacheBytesMax } from '@ringwright/base/limits-store';
 import type { PreparedStatements } from './prepared-statements.ts';
 
 /**
- * SQLite takes 20 pages at once with the first page it caches, unless the cache is tiny just then.
- * With a thousand files open that is 60 MB for those that are hardly used.
+ * SQLite allocates 20 pages with the first page it caches, unless the cache is tiny at that moment.
+ * With a thousand files open that is 60 MB for files that are hardly used.
  */
 export const giveCacheBack = 'PRAGMA cache_size = 2; PRAGMA shrink_memory; PRAGMA user_version;';
 
@@ -16,14 +16,14 @@ export class PageCache {
     this.#sql = sql;
   }
 
-  /** Within a transaction it may take more. */
+  /** Sets the limit; within a transaction the cache may exceed it. */
   limit(bytesMax: number): void {
     if (bytesMax === this.#bytesMax) return;
     this.#bytesMax = bytesMax;
     if (!this.#sql.areUnmade) this.#sql.db.exec(this.#setLimit());
   }
 
-  /** Gives the memory of all pages back but the first's. */
+  /** Frees the memory of all pages except the first. */
   trim(): void {
     this.#sql.db.exec(`${giveCacheBack} ${this.#setLimit()}`);
   }

@@ -1,4 +1,4 @@
-// The folder of one partition: `CURRENT` names the incarnation whose `data.db` is the live one.
+// The folder of one partition. `CURRENT` names the incarnation whose `data.db` is in use.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,9 +14,9 @@ import { dataPaths, isIncarnation, isKeyspace, type PartitionPlace } from './dat
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
 
 const CURRENT = 'CURRENT';
-/** Before the incarnation, in a CURRENT that names a file which is not the one that was in use. */
+/** Prefix in a CURRENT that names a file which took the place of the one in use. */
 const REPLACED = 'replaced ';
-/** Before it, in a CURRENT of a folder that a power loss may take away or leave in part. */
+/** Prefix in the CURRENT of a folder that a power loss may remove or leave incomplete. */
 const NEW = 'new ';
 
 export function currentFile(directory: string): string {
@@ -28,8 +28,8 @@ export function currentText(incarnation: string): string {
 }
 
 /**
- * Makes the folder of a partition where it belongs, in one turn and without a sync. Until it is
- * finished the log has all of it, and a start begins with a new one.
+ * Creates the folder of a partition at its final path, in one turn and without a sync. Until it is
+ * finished the log has everything, and a start creates a new folder.
  */
 export function makePartitionDirectory(
   root: string,
@@ -40,12 +40,15 @@ export function makePartitionDirectory(
   const directory = join(home, options.incarnation);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(join(directory, 'data.db'), bytes, { mode: 0o600 });
-  // One that is there names a copy that is about to take the place of this file.
+  // An existing CURRENT names a copy that is about to take the place of this file.
   if (existsSync(currentFile(home))) return;
   writeFileSync(currentFile(home), newCurrentText(options.incarnation), { mode: 0o600 });
 }
 
-/** Makes it last, once its file is synced: from then on it counts, whatever else is on the disk. */
+/**
+ * Makes the folder durable after its file is synced. From then on it counts, whatever else is on
+ * the disk.
+ */
 export async function finishPartitionDirectory(home: string, incarnation: string): Promise<void> {
   await syncDirectory(join(home, incarnation));
   await syncDirectory(dirname(home));
@@ -59,14 +62,14 @@ export function newCurrentText(incarnation: string): string {
 
 export interface KeyspaceFolders {
   readonly root: string;
-  /** Their folders are on the disk for good: no part of the store removes one. */
+  /** Keyspaces whose folder is durable; no part of the store removes one. */
   readonly durableKeyspaces: Set<string>;
 }
 
 /**
- * A staged folder, which is durable with all that is in it, becomes the partition's; `syncPlaced`
- * makes its name last. False when the partition has a folder already. After that, and after a
- * failure, the staged folder is where it was.
+ * Moves a staged folder, durable with its content, to the partition's path; `syncPlaced` makes the
+ * new name durable. Resolves to false when the partition has a folder already. Then, and after a
+ * failure, the staged folder stays where it was.
  */
 export async function placePartitionDirectory(
   folders: KeyspaceFolders,
@@ -85,26 +88,26 @@ export async function placePartitionDirectory(
     const code = codeOf(error);
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
     if (code !== 'ENOENT' || !isKnown) throw error;
-    // Somebody else has removed it.
+    // Somebody else removed the keyspace's folder.
     durableKeyspaces.delete(keyspace);
     return placePartitionDirectory(folders, staged, place);
   }
   return true;
 }
 
-/** A failure leaves open whether the disk has the name. */
+/** After a failure it is unknown whether the disk has the name. */
 export function syncPlaced(root: string, { keyspace, partition }: PartitionPlace): Promise<void> {
   return syncDirectory(dirname(dataPaths.partition(root, keyspace, partition)));
 }
 
-/** Durable: every later start says that the file was replaced, and does not use it. */
+/** Durably marks the file as replaced, so that later starts do not use it. */
 export function noteReplaced(directory: string, incarnation: string): void {
   replaceOwnFileNow(currentFile(directory), `${REPLACED}${currentText(incarnation)}`);
 }
 
 /**
- * The incarnation in use. Throws PARTITION_DAMAGED when CURRENT is missing, unreadable or says that
- * the file was replaced.
+ * Returns the incarnation in use. Throws PARTITION_DAMAGED when CURRENT is missing, unreadable or
+ * marks the file as replaced.
  */
 export async function readCurrent(directory: string): Promise<string> {
   const text = await readFile(currentFile(directory), 'utf8').catch(() => '');
@@ -129,13 +132,15 @@ export async function readCurrent(directory: string): Promise<string> {
   });
 }
 
-/** Whether its CURRENT names an incarnation: else a line of EmptyPartitions says what it is. */
+/** Whether CURRENT names an incarnation. If not, a line of EmptyPartitions tells the state. */
 export async function isFinished(directory: string): Promise<boolean> {
   const text = await readFile(currentFile(directory), 'utf8').catch(() => '');
   return text.endsWith('\n') && isIncarnation(text.slice(0, -1));
 }
 
-/** Removes what a crash left beside the current incarnation: half-adopted copies and old files. */
+/**
+ * Removes what a crash left beside the current incarnation: copies not yet adopted, and old files.
+ */
 export async function removeLeftovers(
   directory: string,
   place: { incarnation: string; staging: string },
@@ -148,7 +153,7 @@ export async function removeLeftovers(
   }
 }
 
-/** Every partition folder of a data directory. Folders of other names are not touched. */
+/** Lists every partition folder of a data directory. Folders with other names are ignored. */
 export async function listPartitionDirectories(
   root: string,
 ): Promise<{ keyspace: string; partition: number; directory: string }[]> {

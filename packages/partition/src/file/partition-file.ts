@@ -1,5 +1,5 @@
-// One open partition file: last-write-wins rows, their numbering, and counters kept in the same
-// transaction. What is durable in the log waits in memory for its turn to be stored.
+// One open partition file: last-write-wins rows, their sequences, and counters kept in the same
+// transaction. Rows that are durable in the log wait in memory until they are flushed.
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
@@ -38,10 +38,10 @@ import { Watermarks } from './watermarks.ts';
 
 const APPLIED: WriteOutcome = { kind: 'applied' };
 const SAME: WriteOutcome = { kind: 'same' };
-/** From so many on, a transaction for their lookups pays. */
+/** From this number of rows on, one transaction for their lookups pays off. */
 const ROWS_IN_ONE_READ = 64;
 
-/** The one connection to a live partition file, of this thread; everything is synchronous. */
+/** The only connection to a live partition file. It belongs to this thread, and is synchronous. */
 export class PartitionFile {
   readonly watermarks: Watermarks;
   readonly promises: PreparedBallots;
@@ -52,18 +52,18 @@ export class PartitionFile {
   readonly wal: PartitionWal;
   readonly #sql: PreparedStatements;
   readonly #pending = new Memtable();
-  /** The row in the file; its marks may be ahead of it. */
+  /** The row in the file; the marks here may be ahead of it. */
   #meta: MetaRow;
-  /** How far: `more` is a barrier or a floor. */
+  /** Which marks here are ahead of the file; `more`: a barrier or a floor. */
   #marksAhead: 'nothing' | 'state' | 'more' = 'nothing';
-  /** Its counters with the pending rows. */
+  /** Counters including the pending rows. */
   #tally: Tally;
   readonly #info = new LatestInfo();
 
-  /** `isWalNew`: there was no WAL when the file was opened. */
+  /** `isWalNew`: no WAL existed when the file was opened. */
   constructor(tables: Database.Database | NewTables, isWalNew = false) {
     const isNew = 'make' in tables;
-    // Before any statement on its tables: these may not be ours.
+    // Before any statement on the tables, because they may be another program's.
     this.#meta = isNew ? tables.meta : readMeta(tables);
     this.#sql = new PreparedStatements(isNew ? tables.make : tables);
     this.wal = new PartitionWal(this.#sql, isWalNew);
@@ -83,13 +83,13 @@ export class PartitionFile {
     return this.#sql.areUnmade || this.#sql.db.memory;
   }
 
-  /** Statements over a file that has every row: pending ones are stored first. */
+  /** Statements over a file with every row: flushes pending rows first. */
   get sql(): PreparedStatements {
     this.flush();
     return this.#sql;
   }
 
-  /** Statements over the rows that the file itself has; pending ones are newer. */
+  /** Statements over the rows in the file itself; pending rows are newer. */
   get stored(): PreparedStatements {
     return this.#sql;
   }
@@ -110,7 +110,7 @@ export class PartitionFile {
     return marksOf(this.#meta);
   }
 
-  /** Rows and memory that wait to be stored. */
+  /** Rows that wait for a flush, and their memory. */
   get pending(): Pick<Memtable, 'size' | 'bytes' | 'find' | 'values'> {
     return this.#pending;
   }
@@ -119,21 +119,21 @@ export class PartitionFile {
     return this.#info.of(this.#meta, this.#tally);
   }
 
-  /** The row of a key, by byteText of that, where no look at the file is needed. */
+  /** Returns a key's row, by byteText of the key, if it is known without reading the file. */
   rowInMemory(name: string): PendingRow | CachedRow | undefined {
     return this.#pending.lend(name) ?? this.rowCache.find(name);
   }
 
-  /** Rows numbered above `seq`, in that order; null when the file has some of them. */
+  /** Returns the rows above `seq` in sequence order; null when the file has some of them. */
   pendingSince(seq: number): PendingRow[] | null {
     if (this.#meta.seq > seq) return null;
     return this.#pending.lendSince(seq);
   }
 
   /**
-   * Takes rows, each only if it is newer than what the key holds. A row that replaces another moves
-   * to a new sequence number, so that whoever follows the numbers sees it again. The next flush
-   * brings them to the file: the caller has them in a log, or flushes itself.
+   * Applies rows, each only if it is newer than what its key holds. A replaced row gets a new
+   * sequence, so that readers that follow sequences see it again. The next flush stores the rows;
+   * until then the caller has them in a log, or flushes itself.
    */
   apply(rows: readonly HashedRecord[]): WriteOutcome[] {
     const applied = (): WriteOutcome[] =>
@@ -150,7 +150,7 @@ export class PartitionFile {
     const name = byteText(row.key);
     const held = this.heldRow(row.key, name);
     if (held === null) {
-      // As if a tombstone of that stamp were here: it stands for all that were dropped.
+      // The floor acts like a tombstone of that stamp, in place of all dropped ones.
       const { floor_ms } = this.#meta;
       if (row.ms <= floor_ms) return { kind: 'stale', ms: floor_ms, tie: stampTieMax };
     } else {
@@ -172,11 +172,11 @@ export class PartitionFile {
     return APPLIED;
   }
 
-  /** The row of a key but for its value, which is not looked at. */
+  /** Returns a key's row without reading its value. */
   heldRow(key: Uint8Array, name = byteText(key)): HeldRow | null {
     const known = this.#pending.find(name) ?? this.rowCache.find(name);
     if (known !== undefined) return known;
-    if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
+    if (this.#meta.rows + this.#meta.tombstones === 0) return null; // empty: nothing to look up
     const row = this.#sql.of(statements.find).get(key);
     if (row === undefined) return null;
     const [seq, ms, tie, valueBytes, hash] = row;
@@ -189,7 +189,7 @@ export class PartitionFile {
     this.watermarks.confirm(peer, seq, this.#tally.seq);
   }
 
-  /** Takes what the log says of the file; it is stored with the next flush. */
+  /** Applies a change from the log; the next flush stores it. */
   change({ state, barrierMs, floorMs }: MarksChange): void {
     const meta = this.#meta;
     const barrier_ms = Math.max(meta.barrier_ms, barrierMs);
@@ -199,7 +199,7 @@ export class PartitionFile {
     this.#marksAhead = isOfState ? 'state' : 'more';
   }
 
-  /** Stores the pending rows, promises, watermarks and marks, in one transaction. */
+  /** Stores the pending rows, promises, watermarks and marks in one transaction. */
   flush(): void {
     const { promises, watermarks } = this;
     if (this.unflushed === 'nothing' && !watermarks.haveChanged) return;
@@ -222,7 +222,7 @@ export class PartitionFile {
     return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${what}`);
   }
 
-  /** Makes a copy this device's own: new names, no watermarks, the higher barrier of both. */
+  /** Makes a copy this device's own: new ids, no watermarks, the higher of both barriers. */
   takeOver(
     identity: Pick<MetaRow, 'incarnation' | 'life'> & Omit<PartitionMarks, 'floorMs'>,
   ): void {
@@ -239,10 +239,10 @@ export class PartitionFile {
   }
 
   /**
-   * Removes tombstones at or below the floor, which stands for them from now on, and records that
-   * had expired by then: those among the `limit` rows behind the sequence `after`, in one
-   * transaction. No index has them, so every row must be looked at. Returns the last one's
-   * sequence, or null when there are no more.
+   * Removes tombstones at or below the floor, which replaces them, and records that had expired by
+   * then: those among the `limit` rows behind the sequence `after`, in one transaction. No index
+   * has them, so each row is examined. Returns the last sequence examined, or null when no rows are
+   * left.
    */
   dropTombstones(after: number, limit: number): number | null {
     if (this.#tally.tombstones === 0 && !this.expiring.any) return null;
@@ -265,27 +265,27 @@ export class PartitionFile {
     return last;
   }
 
-  /** Moves the WAL into the file and syncs both; false when something kept it from finishing. */
+  /** Moves the WAL into the file and syncs both; false if it could not finish. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.flush();
     return this.wal.checkpoint(mode);
   }
 
   /**
-   * As PASSIVE, without waiting for the disk on this thread: see PartitionWal.checkpointAside. Rows
-   * that come meanwhile wait in memory, or overtake it.
+   * Like PASSIVE, without waiting for the disk on this thread: see PartitionWal.checkpointAside.
+   * Rows that arrive meanwhile wait in memory, or overtake the checkpoint.
    */
   checkpointAside(): Promise<boolean> {
     this.flush();
     return this.wal.checkpointAside();
   }
 
-  /** What the log has and the WAL has not; watermarks are not in the log. */
+  /** What the log has and the WAL lacks; watermarks are not in the log. */
   get unflushed(): 'nothing' | 'state' | 'more' {
     return this.#pending.size > 0 || this.promises.haveChanged ? 'more' : this.#marksAhead;
   }
 
-  /** Checkpoints and closes. Throws when that could not finish: the log must then stay. */
+  /** Checkpoints and closes. Throws if the checkpoint could not finish: the log must then stay. */
   close(): void {
     let complete = false;
     try {

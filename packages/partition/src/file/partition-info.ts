@@ -2,14 +2,15 @@
 import type { TombstoneMarks } from './tombstone-marks.ts';
 
 /**
- * filling: takes writes but lacks older records; ready: holds all that the device should hold.
- * lost: as filling, and of what it lacks this device has acknowledged some. (Releases that do not
- * know this state take such a file for damaged, and refill it.)
+ * filling: takes writes but lacks older records.
+ * ready: holds all that the device should hold.
+ * lost: like filling, but this device has acknowledged some of the records it lacks. (Releases that
+ * do not know this state treat such a file as damaged and refill it.)
  */
 export const partitionStates = ['filling', 'ready', 'lost'] as const;
 export type PartitionState = (typeof partitionStates)[number];
 
-/** What every request asks a partition first. */
+/** What every request checks first. */
 export interface PartitionMarks extends TombstoneMarks {
   readonly state: PartitionState;
 }
@@ -19,7 +20,7 @@ export interface PartitionInfo extends PartitionMarks {
   readonly partition: number;
   /** Random id of this life of the file: new on create and on every adopted copy. */
   readonly incarnation: string;
-  /** The highest sequence number given so far; 0 for an empty file. */
+  /** The highest sequence assigned so far; 0 for an empty file. */
   readonly seq: number;
   /** Records with a value. */
   readonly rows: number;

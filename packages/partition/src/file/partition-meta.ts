@@ -1,4 +1,4 @@
-// Reads and checks what a partition file says about itself, before anything in it is believed.
+// Reads and validates the meta row of a partition file before anything else in the file is trusted.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';
 import type Database from 'better-sqlite3';
@@ -54,11 +54,11 @@ export function readMeta(db: Database.Database): MetaRow {
 }
 
 export function marksOf({ state, barrier_ms, floor_ms }: MetaRow): PartitionMarks {
-  // readMeta let no other state in
+  // readMeta accepts no other state.
   return { state: state as PartitionState, barrierMs: barrier_ms, floorMs: floor_ms };
 }
 
-/** What the meta row says, with counters that may be ahead of it. */
+/** Combines the meta row with counters that may be ahead of it. */
 export function infoOf(meta: MetaRow, tally: Tally): PartitionInfo {
   const { keyspace, partition, incarnation } = meta;
   const { seq, rows, tombstones, bytes } = tally;
@@ -67,13 +67,14 @@ export function infoOf(meta: MetaRow, tally: Tally): PartitionInfo {
   return { keyspace, partition, incarnation, ...marksOf(meta), ...counts };
 }
 
-/** As infoOf, which is asked for often of files that seldom change. */
+/** Caches infoOf, which is called often for files that seldom change. */
 export class LatestInfo {
   #of: { readonly meta: MetaRow; readonly digest: Digest; readonly info: PartitionInfo } | null =
     null;
 
   of(meta: MetaRow, tally: Tally): PartitionInfo {
-    const { digest } = tally; // another object after each row
+    // The digest is a new object after each row.
+    const { digest } = tally;
     const latest = this.#of;
     if (latest?.meta === meta && latest.digest === digest) return latest.info;
     const info = infoOf(meta, tally);

@@ -1,13 +1,13 @@
-// The statements over the tables of a partition file.
+// The prepared statements over the tables of a partition file.
 import { assert } from '@ringwright/base/assert';
 import type Database from 'better-sqlite3';
 import type { Memtable, PendingRow } from './memtable.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 import type { MetaRow } from './schema.ts';
 
-/** seq, ms, tie, value length or null for a tombstone, hash. */
+/** A row without its value; value length null: a tombstone. */
 type HeldRow = [seq: number, ms: number, tie: number, valueBytes: number | null, hash: Buffer];
-/** A row whose key, hash and value are one piece of bytes: each piece costs 0.7 us. */
+/** A row whose key, hash and value are one blob: each blob costs 0.7 us. */
 export type JoinedRow = [
   seq: number,
   keyBytes: number,
@@ -20,9 +20,9 @@ export type JoinedRow = [
   bytes: Buffer,
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
-/** The value is left out. */
+/** A row without its value. */
 type LastRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
-/** Of the rows of a page: how many, bytes of keys and values, how many are gone, hashes. */
+/** Sums over the rows of a page: count, bytes of keys and values, how many are gone, hashes. */
 type SumRow = [
   count: number,
   bytes: number,
@@ -31,7 +31,7 @@ type SumRow = [
   highest: Buffer | null,
   hashes: Buffer | null,
 ];
-/** Key, hash and value of each row, one behind the other, and RowNumbers of each as JSON. */
+/** Key, hash and value of all rows concatenated, and RowNumbers of each row as JSON. */
 type TogetherRow = [bytes: Buffer, numbers: string];
 export type RowNumbers = [
   seq: number,
@@ -47,19 +47,19 @@ type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
 
 type Db = Database.Database;
 
-/** Of a long memtable so many rows go with one call; the statement takes 20 KiB. */
+/** Rows per call when a long memtable is stored; the statement takes 20 KiB. */
 const ROWS_OF_INSERT_MANY = 16;
 const ROWS_FOR_INSERT_MANY = 2_048;
 
-// Of bytes `||` makes text of the same bytes, whatever they are.
+// `||` of blobs gives text with the same bytes, whatever they are.
 const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
   CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records`;
 
-// `isGone` of record.ts says the same.
+// Must agree with `isGone` of record.ts.
 const SUMMED = `SELECT count(*), total(octet_length(key) + coalesce(octet_length(value), 0)),
   total(value IS NULL OR (expires_ms > 0 AND expires_ms <= ?)),
   min(key), max(key), CAST(group_concat(hash, '') AS BLOB)`;
-// A flipped bit may change a type: the casts keep JSON whole, and the hash tells.
+// A flipped bit may change a type. The casts keep the JSON valid, and the hash shows the damage.
 const TOGETHER = `SELECT CAST(group_concat(key || hash || coalesce(value, x''), '') AS BLOB),
   json_group_array(json_array(seq, octet_length(key), octet_length(value), CAST(ms AS INTEGER),
   CAST(tie AS INTEGER), CAST(expires_ms AS INTEGER), CAST(origin_ms AS INTEGER),
@@ -68,7 +68,7 @@ const IN_BOUNDS = 'FROM (SELECT * FROM records WHERE key >= ? AND key < ?';
 const UP = `${IN_BOUNDS} ORDER BY key LIMIT ?)`;
 const DOWN = `${IN_BOUNDS} ORDER BY key DESC LIMIT ?)`;
 
-/** Raw mode gives arrays, which cost less than objects. */
+/** Raw mode returns arrays, which cost less than objects. */
 export const statements = {
   find: (db: Db) =>
     db
@@ -76,7 +76,7 @@ export const statements = {
         'SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?',
       )
       .raw(),
-  // Most records neither expire nor have an origin, and each value bound costs 60 ns.
+  // Most records have neither expiry nor origin, and each bound value costs 60 ns.
   insert: (db: Db) =>
     db.prepare('INSERT INTO records (seq, key, ms, tie, value, hash) VALUES (?, ?, ?, ?, ?, ?)'),
   insertMany: (db: Db) =>
@@ -125,7 +125,7 @@ export const statements = {
          WHERE expires_ms > 0 AND expires_ms > ? AND expires_ms <= ? AND value IS NOT NULL`,
       )
       .pluck(),
-  /** When the last of so many expires, of those that do so in a time. */
+  /** The expiry of the n-th record, in expiry order, that expires within an interval. */
   expiryAt: (db: Db) =>
     db
       .prepare<unknown[], number>(
@@ -157,8 +157,8 @@ export const statements = {
 };
 
 /**
- * Of the `limit` rows behind a sequence those that a floor stands for, and the last one's sequence:
- * null where there are none.
+ * Among the `limit` rows behind a sequence, returns those that the floor covers, and the last row's
+ * sequence, null if there are no rows.
  */
 export function oldRows(
   sql: PreparedStatements,
@@ -169,7 +169,7 @@ export function oldRows(
   return { last, old: sql.of(statements.oldTombstones).all({ after, last, floor }) };
 }
 
-/** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */
+/** Inserts rows, or replaces those that they supersede. Returns the bytes of their values. */
 export function storeRows(sql: PreparedStatements, rows: Memtable): number {
   let valueBytes = 0;
   const isLong = rows.size >= ROWS_FOR_INSERT_MANY;
@@ -191,7 +191,7 @@ export function storeRows(sql: PreparedStatements, rows: Memtable): number {
   return valueBytes;
 }
 
-/** A new record that does not expire and has no origin. */
+/** Whether the row is new, does not expire and has no origin. */
 function isPlain({ replaces, expiresMs, origin }: PendingRow): boolean {
   return replaces === null && expiresMs === 0 && origin === null;
 }
@@ -204,7 +204,7 @@ export function storeCounters(
   sql.of(statements.setCounters).run(...counters);
 }
 
-/** The counters must follow, with the checksum over all. */
+/** The caller stores the counters next, with the checksum over everything. */
 export function storeMarks(
   sql: PreparedStatements,
   { state, barrier_ms, floor_ms }: MetaRow,

@@ -1,4 +1,4 @@
-// The write-ahead log of an open partition file: how long it is, and its way into the file.
+// The write-ahead log of an open partition file: its length, and its checkpoints.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { must } from '@ringwright/base/assert';
@@ -11,50 +11,50 @@ import { pageBytes } from './schema.ts';
 import { syncsOfSystem } from './syncs.ts';
 import { inTransaction, unsynced } from './transaction.ts';
 
-/** Of one transaction and of one row at the worst: a few pages each. */
+/** Upper bounds for one transaction and one row: a few pages each. */
 const BYTES_PER_TRANSACTION = 8_192;
 const BYTES_PER_ROW = 12_288;
 
 const NO_HEADER = Buffer.alloc(walHeaderBytes);
 
-/** `busy` is not 0 when it could not finish; frames in the WAL, and those that are in the file. */
+/** `busy` is not 0 if it could not finish; frames in the WAL, and those moved to the file. */
 type CheckpointRow = [busy: number, frames: number, moved: number];
 
 /** A checkpoint whose syncs run in the thread pool. */
 interface Aside {
-  /** What is being synced: the WAL, the file it went to, the WAL without its header. */
+  /** What is being synced: the WAL, the file, or the WAL without its header. */
   at: 'wal' | 'file' | 'header';
-  /** Somebody wrote to the file meanwhile, or closed it. */
+  /** Set when the file was written or closed meanwhile. */
   overtaken: boolean;
 }
 
-/** What writes to an open file, moves its WAL or closes it goes through here. */
+/** All writes, checkpoints and closes of an open file go through this class. */
 export class PartitionWal {
-  /** How often the file itself may have been written: nothing but a checkpoint does that. */
+  /** Number of times the file itself may have been written: only checkpoints write it. */
   checkpoints = 0;
-  /** Told of each page that a checkpoint is about to write. */
+  /** Notified of each page that a checkpoint is about to write. */
   readonly watchers = new Set<ChangedPages>();
   /** An upper bound of the bytes in the WAL, made exact when it grows large. */
   #bytes = 0;
   #aside: Aside | null = null;
-  /** There is none, or all of it is in the synced file and its header is gone from the disk. */
+  /** Whether no WAL exists, or all of it is in the synced file and its header is erased on disk. */
   #isVoid: boolean;
-  /** Only SQLite's own sync of a header, or ours of the folder, makes the name of a new one last. */
+  /** Whether the WAL's name is durable: by SQLite's sync of a header, or ours of the folder. */
   #isNamed: boolean;
-  /** A sync of the file has failed: whether the disk has what was moved nobody can say. */
+  /** A sync of the file has failed: it is unknown whether the disk has the moved pages. */
   #isLost = false;
   /** The WAL has a second name, so SQLite may remove the first. */
   #isKept = false;
   #isGivenUp = false;
   /**
-   * For syncs in the pool and here: Linux tells each descriptor of an error once. Open before the
-   * file is written, and until SQLite has closed it: closing any descriptor drops SQLite's locks.
+   * For syncs in the pool and here: Linux reports an error once per descriptor. Open from before
+   * the file is written until SQLite has closed it: closing any descriptor drops SQLite's locks.
    */
   readonly #fileFds: number[] = [];
   readonly #sql: PreparedStatements;
   readonly #syncs: typeof syncsOfSystem;
 
-  /** `isNew`: there was no WAL when the file was opened. */
+  /** `isNew`: no WAL existed when the file was opened. */
   constructor(sql: PreparedStatements, isNew: boolean, syncs = syncsOfSystem) {
     this.#sql = sql;
     this.#syncs = syncs;
@@ -62,32 +62,32 @@ export class PartitionWal {
     this.#isNamed = !isNew;
   }
 
-  /** Nothing of it is needed, whatever becomes of the machine. */
+  /** Whether nothing in the WAL is needed, even after a power loss. */
   get isVoid(): boolean {
     return this.#isVoid;
   }
 
-  /** Whether a write would wait for the disk now, or make a checkpoint worthless. */
+  /** Whether a write now would wait for the disk, or make a running checkpoint worthless. */
   get isAside(): boolean {
     return this.#aside !== null && !this.#aside.overtaken;
   }
 
-  /** A transaction that writes. */
+  /** Runs a transaction that writes. */
   write(work: () => void): void {
     this.#overtake();
     const { db } = this.#sql;
     if (!this.#isVoid) return inTransaction(db, work);
     this.#isVoid = false;
-    // SQLite would sync the new header, lest the old one vouch for what is left of its frames.
+    // Otherwise SQLite would sync the new header, so that the old one cannot validate old frames.
     unsynced(db, () => inTransaction(db, work));
   }
 
-  /** A transaction has changed so many rows. */
+  /** Counts a transaction that has changed so many rows. */
   noteTransaction(rows: number, valueBytes = 0): void {
     this.#bytes += BYTES_PER_TRANSACTION + rows * BYTES_PER_ROW + valueBytes;
   }
 
-  /** The file of it is at least so long. */
+  /** Returns a lower bound of the WAL file's length. */
   bytesMin(): number {
     if (this.#bytes === 0) return 0;
     const [, frames] = this.#run('NOOP');
@@ -95,8 +95,8 @@ export class PartitionWal {
   }
 
   /**
-   * How many bytes of it a reader of the file needs beside the file: both stay as they are until
-   * the next checkpoint. One that runs aside does not come to writing the file.
+   * Returns how many bytes of the WAL a reader needs beside the file. Both stay unchanged until the
+   * next checkpoint. A running checkpoint aside stops before it writes the file.
    */
   holdStill(): number {
     this.#checkKept();
@@ -105,25 +105,25 @@ export class PartitionWal {
     return frames === moved ? 0 : walHeaderBytes + frames * walFrameBytes;
   }
 
-  /** Moves it into the file and syncs both; false when something kept it from finishing. */
+  /** Moves the WAL into the file and syncs both; false if it could not finish. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.#overtake();
     return this.#checkpoint(mode);
   }
 
   /**
-   * The same without waiting for the disk on this thread. False as well when it was overtaken: what
-   * was written since may be in the WAL only. In this order, so that a power loss at any point
-   * leaves a whole WAL, or a whole file without a valid one: the WAL is synced, and its name when
-   * it is new; moved into the file; the file is synced; the WAL's header goes, and that is synced.
+   * The same without waiting for the disk on this thread. False also if it was overtaken: later
+   * writes may be in the WAL only. The order leaves a whole WAL, or a whole file without a valid
+   * WAL, after a power loss at any point: sync the WAL, and its name if it is new; move it into the
+   * file; sync the file; erase the WAL's header and sync that.
    */
   async checkpointAside(): Promise<boolean> {
-    // Another one runs, or none is wanted.
+    // Another checkpoint is running, or none is wanted.
     if (this.#aside !== null || this.#isGivenUp) return false;
     this.#checkKept();
     if (this.#isVoid) return true;
     const [, frames] = this.#run('NOOP');
-    // Nor is it void then: SQLite may never have synced the name of it.
+    // The WAL is not void then either: SQLite may never have synced its name.
     if (frames === 0) return true;
     const walFd = this.#openForSyncs();
     if (walFd === null) return false;
@@ -153,7 +153,7 @@ export class PartitionWal {
     }
   }
 
-  /** The WAL; null when there are no descriptors left. */
+  /** Opens the WAL; null when no descriptors are left. */
   #openForSyncs(): number | null {
     const { name } = this.#sql.db;
     try {
@@ -164,7 +164,7 @@ export class PartitionWal {
     }
   }
 
-  /** Who has given it up may have moved its folder away. */
+  /** After giveUp() the folder may have been moved away. */
   async #syncFolder(): Promise<void> {
     const { db } = this.#sql;
     try {
@@ -187,7 +187,7 @@ export class PartitionWal {
     }
   }
 
-  /** Who writes or closes comes first; but not to a WAL whose frames the file may still need. */
+  /** A writer or closer goes first, but not to a WAL whose frames the file may still need. */
   #overtake(): void {
     this.#checkKept();
     const aside = this.#aside;
@@ -202,16 +202,16 @@ export class PartitionWal {
     }
   }
 
-  /** All files are closed when a process ends. */
+  /** Every file is closed when a process ends. */
   readonly #overtakeAtExit = (): void => {
     try {
       this.#overtake();
     } catch {
-      // It ends, and the WAL is kept.
+      // The process ends, and the WAL is kept.
     }
   };
 
-  /** SQLite takes its WAL for done and removes it when it closes: it keeps a second name. */
+  /** SQLite considers its WAL finished and removes it on close, so the WAL gets a second name. */
   #lose(cause: unknown): CodedError {
     const { db } = this.#sql;
     if (!this.#isLost && db.open) {
@@ -220,7 +220,7 @@ export class PartitionWal {
         keepWal(db.name);
         this.#isKept = true;
       } catch {
-        // Then the file stays open.
+        // Without the second name the file stays open.
       }
     }
     return notSynced(db.name, cause);
@@ -230,7 +230,7 @@ export class PartitionWal {
     if (this.#isLost) throw notSynced(this.#sql.db.name);
   }
 
-  /** Whether half of `bytesMax` waits for a checkpoint. Asked at each write, so it seldom looks. */
+  /** Whether half of `bytesMax` waits for a checkpoint. Cheap enough to call at each write. */
   exceeds(bytesMax: number): boolean {
     if (this.#bytes <= bytesMax) return false;
     if (this.#sql.db.memory) return true;
@@ -239,7 +239,7 @@ export class PartitionWal {
     return this.#bytes * 2 > bytesMax;
   }
 
-  /** Closes the file. SQLite moves what it may still have to move, and removes the WAL. */
+  /** Closes the file. SQLite moves what is left in the WAL, and removes the WAL. */
   close(): void {
     try {
       if (!this.#isLost) this.#overtake();
@@ -248,13 +248,13 @@ export class PartitionWal {
     }
   }
 
-  /** Nothing of it need reach the disk any more, and its folder may be moved. */
+  /** Says that nothing in the WAL must reach the disk any more; its folder may be moved. */
   giveUp(): void {
     this.#isGivenUp = true;
     if (this.#aside !== null) this.#aside.overtaken = true;
   }
 
-  /** Closes a file that goes. SQLite syncs nothing of one that was given up and moved. */
+  /** Closes a file to be deleted. SQLite syncs nothing of a file that was given up and moved. */
   discard(): void {
     if (!this.#isGivenUp && !this.#sql.areUnmade) this.#sql.db.exec('PRAGMA synchronous = OFF');
     this.giveUp();

@@ -1,4 +1,4 @@
-// What a store keeps in memory for one partition it holds, whether its file is open or not.
+// In-memory state of one partition that a store holds, whether its file is open or not.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { SeenFiles } from './file-identity.ts';
 import type { MarksChange } from './marks-change.ts';
@@ -13,35 +13,36 @@ export const clean = Number.POSITIVE_INFINITY;
 export interface Partition {
   readonly keyspace: string;
   readonly partition: number;
-  /** From create to drop, over all adopted copies. Each frame of the log names it. */
+  /** From create to drop, over all adopted copies. Each log frame names it. */
   life: string;
   incarnation: string;
   file: PartitionFile | null;
-  /** What its names led to when it was opened or closed; null before the first time. */
+  /** The files its names led to when it was opened or closed; null before the first time. */
   seen: SeenFiles | null;
   /**
-   * On the disk. None is made before there is something to store: see EmptyPartitions. What is
-   * being filled has its rows in memory and in the log even then, and `file` is memory.
+   * Whether the partition has a file on disk. None is created before there is something to store:
+   * see EmptyPartitions. While a partition is filled without one, its rows are in memory and in the
+   * log, and `file` is a database in memory.
    */
   hasFile: boolean;
-  /** A power loss may take its folder away: the log has all of it, and EmptyPartitions its name. */
+  /** A power loss may remove its folder: the log has everything, and EmptyPartitions its line. */
   isNew: boolean;
   infoWhenClosed: PartitionInfo | null;
-  /** What the log says of the closed file, and the file not yet: it gets that when it is opened. */
+  /** Changes in the log that the closed file lacks; it gets them when it is opened. */
   unstored: MarksChange | null;
   /** While above 0 the file must not be closed: see `pinned`. */
   pins: number;
-  /** While above 0 another process reads the file: it is not checkpointed before it must be. */
+  /** While above 0 another process reads the file: checkpoints wait as long as they can. */
   held: number;
-  /** A checkpoint was due meanwhile: it comes when nobody holds the file any more. */
+  /** A checkpoint became due during a hold; it runs when the last hold ends. */
   isCheckpointDue: boolean;
-  /** Turn counter of the last use, for closing the least recently used. */
+  /** Turn counter of the last use, to close the least recently used file. */
   usedAt: number;
-  /** Number of the oldest log segment with writes that no checkpoint has synced; or `clean`. */
+  /** The oldest log segment with writes that no checkpoint has synced; or `clean`. */
   dirtySince: number;
-  /** The oldest segment that a copy will need when it takes the place of the file; or `clean`. */
+  /** The oldest segment that a copy will need when it replaces the file; or `clean`. */
   keptSince: number;
-  /** The segment whose dictionary has this partition, and its index there. */
+  /** The segment whose dictionary defines this partition, and its index there. */
   logSegment: number;
   logIndex: number;
   /** Why the file cannot be trusted. */
@@ -49,13 +50,13 @@ export interface Partition {
   /** Dropped: writes still in the log must not be applied. */
   gone: boolean;
   highestMs: number;
-  /** Since they were last counted: see storeRequests. */
+  /** Requests since the last count: see storeRequests. */
   requests: number;
-  /** Of late, a second. */
+  /** Recent requests per second. */
   requestRate: number;
-  /** For so long they have been counted. */
+  /** Milliseconds over which requests have been counted. */
   requestsMs: number;
-  /** This process has dropped all that this floor of this file stands for; null: not looked yet. */
+  /** The floor, and file, whose tombstones this process has dropped completely; null: none yet. */
   dropped: { readonly incarnation: string; readonly floorMs: number } | null;
 }
 
@@ -94,7 +95,7 @@ export function newPartition(place: {
   };
 }
 
-/** Its file stays open until the block is left that has this in use. */
+/** Keeps the partition's file open until the `using` block ends. */
 export function pinned(partition: Partition): Disposable {
   partition.pins += 1;
   return {
@@ -104,19 +105,19 @@ export function pinned(partition: Partition): Disposable {
   };
 }
 
-/** It was never given anything, or nothing that is not in its state. */
+/** Whether the partition has received nothing but changes of its state. */
 export function isEmpty({ hasFile, file }: Partition): boolean {
   return !hasFile && file === null;
 }
 
-/** For an error of its file; throws any other. */
+/** Marks a partition as damaged if the error is damage of its file; throws any other error. */
 export function noteDamage(partition: Partition, error: unknown): CodedError {
   if (!isDamage(error)) throw error;
   partition.damage ??= damageError(error, partition);
   return partition.damage;
 }
 
-/** A checkpoint has synced all that came before this segment of the log. */
+/** Notes that a checkpoint has synced everything before this segment of the log. */
 export function noteSynced(partition: Partition, segment = clean): void {
   if (!partition.isNew) partition.dirtySince = Math.max(partition.dirtySince, segment);
 }

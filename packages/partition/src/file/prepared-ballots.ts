@@ -1,5 +1,4 @@
-// The promises of a partition, by key: a record of the key that is stamped below its promise is
-// refused.
+// The promises of a partition, by key. A record of the key stamped below its promise is refused.
 import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { type HashedRecord } from './memtable.ts';
@@ -7,8 +6,8 @@ import type { PreparedStatements } from './prepared-statements.ts';
 import type { StoredPromise } from './record.ts';
 
 /**
- * Kept while no record has caught up with them, so there are few: all of them are in memory. They
- * are neither in the digest nor in the sequence: a promise is of one device.
+ * A promise is kept until a record catches up with it. So there are few, and all are in memory.
+ * They are neither in the digest nor in the sequence: a promise belongs to one device.
  */
 export class PreparedBallots {
   readonly #held = new Map<string, StoredPromise>();
@@ -34,8 +33,8 @@ export class PreparedBallots {
   }
 
   /**
-   * The promise that keeps a row out, or null. A row that passes is a promise itself, or says as
-   * much as the one there is, which then ends.
+   * Returns the promise that keeps a row out, or null. A row that passes either is a promise
+   * itself, or is at least as new as the key's promise, which then ends.
    */
   pass({ key, ms, tie, isPromise }: HashedRecord): Stamp | null {
     if (this.#held.size === 0 && !isPromise) return null;
@@ -48,7 +47,7 @@ export class PreparedBallots {
     return null;
   }
 
-  /** Takes all of them out, to be raised again later. */
+  /** Removes and returns all promises; the caller makes them again later. */
   takeAll(): StoredPromise[] {
     const all = this.all();
     for (const name of this.#held.keys()) this.#changed.add(name);
@@ -56,7 +55,7 @@ export class PreparedBallots {
     return all;
   }
 
-  /** Stores what has changed, within a transaction of the caller's; how many rows it changed. */
+  /** Stores the changes within the caller's transaction. Returns the number of rows changed. */
   flush(): number {
     const rows = this.#changed.size;
     if (rows === 0) return 0;

@@ -1,18 +1,19 @@
-// The tables of one open file, and its prepared statements, each made at its first use.
+// The tables of one open file, and its prepared statements, each prepared at first use.
 import type Database from 'better-sqlite3';
 
 type Prepare<Row> = (db: Database.Database) => Database.Statement<unknown[], Row>;
 
 /**
- * One takes 5 KiB, and a device may have a thousand files open. They are found by the function that
- * makes them, which all files share: a closure of each for each file took 4 KiB more.
+ * A statement takes 5 KiB, and a device may have a thousand files open. Statements are found by the
+ * function that prepares them, which all files share: a closure per file and statement took 4 KiB
+ * more.
  */
 export class PreparedStatements {
   readonly #make: () => Database.Database;
   #db: Database.Database | null;
   readonly #prepared = new Map<Prepare<unknown>, Database.Statement<unknown[], unknown>>();
 
-  /** Those of a partition in memory are made when something is stored in them. */
+  /** A function creates the tables of a partition in memory when something is stored in them. */
   constructor(tables: Database.Database | (() => Database.Database)) {
     this.#make = typeof tables === 'function' ? tables : () => tables;
     this.#db = typeof tables === 'function' ? null : tables;
@@ -23,14 +24,14 @@ export class PreparedStatements {
     return this.#db;
   }
 
-  /** Nothing was ever stored in them. */
+  /** Whether nothing was ever stored in the tables. */
   get areUnmade(): boolean {
     return this.#db === null;
   }
 
   of<Row>(prepare: Prepare<Row>): Database.Statement<unknown[], Row> {
     const known = this.#prepared.get(prepare);
-    // Only its own statement is kept by a function.
+    // Each function maps to the statement that it prepared.
     if (known !== undefined) return known as Database.Statement<unknown[], Row>;
     const made = prepare(this.db);
     this.#prepared.set(prepare, made);

@@ -1,4 +1,4 @@
-// Finds the partitions of a data directory when it is opened, and what a crash left beside them.
+// Finds the partitions of a data directory at start, and what a crash left beside them.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -16,8 +16,8 @@ import {
 import { Registry } from './registry.ts';
 
 /**
- * Opens every file once. Damaged ones are kept in the registry with the reason, and are not
- * touched. A folder that was not finished is removed: the log has all of it.
+ * Opens every file once. Damaged files stay untouched; the registry has them with the reason. An
+ * unfinished folder is removed: the log has all its content.
  */
 export async function readPartitions(
   root: string,
@@ -36,7 +36,7 @@ export async function readPartitions(
   return registry;
 }
 
-/** One that has no file, and gets one when there is something to store. */
+/** Returns a partition without a file; it gets one when there is something to store. */
 export function emptyPartition({ keyspace, partition, life, state }: EmptyPartition): Partition {
   const entry = newPartition({ keyspace, partition, incarnation: life });
   entry.life = life;
@@ -45,7 +45,10 @@ export function emptyPartition({ keyspace, partition, life, state }: EmptyPartit
   return entry;
 }
 
-/** Whether a crash left it before it counted: its line among the empty partitions says what it is. */
+/**
+ * Whether a crash left the folder before it counted. Its line among the empty partitions then has
+ * its state.
+ */
 export async function isUnfinished(
   place: { keyspace: string; partition: number; directory: string },
   empties: EmptyPartitions,

@@ -1,4 +1,4 @@
-// Reads records out of an open partition file. Each is compared with its hash first.
+// Reads records from an open partition file, and compares each with its hash.
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { rowHashBytes } from './digest.ts';
@@ -19,7 +19,10 @@ export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord |
   return row;
 }
 
-/** Records with a sequence above `seq`, lowest first. What waits in memory is not stored for it. */
+/**
+ * Returns records with a sequence above `seq`, lowest first. Flushes pending rows only if the file
+ * is needed too.
+ */
 export function recordsSince(
   file: PartitionFile,
   seq: number,
@@ -31,7 +34,7 @@ export function recordsSince(
   return storedSince(file, seq, bounds);
 }
 
-/** Of what the file itself has; what waits in memory is left out, and may be newer. */
+/** Reads only what the file itself has; pending rows are left out and may be newer. */
 export function storedSince(
   file: PartitionFile,
   seq: number,
@@ -50,7 +53,7 @@ function bytesOf({ key, value }: HashedRow): number {
 
 const asItIs = (row: PendingRow): HashedRow => row;
 
-/** As recordsSince without the values; the hash needs these, so it is not compared. */
+/** Like recordsSince without the values. The hashes cover the values, so they are not compared. */
 export function stampsSince(
   file: PartitionFile,
   seq: number,
@@ -77,7 +80,7 @@ function page<Raw, Row extends { readonly seq: number }>(
     if (full && rows.length > 0) return { rows, lastSeq: rows.at(-1)?.seq ?? 0, more: true };
     rows.push(row);
   }
-  // Without more rows the whole file is covered, also the numbers whose rows have moved on.
+  // Without more rows the page covers the whole file, including sequences whose rows were replaced.
   return { rows, lastSeq: file.seq, more: false };
 }
 

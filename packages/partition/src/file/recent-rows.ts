@@ -1,20 +1,21 @@
-// Sums of the rows that a partition was given in the last seconds, by the second of their stamps.
-// Two holders with equal sums were given the same, and need not tell each other every key. Pure.
+// Sums of the rows that a partition received in the last seconds, grouped by the second of their
+// stamps. Two holders with equal sums received the same rows, and need not send each other every
+// key. Pure.
 import { recentSpanMs, recentSpansMax } from '@ringwright/base/limits';
 import { type Digest, emptyDigest, formatDigest, toggleRow } from './digest.ts';
 import type { HashedRecord } from './memtable.ts';
 import type { WriteOutcome } from './record.ts';
 
-/** All records with stamps in one span of time, those included that were too old to be stored. */
+/** All records with stamps in one span of time, including those that were too old to be stored. */
 interface RecentSpan {
-  /** Stamps of `id * recentSpanMs` and on. */
+  /** The span begins at stamp `id * recentSpanMs`. */
   readonly id: number;
   /**
-   * XOR of the row hashes, 16 hex digits. A record that came twice may cancel itself out, but what
-   * a key holds now has come once: the same again is not counted.
+   * XOR of the row hashes, 16 hex digits. A record that arrives twice may cancel itself out, but a
+   * key's present record is counted once: a repeat of the same stamp is not counted.
    */
   readonly sum: string;
-  /** Sequences of the first and the last one stored; null when none was. */
+  /** Sequences of the first and the last stored row; null when none was stored. */
   readonly seqs: readonly [first: number, last: number] | null;
 }
 
@@ -30,20 +31,20 @@ interface Span {
   last: number;
 }
 
-/** Lives as long as the file is open: what came before counts as unknown. */
+/** Exists as long as the file is open; earlier rows count as unknown. */
 export class RecentRows {
   #trackedFrom: number;
   readonly #spans = new Map<number, Span>();
 
-  /** `seq`: the highest of the file so far. */
+  /** `seq`: the highest sequence of the file so far. */
   constructor(seq: number) {
     this.#trackedFrom = seq + 1;
   }
 
-  /** A row was given; `seq` is its own when it was stored. */
+  /** Counts a row that was received; `seq` is its sequence if it was stored. */
   note({ ms, hash, isPromise }: HashedRecord, { kind }: WriteOutcome, seq: number): void {
     const isStored = kind === 'applied';
-    // The same again was counted when it first came, a promised one may come again.
+    // A repeat was counted when it first arrived, and a row kept out by a promise may arrive again.
     if (isPromise || (!isStored && kind !== 'stale')) return;
     const span = this.#spanOf(Math.floor(ms / recentSpanMs));
     if (span === null) {
@@ -56,7 +57,7 @@ export class RecentRows {
     span.last = seq;
   }
 
-  /** Null for one before those that are kept. */
+  /** Null for a span older than those that are kept. */
   #spanOf(id: number): Span | null {
     const known = this.#spans.get(id);
     if (known !== undefined) return known;

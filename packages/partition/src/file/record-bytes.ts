@@ -1,5 +1,5 @@
-// The bytes of a record in the commit log, which are also those that its hash is taken over, and
-// that travel in a packed partition: a change is one of the wire, too. Pure.
+// The bytes of a record in the commit log. The row hash covers the same bytes, and packed
+// partitions carry them: a change here changes the wire format too. Pure.
 import { createHash, hash } from 'node:crypto';
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
@@ -7,9 +7,9 @@ import { rowHashBytes } from './digest.ts';
 import type { HashedRecord } from './memtable.ts';
 import type { RecordContent, Write } from './record.ts';
 
-// key length 2 | key | ms 6 | tie 5 | flags 1 | expiry 6? | origin ms 6, tie 5? | value.
-// All numbers are big-endian. A record without expiry and origin has the bytes, and the hash, that
-// it had before there were any.
+// key length 2 | key | ms 6 | tie 5 | flags 1 | expiry 6? | origin ms 6, tie 5? | value. All
+// numbers are big-endian. A record without expiry and origin has the same bytes and hash as before
+// these fields existed.
 const FIXED_BYTES = 14;
 const STAMP_AND_FLAGS_BYTES = 12;
 const EXPIRY_BYTES = 6;
@@ -19,7 +19,7 @@ const EXPIRES = 2;
 const ORIGIN = 4;
 const PROMISE = 8;
 
-/** What can be encoded: a record, or a write that leaves out what it does not need. */
+/** A record, or a write that leaves out the fields it does not need. */
 export type EncodableRecord = Omit<Write, 'keyspace' | 'partition'>;
 
 export function recordLength({ key, value, expiresMs, origin }: EncodableRecord): number {
@@ -27,7 +27,7 @@ export function recordLength({ key, value, expiresMs, origin }: EncodableRecord)
   return FIXED_BYTES + key.length + options + (value === null ? 0 : value.length);
 }
 
-/** Writes the record at `offset`, which must leave recordLength bytes; returns the end offset. */
+/** Writes the record at `offset`, where recordLength bytes must be free. Returns the end offset. */
 export function encodeRecord(record: EncodableRecord, target: Buffer, offset: number): number {
   const at = encodeHead(record, target, offset);
   if (record.value === null) return at;
@@ -35,7 +35,7 @@ export function encodeRecord(record: EncodableRecord, target: Buffer, offset: nu
   return at + record.value.length;
 }
 
-/** All but the value. */
+/** Writes everything but the value. */
 function encodeHead(record: EncodableRecord, target: Buffer, offset: number): number {
   const { key, ms, tie, expiresMs, origin } = record;
   target.writeUInt16BE(key.length, offset);
@@ -76,14 +76,14 @@ function optionBytes(flags: number): number {
   return (flags & EXPIRES ? EXPIRY_BYTES : 0) + (flags & ORIGIN ? ORIGIN_BYTES : 0);
 }
 
-/** The record in [start, end), which must be one, as views into `source`. */
+/** Decodes the record in [start, end), which must be valid, as views into `source`. */
 export function decodeRecord(source: Buffer, start: number, end: number): HashedRecord {
   const isPromise = ((source[stampAt(source, start) + 11] ?? 0) & PROMISE) !== 0;
   const hash = hashRecordBytes(source.subarray(start, end));
   return { ...decodeContent(source, start, end), isPromise, hash };
 }
 
-/** As decodeRecord, without what is not stored, and without the hash. */
+/** Like decodeRecord, without the fields that are not stored and without the hash. */
 export function decodeContent(
   source: Buffer,
   start: number,
@@ -106,7 +106,7 @@ export function decodeContent(
   };
 }
 
-/** Of records in one piece: each is behind its length. */
+/** In a pack each record follows its length. */
 const LENGTH_BYTES = 4;
 
 export function packRecords(records: readonly EncodableRecord[]): Buffer {
@@ -121,7 +121,10 @@ export function packRecords(records: readonly EncodableRecord[]): Buffer {
   return packed;
 }
 
-/** In their order, with views of `packed` and fresh hashes; null when these are no whole records. */
+/**
+ * Returns the records in order, as views of `packed` with computed hashes; null if the bytes are
+ * not whole records.
+ */
 export function unpackRecords(packed: Uint8Array): HashedRecord[] | null {
   const source = asBuffer(packed);
   const records: HashedRecord[] = [];
@@ -141,7 +144,7 @@ export function hashRecordBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary').slice(0, 8), 'latin1');
 }
 
-/** From here on a hash object costs less than a copy. */
+/** From this size on a hash object costs less than a copy. */
 const LONG_VALUE_BYTES = 16 * 1024;
 
 let scratch = Buffer.allocUnsafe(4096);
@@ -154,7 +157,7 @@ export function hashRecord(record: RecordContent): Buffer {
   return hashRecordBytes(scratch.subarray(0, encodeRecord(record, scratch, 0)));
 }
 
-/** The same, without copying the value. */
+/** The same hash, without copying the value. */
 function hashLong(record: RecordContent, value: Uint8Array): Buffer {
   const head = Buffer.allocUnsafe(recordLength(record) - value.length);
   encodeHead(record, head, 0);
@@ -162,8 +165,8 @@ function hashLong(record: RecordContent, value: Uint8Array): Buffer {
 }
 
 /**
- * Whether a stored row is a record at all and matches its hash; a flipped bit may change even its
- * types.
+ * Whether a stored row is a valid record and matches its hash. A flipped bit may change even its
+ * column types.
  */
 export function matchesHash(record: RecordContent, rowHash: Buffer): boolean {
   const { key, value, expiresMs, origin } = record;

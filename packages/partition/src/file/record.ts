@@ -11,16 +11,16 @@ export interface Write extends Stamp {
   readonly value: Uint8Array | null;
   /** Unix ms from which the record counts as deleted; 0 or absent: never. */
   readonly expiresMs?: number | undefined;
-  /** As StoredRecord.origin. */
+  /** See RecordContent.origin. */
   readonly origin?: Stamp | null | undefined;
   /**
-   * No record but a promise, durable like one: none of this key stamped below it is taken from now
-   * on. Its value is null.
+   * Not a record but a promise, as durable as a record: from now on no record of this key stamped
+   * below it is accepted. Its value is null.
    */
   readonly isPromise?: boolean | undefined;
 }
 
-/** What became of a write, once it is durable. */
+/** The result of a write, once it is durable. */
 export type WriteOutcome =
   /** The record now holds this write. */
   | { readonly kind: 'applied' }
@@ -28,7 +28,7 @@ export type WriteOutcome =
   | { readonly kind: 'same' }
   /** The record holds something newer, with this stamp. */
   | { readonly kind: 'stale'; readonly ms: number; readonly tie: number }
-  /** A promise with this stamp, which is higher, keeps it out. */
+  /** A promise with this higher stamp keeps the write out. */
   | { readonly kind: 'promised'; readonly ms: number; readonly tie: number }
   /** This device has no file of the partition. */
   | { readonly kind: 'absent' };
@@ -37,16 +37,16 @@ export type WriteOutcome =
 export interface RecordContent extends Stamp {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
-  /** Unix ms from which it counts as deleted; 0: never. */
+  /** Unix ms from which the record counts as deleted; 0: never. */
   readonly expiresMs: number;
   /**
-   * The stamp it was first written with, when it was stored again under a higher one without being
-   * changed; null: its own.
+   * The stamp it was first written with, if it was stored again unchanged under a higher one; null:
+   * its own stamp.
    */
   readonly origin: Stamp | null;
 }
 
-/** As stored: `seq` numbers the writes of one incarnation. */
+/** A record as stored: `seq` numbers the writes of one incarnation. */
 export interface StoredRecord extends RecordContent {
   readonly key: Buffer;
   readonly value: Buffer | null;
@@ -54,7 +54,7 @@ export interface StoredRecord extends RecordContent {
 }
 
 export interface HashedRow extends StoredRecord {
-  /** The row hash: equal ones mean equal records. */
+  /** The row hash: equal hashes mean equal records. */
   readonly hash: Buffer;
 }
 
@@ -78,14 +78,16 @@ export interface StoredStamp extends Stamp {
   readonly seq: number;
 }
 
-/** Part of a partition in sequence order. `lastSeq` is where to go on; `more` says whether to. */
+/**
+ * Part of a partition in sequence order. The next page begins after `lastSeq` if `more` is true.
+ */
 export interface RowsPage<Row> {
   readonly rows: readonly Row[];
   readonly lastSeq: number;
   readonly more: boolean;
 }
 
-/** How much of a partition to answer at once; at least one row is always given. */
+/** Limits of one page; it has at least one row all the same. */
 export interface PageBounds {
   readonly rowsMax: number;
   readonly bytesMax: number;

@@ -1,9 +1,9 @@
-// The partitions a store holds, found by keyspace and number, and which of them have changed.
+// The partitions that a store holds, by keyspace and number, and which of them have changed.
 import type { Partition } from './partition.ts';
 
 interface Keyspace {
   readonly partitions: Map<number, Partition>;
-  /** Numbers of those that got records, another state or another file. */
+  /** Numbers of partitions that got records, a new state or a new file. */
   touched: Set<number>;
 }
 
@@ -23,23 +23,23 @@ export class Registry {
     this.touch(partition);
   }
 
-  /** It is not found from here on. A crash may still find its file, so the log stays. */
+  /** Removes a partition from lookups. A crash may still bring its file back, so its log stays. */
   leave(partition: Partition): void {
     this.#keyspaces.get(partition.keyspace)?.partitions.delete(partition.partition);
     this.#leaving.add(partition);
   }
 
-  /** No crash finds its file any more. */
+  /** Called when no crash can bring the partition's file back any more. */
   left(partition: Partition): void {
     this.#leaving.delete(partition);
   }
 
-  /** It has other records, another state or another file than before. */
+  /** Notes that a partition got records, a new state or a new file. */
   touch({ keyspace, partition }: Partition): void {
     this.#keyspaces.get(keyspace)?.touched.add(partition);
   }
 
-  /** Those that were touched since this was asked the last time. */
+  /** Returns the partitions touched since the last call. */
   takeTouched(keyspace: string): ReadonlySet<number> {
     const found = this.#keyspaces.get(keyspace);
     const touched = found?.touched ?? new Set<number>();
@@ -51,7 +51,7 @@ export class Registry {
     for (const { partitions } of this.#keyspaces.values()) yield* partitions.values();
   }
 
-  /** Those whose writes the log must keep until they are in synced files. */
+  /** The partitions whose writes the log must keep until they are in synced files. */
   *needingLog(): IterableIterator<Partition> {
     yield* this.all();
     yield* this.#leaving;

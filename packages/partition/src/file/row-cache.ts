@@ -1,44 +1,44 @@
-// Rows of one partition file that were read of late. Who asks for one again needs no SQLite, and no
-// hash of its bytes.
+// Recently read rows of one partition file. Reading one again needs neither SQLite nor a hash of
+// its bytes.
 import { rowCachesBytesMax } from '@ringwright/base/limits-store';
 import type { HeldRow } from './memtable.ts';
 import type { HashedRow, StoredRecord } from './record.ts';
 import { decodeContent, encodeRecord, recordLength } from './record-bytes.ts';
 
-/** As the file has it: `replaces` is its own number. */
+/** A row as the file has it: `replaces` is its own sequence. */
 export interface CachedRow extends StoredRecord, HeldRow {}
 
-/** For a longer value SQLite takes little beside what its bytes take. */
+/** For longer values SQLite's overhead is small compared with the bytes themselves. */
 const VALUE_BYTES_MAX = 4 * 1024;
-/** What a row takes besides its bytes: a view of them, its key as text, its place in a map. */
+/** Memory per row besides its bytes: a view of them, its key as text, its map entry. */
 const ROW_OVERHEAD_BYTES = 200;
-/** Rows share pieces of memory: as objects with bytes of their own they take 1.8 KB each. */
+/** Rows share chunks of memory: with a buffer of its own each would take 1.8 KB. */
 const PIECE_BYTES_MAX = 16 * 1024;
-/** So many at least, since the cache has only 8 KiB where thousands of files are open. */
+/** Minimum number of chunks, since a cache has only 8 KiB where thousands of files are open. */
 const PIECES = 4;
 
-// sequence number 6 | row hash 8 | record, big-endian.
+// sequence 6 | row hash 8 | record, big-endian.
 const HASH_AT = 6;
 const RECORD_AT = 14;
 
 /**
- * A row moves to the young generation when it is asked for. When that has half of the bytes, it
- * takes the place of the old one, whose rows are gone.
+ * A generational cache. A row that is read moves to the young generation. When that has half of the
+ * bytes, it replaces the old generation, whose rows are discarded.
  */
 export class RowCache {
   #young = new Map<string, Buffer>();
   #old = new Map<string, Buffer>();
   #youngBytes = 0;
   #bytesMax = rowCachesBytesMax;
-  /** What is free of the last piece. */
+  /** The unused rest of the last chunk. */
   #free = Buffer.alloc(0);
 
-  /** Of both generations, about. */
+  /** Approximate bytes of both generations. */
   limit(bytesMax: number): void {
     this.#bytesMax = bytesMax;
   }
 
-  /** By byteText of the key. */
+  /** Looks up by byteText of the key. */
   find(name: string): CachedRow | undefined {
     const young = this.#young.get(name);
     if (young !== undefined) return decode(young);
@@ -49,7 +49,7 @@ export class RowCache {
     return row;
   }
 
-  /** Takes a row as the file has it. */
+  /** Caches a row as the file has it. */
   keep(name: string, row: HashedRow): void {
     if ((row.value?.length ?? 0) > VALUE_BYTES_MAX) return;
     const bytes = this.#take(RECORD_AT + recordLength(row));
@@ -64,7 +64,7 @@ export class RowCache {
     this.#youngBytes = 0;
   }
 
-  /** No piece is used twice: who was given a row may still be reading it. */
+  /** No chunk is reused: a caller may still be reading a row in it. */
   #take(bytes: number): Buffer {
     if (bytes > this.#free.length) {
       const piece = Math.min(PIECE_BYTES_MAX, Math.floor(this.#bytesMax / PIECES));
@@ -75,13 +75,13 @@ export class RowCache {
     return taken;
   }
 
-  /** The file is about to have another row of this key. */
+  /** Called when the file is about to get another row of this key. */
   forget(name: string): void {
     if (this.#young.size > 0) this.#young.delete(name);
     if (this.#old.size > 0) this.#old.delete(name);
   }
 
-  /** Gives all of it back. */
+  /** Frees everything. */
   clear(): void {
     if (this.#youngBytes === 0 && this.#old.size === 0) return;
     this.#young = new Map();

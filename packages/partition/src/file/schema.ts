@@ -1,14 +1,14 @@
-// The tables of a partition file, and the numbers by which such a file is known. Pure.
+// The tables of a partition file, and the numbers that identify such a file. Pure.
 import { crc32 } from 'node:zlib';
 
 /** "RWPF" in the SQLite header: a file of another program is refused, not misread. */
 export const applicationId = 0x52575046;
-/** That of release 0.1.0. */
+/** File format since release 0.1.0. */
 export const schemaVersion = 3;
-/** SQLite's default: 1 and 2 KiB showed no gain that outlasts the noise: tools/bench/RESULTS.md. */
+/** SQLite's default: 1 and 2 KiB showed no gain beyond the noise: tools/bench/RESULTS.md. */
 export const pageBytes = 4_096;
 
-/** Exactly the text that sqlite_schema must hold; compared when a copy is received. */
+/** Exactly the text that sqlite_schema must contain; compared whenever a file is opened. */
 export const schemaStatements = [
   table('meta', [
     'id INTEGER PRIMARY KEY CHECK (id = 1)',
@@ -40,7 +40,7 @@ export const schemaStatements = [
     'tie INTEGER NOT NULL',
     'value BLOB',
     'hash BLOB NOT NULL',
-    // 0: it never expires; it has the stamp it was first written with.
+    // Defaults of 0: the record never expires, and its origin is its own stamp.
     'expires_ms INTEGER NOT NULL DEFAULT 0',
     'origin_ms INTEGER NOT NULL DEFAULT 0',
     'origin_tie INTEGER NOT NULL DEFAULT 0',
@@ -67,13 +67,13 @@ export interface MetaRow {
   readonly bytes: number;
   readonly digest: string;
   readonly highest_ms: number;
-  /** Promised: no new record stamped at or below it is taken from a coordinator. */
+  /** This device has promised to accept no new record stamped at or below it from a coordinator. */
   readonly barrier_ms: number;
-  /** Every key that is not here was deleted at this ms; 0 while no tombstone was dropped. */
+  /** Every key that is not here counts as deleted at this ms; 0 if no tombstone was dropped yet. */
   readonly floor_ms: number;
   /**
-   * CRC32 over all fields above: a flipped `life` would lose log frames, a flipped `seq` reuse
-   * numbers.
+   * CRC32 over all fields above: a flipped `life` would lose log frames, a flipped `seq` would
+   * reuse sequences.
    */
   readonly checksum: number;
 }

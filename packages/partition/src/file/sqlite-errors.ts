@@ -1,41 +1,39 @@
-// What SQLite throws: a file that cannot be trusted, a disk that failed, or a bug of ours. Pure.
+// Classifies SQLite's errors: a file that cannot be trusted, a failed disk, or a bug of ours. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 
-// A constraint can only fail when an index or a counter is not what this program wrote.
+// A constraint fails only if an index or a counter is not what this program wrote.
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH|CONSTRAINT)/;
 
 /**
- * Whether the error speaks of one file's content; every other error puts the whole disk in doubt.
+ * Whether the error concerns one file's content. Every other error casts doubt on the whole disk.
  */
 export function isDamage(error: unknown): boolean {
   if (error instanceof CodedError) return error.code === 'PARTITION_DAMAGED';
   return DAMAGE.test(codeOf(error));
 }
 
-/** Whether it has put the disk in doubt already: a sync of ours that failed, or the store. */
+/** Whether the error already stands for a failed store or a failed sync of ours. */
 export function isStoreFailure(error: unknown): boolean {
   return error instanceof CodedError && error.code === 'STORE_FAILED';
 }
 
-/**
- * Whether SQLite, and behind it the disk, could not do what was asked; bad arguments are not that.
- */
+/** Whether the error comes from SQLite, or from the disk behind it, and not from bad arguments. */
 export function isSqliteError(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_');
 }
 
-/** Whether the disk does not give back what a file holds: another disk may have it. */
+/** Whether the disk cannot read back what a file holds: another disk may have it. */
 export function isUnreadable(error: unknown): boolean {
   return /^SQLITE_IOERR_(READ|SHORT_READ|CORRUPTFS)$/.test(codeOf(error));
 }
 
-/** What comes when the process is out of file descriptors, among other things. */
+/** Whether a file could not be opened, for example because the process is out of descriptors. */
 export function isCannotOpen(error: unknown): boolean {
   return /^(SQLITE_CANTOPEN|EMFILE$|ENFILE$)/.test(codeOf(error));
 }
 
-/** Any damage as PARTITION_DAMAGED, with the original as cause. */
+/** Returns any damage as PARTITION_DAMAGED, with the original as cause. */
 export function damageError(
   error: unknown,
   place: { keyspace: string; partition: number },

@@ -1,9 +1,9 @@
-// How a file and its folder are made to last; tests hold a sync up, or make it fail.
+// The syncs of files and folders; tests replace them to delay one or make it fail.
 import { fdatasync, fdatasyncSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { syncDirectory } from '@ringwright/node/durable-files';
 
-/** fdatasync, in the pool and on this thread, and the sync of a folder. */
+/** fdatasync in the thread pool and on this thread, and fsync of a folder. */
 export const syncsOfSystem = {
   inPool: promisify(fdatasync),
   here: fdatasyncSync,

@@ -1,8 +1,8 @@
-// The counters of a partition as writes change them, ahead of the row of `meta` that stores them.
+// The counters of a partition as writes change them, ahead of the `meta` row that stores them.
 import { type Digest, emptyDigest, formatDigest, parseDigest, toggleRow } from './digest.ts';
 import type { MetaRow } from './schema.ts';
 
-/** Mutable: changed row by row, written into a meta row when the rows reach the file. */
+/** Mutable: changed row by row, stored in the meta row when the rows are flushed. */
 export interface Tally {
   seq: number;
   rows: number;
@@ -12,13 +12,13 @@ export interface Tally {
   digest: Digest;
 }
 
-/** What a row counts for. */
+/** The parts of a row that are counted. */
 interface CountedRow {
   readonly valueBytes: number | null;
   readonly hash: Buffer;
 }
 
-/** Of no row. */
+/** Counters of an empty partition. */
 export function newTally(): Tally {
   return { seq: 0, rows: 0, tombstones: 0, bytes: 0, highest_ms: 0, digest: emptyDigest };
 }
@@ -43,7 +43,8 @@ function count(tally: Tally, { valueBytes, hash }: CountedRow, by: 1 | -1): void
     tally.rows += by;
     tally.bytes += by * valueBytes;
   }
-  tally.digest = toggleRow(tally.digest, hash); // its own inverse
+  // XOR is its own inverse.
+  tally.digest = toggleRow(tally.digest, hash);
 }
 
 /** The columns of `meta` that hold a tally. */

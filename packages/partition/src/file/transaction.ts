@@ -1,7 +1,7 @@
-// Work on a partition file in one transaction, or without syncs.
+// Runs work on a partition file in one transaction, or without syncs.
 import type Database from 'better-sqlite3';
 
-/** All of it is stored, or nothing when it throws. */
+/** Commits all of the work, or rolls it back if it throws. */
 export function inTransaction(db: Database.Database, work: () => void): void {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -27,7 +27,7 @@ export function inReadTransaction<Result>(db: Database.Database, work: () => Res
   }
 }
 
-/** Work on a file for which SQLite syncs nothing. */
+/** Runs work during which SQLite syncs nothing of the file. */
 export function unsynced<Result>(db: Database.Database, work: () => Result): Result {
   db.exec('PRAGMA synchronous = OFF');
   try {

@@ -1,16 +1,16 @@
-// Which sequence each peer has confirmed, kept in the file whose numbers it speaks of.
+// The sequence that each peer has confirmed, stored in the file whose sequences it refers to.
 import { CodedError } from '@ringwright/base/coded-error';
 import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/limits-store';
 import type Database from 'better-sqlite3';
 import type { PreparedStatements } from './prepared-statements.ts';
 
 /**
- * Stored with the next flush of the file's rows, so that in the file none is ahead of them, and
- * that confirming costs no transaction. A lost or forgotten one only costs a resend.
+ * Stored with the next flush of the file's rows. So in the file no watermark is ahead of the rows,
+ * and confirming needs no transaction. A lost watermark only costs a resend.
  */
 export class Watermarks {
   readonly #confirmed = new Map<string, number>();
-  /** Peers whose watermarks the file has not as they are here. */
+  /** Peers whose watermarks in the file are out of date. */
   readonly #unstored = new Set<string>();
   readonly #sql: PreparedStatements;
 
@@ -48,7 +48,7 @@ export class Watermarks {
     if (this.#confirmed.size > watermarkCountMax) this.#forgetOldest();
   }
 
-  /** Stores what has changed, within a transaction of the caller's; how many rows it changed. */
+  /** Stores the changes within the caller's transaction. Returns the number of rows changed. */
   flush(): number {
     const rows = this.#unstored.size;
     for (const peer of this.#unstored) {
