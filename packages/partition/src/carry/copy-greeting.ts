@@ -1,13 +1,13 @@
-// The first bytes of a connection between two processes that copy: a ticket, then a length. Pure.
+// The first bytes of a connection between two carriers: a ticket, then a length. Pure.
 
-/** Ringwright's copies, first form. */
+/** Ringwright copy protocol, format 1. */
 const MAGIC = Buffer.from('RWc1');
 const TICKET_BYTES = 32;
 const LENGTH_BYTES = 8;
 
-/** Who asks sends the ticket. */
+/** The joiner sends the ticket. */
 export const greetingBytes = MAGIC.length + TICKET_BYTES;
-/** Who answers sends how many bytes follow, and then these. */
+/** The source answers with the number of bytes that follow, and then these. */
 export const headBytes = MAGIC.length + LENGTH_BYTES;
 
 export function packGreeting(ticket: string): Buffer {

@@ -1,33 +1,33 @@
-// The process beside a store that gives and takes copies: none of their bytes passes through the
-// process that serves requests.
+// The carrier: a helper process that gives and takes copies, so that none of their bytes passes
+// through the serving process.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { CopyAnswer, CopyOrder, CopyReport } from './copy-work.ts';
 
 interface CopyProcessOptions extends Pick<BackgroundOptions<CopyAnswer>, 'idleMsMax'> {
-  /** Where other servers' processes reach it. */
+  /** Address at which other servers' carriers reach this one. */
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** The program; tests give one that misbehaves. */
+  /** The program; tests use one that misbehaves. */
   readonly program?: URL;
 }
 
-/** What happens to one copy; after `onLost` nothing more does. */
+/** Callbacks of one copy; after `onLost` there are no more. */
 export interface CopyTask {
   onReport(report: CopyReport): void;
-  /** The process has ended. */
+  /** Called when the process has ended. */
   onLost(error: CodedError): void;
 }
 
 type OrderOf<Order> = Order extends { readonly id: number } ? Omit<Order, 'id'> : never;
 
-/** Orders of one copy, without its number. */
+/** Orders of one copy, without its id. */
 type TaskOrder = OrderOf<CopyOrder>;
 
 const PROGRAM = new URL('./copy-program.ts', import.meta.url);
 
-/** When it dies, its copies end and the next one gets a new process. */
+/** When the process dies, its copies end, and the next copy starts a new process. */
 export class CopyProcess {
   readonly #options: CopyProcessOptions;
   readonly #process: BackgroundProcess<CopyOrder, CopyAnswer>;
@@ -57,19 +57,21 @@ export class CopyProcess {
     if (!this.#closed) this.#process.park();
   }
 
-  /** Bytes per second that it gives, and that it takes, from now on; null: no limit. */
+  /** Limits the bytes per second it gives, and those it takes, from now on; null: no limit. */
   setRate(rate: number | null): void {
     this.#rate = rate;
     this.#process.send({ kind: 'rate', rate });
   }
 
-  /** Resolves to where it listens, which starts it. Rejects when it cannot, or when it dies. */
+  /**
+   * Resolves to the port it listens on; starts it if needed. Rejects when it cannot listen or dies.
+   */
   async port(): Promise<number> {
     this.#start();
     return this.#port ?? Promise.reject(lost('it is not started'));
   }
 
-  /** The function returned gives orders of this copy; `end` is the last. Throws STORE_CLOSED. */
+  /** Returns a function that sends orders of this copy; `end` is the last. Throws STORE_CLOSED. */
   begin(task: CopyTask): (order: TaskOrder) => void {
     const id = this.#nextId++;
     this.#start();
@@ -77,7 +79,7 @@ export class CopyProcess {
     this.#process.hold(true);
     return (order) => {
       if (!this.#tasks.has(id)) return;
-      // The form of an order is that without its number, with it.
+      // An order without its id, plus its id, is an order.
       this.#process.send({ ...order, id } as CopyOrder);
       if (order.kind !== 'end') return;
       this.#tasks.delete(id);
@@ -85,12 +87,12 @@ export class CopyProcess {
     };
   }
 
-  /** It hangs: nothing but its end helps. */
+  /** Kills a process that hangs. */
   kill(): void {
     this.#process.kill();
   }
 
-  /** Ends it, and all its copies. Safe to repeat. */
+  /** Ends the process and all its copies. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#process.end();
@@ -103,7 +105,8 @@ export class CopyProcess {
     if (!this.#process.start()) return;
     const { host, port } = this.#options;
     const ports = Promise.withResolvers<number>();
-    ports.promise.catch(() => undefined); // told to whoever asks for it
+    // port() reports the error
+    ports.promise.catch(() => undefined);
     this.#port = ports.promise;
     this.#heard = (answer) => {
       if (answer.kind === 'listening') ports.resolve(answer.port);

@@ -1,4 +1,5 @@
-// Program beside a store (copy-process.ts): gives files to such programs elsewhere, and takes them.
+// Program beside a store (copy-process.ts): gives files to other servers' carriers, and takes files
+// from them.
 import { flushCompileCache } from 'node:module';
 import { messageOf } from '@ringwright/base/thrown';
 import { takeOrders } from '@ringwright/node/background-program';
@@ -11,7 +12,8 @@ const [given, taken] = [new GiveFiles(), new TakeFiles()];
 async function follow(order: CopyOrder): Promise<void> {
   switch (order.kind) {
     case 'listen':
-      flushCompileCache(); // it is killed when it is not needed
+      // now, because the process is killed when it is idle
+      flushCompileCache();
       return given.listen(order);
     case 'rate':
       for (const { bucket } of [given, taken]) bucket.setRate(order.rate);

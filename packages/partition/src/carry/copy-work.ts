@@ -1,52 +1,55 @@
-// What a store and the process that gives and takes its copies tell each other.
+// The messages between a store and its carrier.
 import { answerParent } from '@ringwright/node/background-program';
 
-/** A file, and how many of its bytes belong to the copy: a file that grows has more. */
+/** A file, and how many of its bytes belong to the copy: a growing file has more. */
 export interface FilePart {
   readonly path: string;
   readonly bytes: number;
 }
 
-/** Where the process of a source waits, and what it lets a joiner in for. */
+/** Where a source's carrier listens, and the credentials for one connection. */
 export interface CopyGate {
   readonly host: string;
   readonly port: number;
-  /** 64 hex digits, good for one connection. */
+  /** 64 hex digits, valid for one connection. */
   readonly ticket: string;
-  /** 32 hex digits: the bytes come encrypted under it, once. Null: as they are. */
+  /** 32 hex digits: key that encrypts the bytes of this one connection. Null: not encrypted. */
   readonly cipherKey: string | null;
 }
 
-/** Every copy has a number of its own, in the life of the process. */
+/** Each copy has an id, unique during the life of the carrier. */
 export type CopyOrder =
   | { readonly kind: 'listen'; readonly host: string; readonly port: number }
   /** Bytes per second, of all copies in one direction together; null: no limit. */
   | { readonly kind: 'rate'; readonly rate: number | null }
   | { readonly kind: 'give'; readonly id: number; readonly parts: readonly FilePart[]; key: string }
-  /** Whoever brings the ticket gets the bytes from `offset` on. */
+  /** The connection that presents the ticket gets the bytes from `offset` on. */
   | (Pick<CopyGate, 'ticket' | 'cipherKey'> & {
       readonly kind: 'admit';
       readonly id: number;
       readonly offset: number;
     })
-  /** The files may be written to soon: what is given comes from copies in this directory. */
+  /**
+   * The files may be written soon: the carrier copies them to this directory and reads on from
+   * there.
+   */
   | { readonly kind: 'detach'; readonly id: number; readonly directory: string }
   | { readonly kind: 'take'; readonly id: number; readonly parts: readonly FilePart[]; key: string }
-  /** Goes on with what is there already. */
+  /** Resumes after the bytes already received. */
   | { readonly kind: 'fetch'; readonly id: number; readonly gate: CopyGate }
   /** Closes its files. */
   | { readonly kind: 'end'; readonly id: number };
 
-/** Of one copy. */
+/** Progress of one copy. */
 export type CopyReport =
   | { readonly kind: 'sent'; readonly id: number; readonly bytes: number }
   | { readonly kind: 'given'; readonly id: number; readonly checksum: string }
   | { readonly kind: 'detached'; readonly id: number }
   | { readonly kind: 'received'; readonly id: number; readonly bytes: number }
-  /** All bytes are in the files, and on their way to the disk. */
+  /** All bytes are written to the files, and not synced yet. */
   | { readonly kind: 'taken'; readonly id: number; readonly checksum: string }
   | { readonly kind: 'synced'; readonly id: number }
-  /** The connection broke, or there never was one. */
+  /** The connection broke or was never made. */
   | {
       readonly kind: 'cut';
       readonly id: number;
@@ -61,5 +64,5 @@ export type CopyAnswer =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'not-listening'; readonly message: string };
 
-/** From within the process. */
+/** Sends a message to the store from within the carrier. */
 export const tellStore = (answer: CopyAnswer): void => answerParent(answer);

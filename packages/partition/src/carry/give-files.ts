@@ -1,4 +1,4 @@
-// Gives files to whoever brings a ticket, in a process beside the store.
+// Gives files to connections that present a ticket. Runs in the carrier.
 import { mkdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { basename, join } from 'node:path';
@@ -30,7 +30,7 @@ interface Given {
   files: PartFiles;
   /** Bytes that the checksum covers so far. */
   summed: number;
-  /** Who reads now; a later ticket ends it. */
+  /** The current reader. A newer ticket disconnects it. */
   socket: Socket | null;
 }
 
@@ -43,14 +43,14 @@ interface Admission {
 type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
 
 export class GiveFiles {
-  /** Of all that are given together. */
+  /** Rate limit of all copies given, together. */
   readonly bucket = new TokenBucket(() => performance.now());
   readonly #given = new Map<number, Given>();
   readonly #admitted = new Map<string, Admission>();
-  /** Have brought no ticket yet; the oldest first. */
+  /** Connections that have not presented a ticket yet, oldest first. */
   readonly #greeting = new Set<Socket>();
 
-  /** The process of a server that was killed may have the port for a moment yet. */
+  /** Retries for a while: the carrier of a server that was just killed may still have the port. */
   listen(order: Order<'listen'>, untilMs = performance.now() + copyListenMsMax): void {
     const server = createServer((socket) => this.#greet(socket));
     server.on('error', ({ message }) => {
@@ -76,7 +76,7 @@ export class GiveFiles {
     if (given !== undefined) this.#admitted.set(ticket, { given, offset, cipherKey });
   }
 
-  /** What is given from now on comes from copies; who reads does not notice. */
+  /** Copies the files aside and reads on from the copies; the reader does not notice. */
   async detach({ id, directory }: Order<'detach'>): Promise<void> {
     const given = this.#given.get(id);
     if (given === undefined) return;
@@ -109,8 +109,8 @@ export class GiveFiles {
   }
 
   /**
-   * A connection that does not bring a ticket soon goes, at once when too many others wait. Those
-   * that brought one are as many as copies are given, and nobody else takes a place from them.
+   * Disconnects a connection that presents no ticket in time, or at once when too many others wait.
+   * Connections with a ticket are limited by the number of copies, and others cannot displace them.
    */
   #greet(socket: Socket): void {
     const [oldest] = this.#greeting;
@@ -124,7 +124,7 @@ export class GiveFiles {
       came = Buffer.concat([came, bytes]);
       if (came.length < greetingBytes) return;
       socket.off('data', take);
-      // The order that admits it was sent earlier, over another connection.
+      // The order that admits the ticket was sent earlier, over another connection.
       afterOrders(() => this.#answer(came, socket));
     };
     socket.on('data', take);
@@ -138,7 +138,7 @@ export class GiveFiles {
     else void this.#give(admission, socket);
   }
 
-  /** Good once. */
+  /** Returns the ticket's admission, which is valid once. */
   #useTicket(greeting: Buffer): Admission | null {
     const ticket = ticketOf(greeting);
     const admission = ticket === null ? undefined : this.#admitted.get(ticket);
@@ -163,18 +163,18 @@ export class GiveFiles {
     }
   }
 
-  /** Resolves early when the connection breaks: whoever reads may come again. */
+  /** Resolves early when the connection breaks: the reader may reconnect. */
   async #send({ given, offset, cipherKey }: Admission, socket: Socket): Promise<void> {
     const hide = streamCipher(cipherKey);
     const { bytes } = given.files;
     const pieces = [Buffer.allocUnsafeSlow(copyPieceBytes), Buffer.allocUnsafeSlow(copyPieceBytes)];
     let toldMs = performance.now();
-    // The next piece is read while the kernel takes the one before.
+    // The next piece is read while the kernel takes the previous one.
     let leaving = written(socket, packHead(bytes - offset));
     for (let at = offset; at < bytes; ) {
       const [piece = Buffer.alloc(0)] = pieces;
       pieces.reverse();
-      // With a rate few at once, or some copy would wait for long behind others.
+      // Under a rate limit pieces are small, or some copies would wait for long behind others.
       const most = this.bucket.rate === null ? copyPieceBytes : copyWriteBytes;
       const length = await given.files.read(piece.subarray(0, most), at);
       const read = piece.subarray(0, length);
@@ -196,14 +196,16 @@ export class GiveFiles {
     if (given.summed === bytes) this.#tellChecksum(given);
   }
 
-  /** Told once: who comes again after the end of the file has the checksum already. */
+  /**
+   * Reports the checksum once: a reader that reconnects after the end of the file has it already.
+   */
   #tellChecksum(file: Given): void {
     file.summed = Number.POSITIVE_INFINITY;
     tellStore({ kind: 'given', id: file.id, checksum: file.checksum.text() });
   }
 }
 
-/** What was sent before a cut is in the checksum already, which takes nothing once it was told. */
+/** Adds only bytes that the checksum does not cover yet. Once reported it takes nothing more. */
 function addNew(file: Given, read: Buffer, at: number): void {
   const end = at + read.length;
   if (end <= file.summed) return;
@@ -211,13 +213,13 @@ function addNew(file: Given, read: Buffer, at: number): void {
   file.summed = end;
 }
 
-/** The memory is freed then: the collector would come by too seldom. */
+/** Frees the memory after the write: garbage collection would run too seldom. */
 async function writtenOnce(socket: Socket, bytes: Buffer): Promise<void> {
   await written(socket, bytes);
   freeOwnBytes(bytes);
 }
 
-/** Resolves when the kernel has it all, or the connection is gone. */
+/** Resolves when the kernel has taken all bytes, or the connection is gone. */
 function written(socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) resolve();

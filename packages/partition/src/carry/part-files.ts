@@ -1,4 +1,4 @@
-// The files of a copy as one stream of bytes, in a process that copies.
+// The files of a copy as one stream of bytes. Runs in the carrier.
 import { closeSync, fdatasync, openSync, read, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { FilePart } from './copy-work.ts';
@@ -8,14 +8,14 @@ const syncInPool = promisify(fdatasync);
 
 interface OpenPart extends FilePart {
   readonly fd: number;
-  /** Of its first byte in the stream. */
+  /** Offset of its first byte in the stream. */
   readonly start: number;
 }
 
 export class PartFiles {
   readonly bytes: number;
   readonly #parts: readonly OpenPart[];
-  /** Work in the thread pool. */
+  /** Number of operations in the thread pool. */
   #under = 0;
   #onIdle: (() => void)[] = [];
 
@@ -24,7 +24,7 @@ export class PartFiles {
     this.bytes = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** `wx`: they must not be there yet. Throws what the file system says. */
+  /** `wx`: the files must not exist yet. Throws the file system's errors. */
   static open(parts: readonly FilePart[], flags: 'r' | 'wx' | 'wx+'): PartFiles {
     const opened: OpenPart[] = [];
     try {
@@ -40,7 +40,7 @@ export class PartFiles {
     }
   }
 
-  /** Fills the piece as far as one file reaches; gives how many bytes that are. */
+  /** Fills the piece up to the end of one file. Resolves to the number of bytes read. */
   async read(piece: Buffer, at: number): Promise<number> {
     const { fd, start, bytes } = this.#partAt(at);
     const length = Math.min(piece.length, start + bytes - at);
@@ -50,7 +50,7 @@ export class PartFiles {
     return bytesRead;
   }
 
-  /** Throws an Error where the disk takes less. */
+  /** Throws an Error if the disk takes fewer bytes. */
   write(piece: Uint8Array, at: number): void {
     for (let done = 0; done < piece.length; ) {
       const { fd, start, bytes } = this.#partAt(at + done);
@@ -61,17 +61,19 @@ export class PartFiles {
     }
   }
 
-  /** Of all files, in the thread pool. */
+  /** Syncs all files, in the thread pool. */
   async sync(): Promise<void> {
     for (const { fd } of this.#parts) await this.#counted(syncInPool(fd));
   }
 
-  /** Resolves when nothing is read or synced any more. */
+  /** Resolves when no read or sync is in progress. */
   async idle(): Promise<void> {
     if (this.#under > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** When nobody reads any more: a number of a closed file may become that of another. */
+  /**
+   * Waits for reads in progress: the descriptor of a closed file may be reused for another file.
+   */
   async close(): Promise<void> {
     await this.idle();
     for (const { fd } of this.#parts) closeSync(fd);

@@ -1,4 +1,5 @@
-// Takes the bytes of copies from other processes into files, in a process beside the store.
+// Receives partition copies from other servers' carriers and writes them to files. Runs in the
+// carrier.
 import { connect, type Socket } from 'node:net';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
@@ -21,28 +22,28 @@ interface Taken {
   readonly files: PartFiles;
   readonly checksum: KeyedChecksum;
   received: number;
-  /** Of what was written before; a failure of the disk fails the last sync too. */
+  /** The sync of earlier bytes; after a disk failure the last sync fails too. */
   lastSync: Promise<void>;
   syncedFrom: number;
-  /** When it was last said how far it is. */
+  /** Time of the last progress report. */
   toldMs: number;
   socket: Socket | null;
 }
 
 type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
 
-/** Received by one connection. */
+/** What one connection receives. */
 interface Arrival {
   readonly taken: Taken;
   readonly socket: Socket;
   readonly hide: StreamCipher | null;
   head: Buffer | null;
-  /** What is wrong with it; then nothing more of it is taken. */
+  /** The first error of this connection; nothing more is accepted after it. */
   fault: Error | null;
 }
 
 export class TakeFiles {
-  /** Of all that are taken together. */
+  /** Rate limit of all copies taken, together. */
   readonly bucket = new TokenBucket(() => performance.now());
   readonly #taken = new Map<number, Taken>();
 
@@ -58,7 +59,7 @@ export class TakeFiles {
     this.#taken.set(id, { id, files, checksum: KeyedChecksum.of(key), ...state });
   }
 
-  /** The socket reads into one piece of memory, which is written before the next read. */
+  /** The socket reads into one buffer, which is written to the file before the next read. */
   fetch({ id, gate: { host, port, ticket, cipherKey } }: Order<'fetch'>): void {
     const taken = this.#taken.get(id);
     if (taken === undefined) return;
@@ -96,7 +97,7 @@ export class TakeFiles {
     void taken.files.close();
   }
 
-  /** False: nothing more is read for now, or at all. */
+  /** Returns false to pause reading, for now or for good. */
   #arrived(arrival: Arrival, memory: Buffer, length: number): boolean {
     try {
       const bytes = afterHead(arrival, memory.subarray(0, length));
@@ -135,10 +136,10 @@ export class TakeFiles {
 
   #sync(taken: Taken): void {
     taken.lastSync = taken.lastSync.then(() => taken.files.sync());
-    taken.lastSync.catch(() => undefined); // given to #finish
+    taken.lastSync.catch(() => undefined); // #finish gets the error
   }
 
-  /** The files are closed when it says that they are synced. */
+  /** Closes the files before it reports that they are synced. */
   async #finish(taken: Taken): Promise<void> {
     const { id, files } = taken;
     tellStore({ kind: 'taken', id, checksum: taken.checksum.text() });
@@ -161,7 +162,10 @@ export class TakeFiles {
   }
 }
 
-/** What follows the head. Throws when it is none, or not that of the bytes that are to come. */
+/**
+ * Returns what follows the head. Throws when the head is invalid or does not match the bytes to
+ * come.
+ */
 function afterHead(arrival: Arrival, bytes: Buffer): Buffer {
   const { taken, head } = arrival;
   const wanted = taken.files.bytes - taken.received;

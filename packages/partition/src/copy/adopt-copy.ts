@@ -22,14 +22,14 @@ import { failed, type StoreParts } from '../parts/store-parts.ts';
 import { checkThere, useRows } from '../parts/use-partition.ts';
 
 /**
- * The directory holds data.db and nobody has it open; it has the rows of the present file up to
+ * The directory holds data.db, which nobody has open; it has the rows of the present file up to
  * `mergedSeq`. The steps, none of which syncs on this thread:
- * 1. The copy gets this device's identity, and all that the present file has; that is synced.
- * 2. What comes from then on stays in the log, for both files: Partition.keptSince.
- * 3. CURRENT is switched on the disk.
- * 4. In one turn the copy gets what came meanwhile, and takes the place of the present file.
- * A crash before the third leaves the present file in use and the copy beside it, to be removed at
- * the next start; afterwards it is the other way round, and the log has what the copy lacks.
+ * 1. The copy gets this device's identity and all rows of the present file; then it is synced.
+ * 2. Later writes stay in the log for both files: Partition.keptSince.
+ * 3. CURRENT is switched on disk.
+ * 4. In one turn the copy gets the writes since step 1 and replaces the present file.
+ * A crash before step 3 leaves the present file in use, and the next start removes the copy. A
+ * later crash leaves the copy in use; the log has the writes that it lacks.
  */
 export async function adoptCopy(
   parts: StoreParts,
@@ -49,7 +49,7 @@ export async function adoptCopy(
     const { state, barrierMs } = marksOf(parts, partition);
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
     // failpoint: copy-in.taken-over
-    // What is here already came before anybody counts on a promise of the copy.
+    // Rows merged below were written before anybody relies on a promise of the copy.
     const promised = copy.promises.takeAll();
     const merged = await mergeDurably(parts, partition, { copy, from: mergedSeq });
     const next = { copy, merged, incarnation };
@@ -61,7 +61,7 @@ export async function adoptCopy(
   } catch (error) {
     if (partition.file !== copy || copy === null) {
       copy?.wal.close();
-      // After a failure it may be the current one.
+      // After a store failure this may be the current folder.
       if (parts.failure === null) await removeFiles(directory);
     }
     throw error;
@@ -70,7 +70,7 @@ export async function adoptCopy(
   }
 }
 
-/** The names of the folders above are durable too: an empty partition has none yet. */
+/** The names of the parent folders become durable too: an empty partition has none yet. */
 async function moveBeside(
   partition: Partition,
   { staged, directory }: { readonly staged: string; readonly directory: string },
@@ -85,10 +85,10 @@ async function moveBeside(
 }
 
 /**
- * In small pieces, each stored in a turn of its own, until no more than one is left, which came
- * during the last sync. It ends because pieces grow while more comes than is merged, up to twice
- * the batch that can arrive per turn, and because a sync of little is short. What was merged is
- * synced, and what comes later is kept in the log. Resolves to the sequence merged.
+ * Merges small pieces, each stored in a turn of its own, until at most one piece is left that
+ * arrived during the last sync. The loop ends because pieces grow while more arrives than is
+ * merged, up to twice the batch that can arrive per turn, and because syncing little is short.
+ * Merged rows are synced, and the log keeps later ones. Resolves to the sequence merged.
  */
 async function mergeDurably(
   parts: StoreParts,
@@ -100,7 +100,7 @@ async function mergeDurably(
   let [merged, rowsMax, syncs] = [from, Math.min(mergeRowsMin, mergeRowsMax), 0];
   for (;;) {
     checkThere(parts, partition);
-    // What is applied from now on comes from this segment or a later one.
+    // Entries applied from now on come from this segment or a later one.
     partition.keptSince = parts.log.oldestNeeded;
     const leftBefore = left();
     const piece = mergePiece(parts, partition, { copy, from: merged, rowsMax });
@@ -111,7 +111,7 @@ async function mergeDurably(
       if (left() >= leftBefore) rowsMax = Math.min(2 * rowsMax, mergeRowsMax);
       continue;
     }
-    // Those of the present file alone: the log may have forgotten them.
+    // State, barrier and promises exist in the present file alone: the log may have dropped them.
     takeMarks(parts, partition, copy);
     await storePiece(copy);
     await syncCopy(copy);
@@ -120,22 +120,23 @@ async function mergeDurably(
   }
 }
 
-/** In a turn of its own: to replace rows takes three times as long as to merge them. */
+/** Flushes in a turn of its own: replacing rows takes three times as long as merging them. */
 async function storePiece(copy: PartitionFile): Promise<void> {
   await setImmediate();
   copy.flush();
   await setImmediate();
 }
 
-/** The folder too: the WAL that came with the copy has gone into the file, and must not come back. */
+/** Syncs the folder too: the WAL that came with the copy is merged now, and must not reappear. */
 async function syncCopy(copy: PartitionFile): Promise<void> {
-  if (await copy.checkpointAside()) return; // its WAL is new, so it syncs the folder
-  // Without descriptors for syncs in the pool it is synced here.
+  // The copy's WAL is new, so this syncs the folder too.
+  if (await copy.checkpointAside()) return;
+  // Out of descriptors for syncs in the thread pool: syncs here.
   if (!copy.checkpoint('PASSIVE')) throw new Error('the copy could not be checkpointed');
   await syncDirectory(dirname(copy.db.name));
 }
 
-/** What goes wrong with the present file is its own, not the copy's. */
+/** Merges one piece. An error of the present file does not count as damage of the copy. */
 function mergePiece(
   parts: StoreParts,
   partition: Partition,
@@ -150,7 +151,7 @@ function mergePiece(
   return { lastSeq, more };
 }
 
-/** State, barrier and promises as the present file has them. */
+/** Gives the copy the state, barrier and promises of the present file. */
 function takeMarks(parts: StoreParts, partition: Partition, copy: PartitionFile): void {
   const { state, barrierMs } = marksOf(parts, partition);
   copy.change({ state, barrierMs, floorMs: 0 });
@@ -158,7 +159,7 @@ function takeMarks(parts: StoreParts, partition: Partition, copy: PartitionFile)
   copy.apply(promises.map(promiseRow));
 }
 
-/** It may be in memory. Null: the partition is empty, and has none. */
+/** The present file, which may be in memory; null: the partition is empty and has none. */
 function presentFile(parts: StoreParts, partition: Partition): PartitionFile | null {
   return isEmpty(partition) ? null : useRows(parts, partition, (file) => file);
 }
@@ -187,13 +188,15 @@ async function switchTo(
   return present;
 }
 
-/** It may be durable in the line of an empty partition alone, which goes now. */
+/**
+ * Logs the state: so far it may be durable only in the line of an empty partition, which goes now.
+ */
 export function logState(parts: StoreParts, partition: Partition): Promise<void> {
   const { state } = must(partition.file, 'a copy took its place').marks();
   return logChange(parts, partition, { state });
 }
 
-/** Whether the old or the new name is on disk is unknown when that fails. */
+/** After a failure it is unknown whether the old or the new name is on disk. */
 async function switchOnDisk(parts: StoreParts, home: string, incarnation: string): Promise<void> {
   try {
     await replaceOwnFile(currentFile(home), Buffer.from(currentText(incarnation)));
@@ -202,7 +205,7 @@ async function switchOnDisk(parts: StoreParts, home: string, incarnation: string
   }
 }
 
-/** One turn of the event loop: no write can come between the last merged row and the switch. */
+/** Runs in one turn: no write can come between the last merged row and the switch. */
 export function switchHere(
   parts: StoreParts,
   partition: Partition,
@@ -216,7 +219,7 @@ export function switchHere(
       ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from, rowsMax }));
     takeMarks(parts, partition, copy);
   } catch (error) {
-    // Damage of the present file is of this partition alone.
+    // Damage of the present file concerns this partition only.
     throw partition.damage ?? failed(parts, error);
   }
   const present = presentFile(parts, partition);
@@ -226,14 +229,14 @@ export function switchHere(
   partition.dirtySince = partition.keptSince;
   parts.files.replace(partition, copy);
   parts.registry.touch(partition);
-  // A lost segment stands for nothing any more.
+  // If its segments were lost, the log no longer covers these writes: checkpoint the copy now.
   if (partition.dirtySince < parts.checkpointer.leftSegments) parts.checkpointer.request(partition);
   return present;
 }
 
 /**
- * Promises of the source, by way of the log: the file has them with the rows that came before. A
- * crash that loses them ends the load too, and the next one gets them again.
+ * Writes the source's promises through the log: the file gets them after the older rows. A crash
+ * that loses them also ends the load, and the next load gets them again.
  */
 async function promiseAll(
   parts: StoreParts,
@@ -253,15 +256,15 @@ function promiseRow(promise: StoredPromise): HashedRecord {
   return { ...promise, ...nothing, isPromise: true };
 }
 
-/** What is left to do after the switch. */
+/** What is left to clean up after the switch. */
 export interface Replaced {
-  /** The file until then; null: there was none. */
+  /** The file in use until the switch; null: there was none. */
   readonly present: PartitionFile | null;
-  /** Promises that the copy came with. */
+  /** Promises that came with the copy. */
   readonly promised: readonly StoredPromise[];
 }
 
-/** `incarnation`: that of the file until the switch. */
+/** `incarnation`: of the file in use until the switch. */
 export async function clearAway(
   parts: StoreParts,
   partition: Partition,
@@ -280,7 +283,7 @@ export async function clearAway(
 async function removeOld(parts: StoreParts, home: string, incarnation: string): Promise<void> {
   const aside = parts.stagingPath('old');
   try {
-    // Not synced: what a crash brings back beside CURRENT goes at the next start.
+    // Not synced: a folder that a crash restores beside CURRENT is removed at the next start.
     await rename(join(home, incarnation), aside);
     // failpoint: copy-in.before-removal
     await removeFiles(aside);

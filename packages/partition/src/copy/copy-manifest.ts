@@ -1,21 +1,21 @@
-// What a source says about a copied file; the receiver believes none of it unchecked. Pure.
+// What a source says about a copied file; the receiver verifies all of it. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionFileBytesMax } from '@ringwright/base/limits-store';
 import { isKeyedChecksum } from '../audit/keyed-checksum.ts';
 import { checkPartitionName, isIncarnation } from '../file/data-paths.ts';
 import { parseDigest } from '../file/digest.ts';
 
-/** What is known before the bytes have been read. */
+/** The part of a manifest that is known before the bytes are read. */
 export interface CopyDescription {
   readonly keyspace: string;
   readonly partition: number;
-  /** Whose sequence numbers `seq` counts. */
+  /** Incarnation of the source's file, in which `seq` counts. */
   readonly sourceIncarnation: string;
-  /** The copy holds everything up to this sequence: read inside the copied file. */
+  /** The copy has everything up to this sequence, according to the copied file itself. */
   readonly seq: number;
-  /** Length of the file, with that of its WAL. */
+  /** Length of the file, including its WAL. */
   readonly bytes: number;
-  /** The last of them are the file's WAL; absent: none. */
+  /** The WAL's share of `bytes`, at the end; absent: no WAL. */
   readonly walBytes?: number;
   readonly rows: number;
   readonly tombstones: number;
@@ -24,7 +24,7 @@ export interface CopyDescription {
 }
 
 export interface CopyManifest extends CopyDescription {
-  /** Of the file: keyed-checksum.ts. */
+  /** Keyed checksum of the file: keyed-checksum.ts. */
   readonly seal: string;
 }
 

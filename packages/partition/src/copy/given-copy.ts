@@ -1,4 +1,4 @@
-// One partition file on its way to another server, read by the process beside the store.
+// One partition file on its way to another server, read by the carrier.
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -16,7 +16,9 @@ import { beginHold, endHold, touched } from './held-file.ts';
 const TICKET_BYTES = 32;
 const KEY_BYTES = 16;
 
-/** A checkpoint is held back while the file is read; the number of those before tells. */
+/**
+ * Holds checkpoints back while the file is read; the count of checkpoints shows whether one ran.
+ */
 interface Hold {
   readonly file: PartitionFile;
   readonly checkpoints: number;
@@ -24,13 +26,13 @@ interface Hold {
   timer: NodeJS.Timeout;
 }
 
-/** Where a joiner's process gets the bytes. */
+/** Where the joiner's carrier fetches the bytes. */
 type CopyDoor = Omit<CopyGate, 'host'>;
 
-/** Until it is released the process has the file open. */
+/** A file that this device gives away. The carrier has it open until it is released. */
 export class GivenCopy {
   readonly description: CopyDescription;
-  /** Of the keyed checksum: drawn here, and told only to who may have the copy. */
+  /** Key of the keyed checksum: drawn here, and sent only to the server that may have the copy. */
   readonly key = randomBytes(KEY_BYTES).toString('hex');
   readonly #parts: StoreParts;
   readonly #partition: Partition;
@@ -39,7 +41,7 @@ export class GivenCopy {
   #hold: Hold | null;
   #aside: string | null = null;
   #room: PromisedRoom | null = null;
-  /** Why no more of it can be given. */
+  /** Why the rest of the copy cannot be given. */
   #failure: CodedError | null = null;
   #released = false;
   #sentBytes = 0;
@@ -56,7 +58,8 @@ export class GivenCopy {
     this.#parts = parts;
     this.#partition = partition;
     this.description = copied.description;
-    this.#checksum.promise.catch(() => undefined); // told to whoever asks for it
+    // checksum() rejects with it
+    this.#checksum.promise.catch(() => undefined);
     this.#hold = this.#begin(copied.file);
     try {
       this.#order = parts.carrier.begin({
@@ -70,14 +73,14 @@ export class GivenCopy {
     }
   }
 
-  /** Grows while somebody reads. */
+  /** Grows while a joiner reads. */
   get sentBytes(): number {
     return this.#sentBytes;
   }
 
   /**
-   * For one connection, which gets the bytes from `offset` on. Throws MOVE_UNKNOWN when they cannot
-   * be given any more, COPY_CUT when nobody could come in.
+   * Opens the carrier to one connection, which gets the bytes from `offset` on. Throws MOVE_UNKNOWN
+   * when the bytes are no longer available, COPY_CUT when the carrier cannot listen.
    */
   async door(offset: number): Promise<CopyDoor> {
     if (this.#failure !== null) {
@@ -92,8 +95,8 @@ export class GivenCopy {
   }
 
   /**
-   * Resolves to the keyed checksum of all bytes when they have been read. Rejects with COPY_BUSY
-   * when the file was written to before it was asked for, COPY_CUT when the process has ended.
+   * Resolves to the keyed checksum of all bytes once they are read. Rejects with COPY_BUSY when a
+   * checkpoint wrote the file before this call or during it, COPY_CUT when the carrier has ended.
    */
   async checksum(): Promise<string> {
     const checksum = await this.#checksum.promise;
@@ -102,7 +105,7 @@ export class GivenCopy {
     return checksum;
   }
 
-  /** Safe to repeat. */
+  /** Idempotent. */
   async release(): Promise<void> {
     if (this.#released) return;
     this.#released = true;
@@ -122,7 +125,8 @@ export class GivenCopy {
   #hear(report: CopyReport): void {
     if (report.kind === 'sent') this.#sentBytes = report.bytes;
     else if (report.kind === 'given') {
-      // All was sent. A joiner that was cut off before the end came may still ask for the rest.
+      // All bytes were sent. A joiner whose connection broke before the end may still fetch the
+      // rest.
       this.#checksum.resolve(report.checksum);
     } else if (report.kind === 'detached') {
       if (!this.#isUntouched()) this.#fail(touched(this.#partition));
@@ -130,14 +134,14 @@ export class GivenCopy {
     } else if (report.kind === 'failed') this.#fail(new CodedError('COPY_CUT', report.message));
   }
 
-  /** What was read came before any checkpoint. */
+  /** Whether no checkpoint has run since reading began. */
   #isUntouched(): boolean {
     const hold = this.#hold;
     if (hold === null) return true;
     return this.#partition.file === hold.file && hold.file.wal.checkpoints === hold.checkpoints;
   }
 
-  /** Checkpoints must not wait long: the process then copies what is left aside. */
+  /** Runs at intervals. Checkpoints must not wait long: the carrier then copies the file aside. */
   #look(): void {
     const hold = this.#hold;
     if (hold === null || this.#aside !== null) return;
@@ -181,9 +185,9 @@ export class GivenCopy {
 }
 
 /**
- * Its bytes travel encrypted. Nothing is synced and nothing copied: the process reads the file, and
- * its WAL as far as it goes now, while checkpoints wait. In WAL mode nothing but a checkpoint
- * changes these bytes.
+ * Gives a file to another server, encrypted on the way. Nothing is synced or copied: the carrier
+ * reads the file, and its WAL up to its present end, while checkpoints wait. In WAL mode only a
+ * checkpoint changes these bytes.
  */
 export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
   return withFile(parts, partition, (file) => {

@@ -1,4 +1,5 @@
-// A partition file that another process reads where it lies, with its checkpoints held or noted.
+// Lets another process read a partition file in place, while checkpoints of the file wait or are
+// recorded.
 import { statSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyRoundsMax } from '@ringwright/base/limits-copies';
@@ -11,15 +12,18 @@ import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { dropped, withFile } from '../parts/use-partition.ts';
 
 /**
- * Its file stays open, and its checkpoints wait until `endHold`; one that can wait no longer comes
- * all the same.
+ * Keeps the file open, and checkpoints waiting, until `endHold`. A checkpoint that cannot wait any
+ * longer runs all the same.
  */
 export function beginHold(partition: Partition): void {
   partition.pins += 1;
   partition.held += 1;
 }
 
-/** A file that is copied to go elsewhere needs no checkpoint that nobody has asked for. */
+/**
+ * Ends a hold, and starts a checkpoint only if one became due: a file that moves elsewhere needs
+ * none.
+ */
 export function endHold(parts: Pick<StoreParts, 'checkpointer'>, partition: Partition): void {
   partition.pins -= 1;
   partition.held -= 1;
@@ -29,7 +33,7 @@ export function endHold(parts: Pick<StoreParts, 'checkpointer'>, partition: Part
 }
 
 /**
- * What `read` resolves to; null unless the file itself stayed as it was meanwhile. Nothing but a
+ * Resolves to the result of `read`, or to null if the file itself changed meanwhile. Only a
  * checkpoint writes it.
  */
 export async function whileHeld<Result>(
@@ -49,12 +53,12 @@ export async function whileHeld<Result>(
 }
 
 /**
- * Copies the file and its WAL to `to` and beside it, by another process: a state of the partition
- * that is no older than the call. Resolves to a sequence that the copy has all rows up to. A long
- * file is copied while checkpoints go on, and then what they have written meanwhile, until that is
- * little. For the last round they wait. The WAL may grow while it is read, or begin anew if the
- * file has all of it; SQLite takes of it what is whole. Where more is written than that process
- * copies, this one does, a MiB a turn. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
+ * Has a helper process copy the file and its WAL to `to`: a state of the partition that is no older
+ * than the call. Resolves to a sequence up to which the copy has all rows. A long file is copied
+ * while checkpoints go on, then the pages they have written meanwhile, until little is left; for
+ * the last round checkpoints wait. The WAL may grow while it is read, or be restarted if the file
+ * has all of it; SQLite uses its whole frames. If writes outpace the helper process, this process
+ * copies instead, 1 MiB a turn. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
  */
 export async function copyAside(
   parts: StoreParts,
@@ -81,7 +85,7 @@ interface CopyAside {
   readonly to: string;
 }
 
-/** Null when there was no end of it. */
+/** Resolves to null when the rounds did not converge. */
 async function copyInRounds(
   parts: StoreParts,
   partition: Partition,
@@ -101,7 +105,8 @@ async function copyInRounds(
         // failpoint: fill.copied-round
       } else {
         const seq = await copyLast(parts, partition, { file, to, copy });
-        if (seq !== null) return seq; // nothing was noted in this round
+        // No page was recorded in this round.
+        if (seq !== null) return seq;
       }
       ({ bytes } = changed);
     }
@@ -115,7 +120,7 @@ interface LastRound extends CopyAside {
   readonly copy: () => Promise<void>;
 }
 
-/** The last sequence in it; null when a checkpoint came all the same. */
+/** Resolves to the last sequence in the copy, or to null when a checkpoint ran all the same. */
 async function copyLast(
   parts: StoreParts,
   partition: Partition,
@@ -138,8 +143,8 @@ async function copyLast(
 }
 
 /**
- * By the backup API, which mirrors the writes of its own connection: the copy is of the moment it
- * ends. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
+ * Copies through the backup API, which mirrors writes of its own connection: the copy shows the
+ * moment it ends. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
  */
 export async function mirrorAside(
   parts: StoreParts,

@@ -1,5 +1,5 @@
-// A partition file that comes in chunks: bytes in order, then verified, then taken over; or thrown
-// away.
+// A partition file that arrives in chunks: written in order, then verified, then adopted; or
+// discarded.
 import { type FileHandle, open } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copySyncBytes } from '@ringwright/base/limits-copies';
@@ -10,7 +10,7 @@ import type { StoreParts } from '../parts/store-parts.ts';
 import { type CopyManifest, checkManifest } from './copy-manifest.ts';
 import { type StagedCopy, stageCopy } from './staged-copy.ts';
 
-/** Ends with finish or discard. Until finish resolves the live file is as it was. */
+/** The caller ends it with finish or discard. Until finish resolves the live file is unchanged. */
 export class IncomingCopy {
   readonly manifest: CopyManifest;
   readonly #staged: StagedCopy;
@@ -18,7 +18,7 @@ export class IncomingCopy {
   readonly #checksum: KeyedChecksum;
   #received = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
-  /** Of what was written before; a failure of the disk fails the last sync too. */
+  /** The sync of earlier chunks; after a disk failure the last sync fails too. */
   #lastSync: Promise<unknown> = Promise.resolve();
   #syncedFrom = 0;
   #ended = false;
@@ -30,12 +30,12 @@ export class IncomingCopy {
     this.#handle = handle;
   }
 
-  /** Bytes taken so far: the offset of the next chunk. */
+  /** Bytes received so far: the offset of the next chunk. */
   get received(): number {
     return this.#received;
   }
 
-  /** Takes the next chunk. Throws COPY_INVALID when it is not the next, or too long. */
+  /** Writes the next chunk. Throws COPY_INVALID when the offset is wrong or the chunk too long. */
   async write(offset: number, chunk: Uint8Array): Promise<void> {
     this.#checkOpen();
     const end = offset + chunk.length;
@@ -48,12 +48,13 @@ export class IncomingCopy {
     this.#checksum.take(chunk);
     const written = this.#lastWrite.then(() => this.#writeChunk(chunk, offset));
     this.#lastWrite = written;
-    written.catch(() => {}); // given to this caller, and again to finish
+    // this caller gets the error, and finish gets it again
+    written.catch(() => {});
     await written;
     this.#syncPiece();
   }
 
-  /** Each chunk by itself: several in one go may take ten times as long (copyWriteBytes). */
+  /** Writes each chunk by itself: several at once may take ten times as long (copyWriteBytes). */
   async #writeChunk(chunk: Uint8Array, offset: number): Promise<void> {
     const { length } = chunk;
     const { bytesWritten } = await this.#handle.write(chunk, 0, length, offset);
@@ -61,16 +62,16 @@ export class IncomingCopy {
     throw new CodedError('DISK_FULL', `${bytesWritten} of ${length} bytes were written`);
   }
 
-  /** What is on the disk already need not be waited for at the end. */
+  /** Syncs along the way, so that the end need not wait for all bytes. */
   #syncPiece(): void {
     if (this.#received - this.#syncedFrom < copySyncBytes) return;
     this.#syncedFrom = this.#received;
     const sync = this.#lastSync.then(() => this.#handle.datasync());
     this.#lastSync = sync;
-    sync.catch(() => {}); // given to finish
+    sync.catch(() => {}); // finish gets the error
   }
 
-  /** See StagedCopy.adopt. Throws COPY_INVALID also when it is not complete. */
+  /** See StagedCopy.adopt. Also throws COPY_INVALID when bytes are missing. */
   async finish(): Promise<PartitionInfo> {
     this.#checkOpen();
     this.#ended = true;
@@ -83,7 +84,7 @@ export class IncomingCopy {
     }
   }
 
-  /** Throws the copy away. Safe to repeat, and after finish. */
+  /** Discards the copy. Idempotent, also after finish. */
   async discard(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
@@ -95,7 +96,9 @@ export class IncomingCopy {
     await this.discard();
   }
 
-  /** Closed too: closing it later would drop the locks of the connection that adopts the file. */
+  /**
+   * Syncs and closes: closing it later would drop the locks of the connection that adopts the file.
+   */
   async #makeDurable(): Promise<void> {
     await this.#lastSync;
     await this.#handle.sync();
@@ -103,7 +106,8 @@ export class IncomingCopy {
   }
 
   async #cleanUp(): Promise<void> {
-    await this.#handle.close().catch(() => {}); // closed already on the way to success
+    // closed already in the case of success
+    await this.#handle.close().catch(() => {});
     await this.#staged.remove();
   }
 

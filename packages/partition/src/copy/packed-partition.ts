@@ -1,5 +1,5 @@
-// A small partition without its file: what it says of itself, and its records in one piece. The
-// other end makes a file of them, beside its store.
+// A small partition without its file: its marks and its records in one message. The receiver's
+// helper process builds a file from them.
 import {
   packedPartitionBytesMax,
   smallPartitionBytesMax,
@@ -26,7 +26,10 @@ export interface PackedPartition
 
 const bounds = { rowsMax: smallPartitionRowsMax, bytesMax: smallPartitionBytesMax };
 
-/** As it is now; null of one that is not small. Throws PARTITION_DAMAGED, RECORD_DAMAGED. */
+/**
+ * Packs the partition as it is now; null if it is not small. Throws PARTITION_DAMAGED,
+ * RECORD_DAMAGED.
+ */
 export function packPartition(parts: FileUse, partition: Partition): PackedPartition | null {
   const { infoWhenClosed } = partition;
   return isEmpty(partition) && infoWhenClosed !== null
@@ -50,9 +53,9 @@ function packed(info: PartitionInfo, records: Uint8Array): PackedPartition {
 }
 
 /**
- * Makes them the file of the partition, with what is written here meanwhile, as a copy of that file
- * would be. Throws COPY_INVALID, and nothing has changed here, when they are not what their digest
- * says; DISK_FULL before a byte is written.
+ * Makes the records the partition's file, together with the rows written here meanwhile, as for a
+ * copied file. Throws COPY_INVALID, changing nothing here, when the records do not match their
+ * digest; DISK_FULL before a byte is written.
  */
 export async function unpackPartition(
   parts: StoreParts,

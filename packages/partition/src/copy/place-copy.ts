@@ -1,5 +1,5 @@
-// Makes a copy the file of a partition that has none: all but the name of its folder was made
-// durable beside the store.
+// Makes a copy the file of a partition that has none. Everything but the name of its folder is
+// durable in the staging folder by then.
 import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
@@ -16,16 +16,16 @@ import { checkThere } from '../parts/use-partition.ts';
 import { clearAway, logState, type Replaced, switchHere } from './adopt-copy.ts';
 
 interface FinishedCopy {
-  /** Holds CURRENT, and the file in the folder that it names; nobody has that open. */
+  /** Holds CURRENT, and the folder that it names with the file, which nobody has open. */
   readonly directory: string;
   readonly owned: OwnedFile;
 }
 
 /**
- * Null, and nothing has changed, when the partition has a file by now, or another state than the
- * copy: then it is for adoptCopy. A crash before the rename leaves the partition empty, one after
- * it leaves the copy beside the line that says it is empty, which then does not count. What comes
- * meanwhile is in the log, and in a file beside the copy, which is merged as in adoptCopy.
+ * Resolves to null, changing nothing, when the partition has a file by now, or another state than
+ * the copy: then adoptCopy takes over. A crash before the rename leaves the partition empty. A
+ * crash after it leaves the copy and the line that says it is empty, and the copy wins. Writes that
+ * arrive meanwhile are in the log, and in a file or in memory, which is merged as in adoptCopy.
  */
 export async function placeCopy(
   parts: StoreParts,
@@ -35,7 +35,7 @@ export async function placeCopy(
   checkThere(parts, partition);
   const before = partition.incarnation;
   using _ = pinned(partition);
-  // What is applied from now on comes from this segment or a later one.
+  // Entries applied from now on come from this segment or a later one.
   partition.keptSince = parts.log.oldestNeeded;
   try {
     const switched = await parts.mutex.run(currentTurn(partition), () =>
@@ -55,7 +55,7 @@ async function place(
   { directory, owned }: FinishedCopy,
 ): Promise<Replaced | null> {
   if (partition.hasFile || stateInMemory(partition) !== owned.info.state) return null;
-  // More than one turn has time for.
+  // More than fits into one turn.
   if ((partition.file?.seq ?? 0) > mergeRowsMin) return null;
   // failpoint: copy-in.before-place
   if (!(await placePartitionDirectory(parts, directory, partition))) return null;
@@ -70,7 +70,7 @@ async function place(
   return switched;
 }
 
-/** It is opened when somebody asks for it. */
+/** Leaves the file closed until somebody needs it. */
 function useClosed(
   parts: StoreParts,
   partition: Partition,
@@ -85,12 +85,12 @@ function useClosed(
   return { present: null, promised: [] };
 }
 
-/** The state of a partition that has no file on the disk. */
+/** The state of a partition that has no file on disk. */
 export function stateInMemory({ file, infoWhenClosed }: Partition): PartitionState {
   return (file?.marks() ?? must(infoWhenClosed, 'known of an empty partition')).state;
 }
 
-/** What was written so far is in memory, or in a file that was made since the rename began. */
+/** Merges rows written so far from memory, or from a file created since the rename began. */
 function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile): Replaced {
   try {
     const copy = openDataFile(fileOf(parts, partition, info));
@@ -98,7 +98,7 @@ function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile)
     const next = { copy, merged: 0, incarnation: info.incarnation };
     const since = partition.dirtySince;
     const present = switchHere(parts, partition, next);
-    // Nothing of it is synced: the log has it.
+    // None of these rows are synced: the log has them.
     partition.dirtySince = Math.min(since, partition.dirtySince);
     return { present, promised };
   } catch (error) {

@@ -1,4 +1,4 @@
-// A copy of one partition file, taken while it is written to, and staged as a file of its own.
+// A consistent copy of one partition file, taken while the file is written, as a staged file.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import type { CopiedFile } from '../side/side-process.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { mirrorAside, whileHeld } from './held-file.ts';
 
-/** Holds a staged file until released. */
+/** A staged file that exists until it is released. */
 export class Snapshot {
   readonly manifest: CopyManifest;
   readonly #directory: string;
@@ -61,7 +61,7 @@ export class Snapshot {
     return chunk;
   }
 
-  /** Removes the staged file. Safe to repeat. */
+  /** Removes the staged file. Idempotent. */
   async release(): Promise<void> {
     if (this.#released) return;
     this.#released = true;
@@ -75,10 +75,10 @@ export class Snapshot {
 }
 
 /**
- * Writes go on meanwhile. Another process copies the file while its checkpoints wait: it is of the
- * moment that begins. Where that fails, the backup API mirrors the writes of its own connection, so
- * that the copy is of the moment it ends: DESIGN.md in this folder says why. Nothing is synced: no
- * crash is survived by what is staged.
+ * Takes a snapshot while writes go on. A helper process copies the file while its checkpoints wait:
+ * the copy shows the moment it begins. If that fails, the backup API mirrors the writes of its own
+ * connection, so that the copy shows the moment it ends: DESIGN.md in this folder says why. Nothing
+ * is synced, because staged files do not survive a crash.
  * Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped meanwhile.
  */
 export async function takeSnapshot(parts: StoreParts, partition: Partition): Promise<Snapshot> {
@@ -105,7 +105,10 @@ function expectedBytes(parts: StoreParts, partition: Partition): number {
   });
 }
 
-/** Null when the copy cannot be trusted, or was not made: it is taken otherwise. */
+/**
+ * Resolves to null when no copy was made, or it cannot be trusted; the caller then takes the
+ * backup.
+ */
 async function copyHeld(
   parts: StoreParts,
   partition: Partition,
@@ -114,10 +117,10 @@ async function copyHeld(
   const file = withFile(parts, partition, (used) => used);
   using _ = pinned(partition);
   try {
-    // In the thread pool; what came meanwhile is little.
+    // In the thread pool; little is left for the checkpoint that follows.
     await file.checkpointAside();
     if (!withFile(parts, partition, () => file.checkpoint('TRUNCATE'))) return null;
-    // Of the file, too: nothing waits in memory or in the WAL.
+    // True of the file itself: nothing waits in memory or in the WAL.
     const info = file.info();
     const read = () => parts.copies.copy(file.db.name, to);
     const copied = await whileHeld(parts, partition, { file, read });
@@ -139,7 +142,7 @@ async function backUp(
   return manifestOf(meta, await checksumFile(file));
 }
 
-/** What the copy really holds. */
+/** Reads the meta row of the copy itself. */
 function metaOf(file: string): Described {
   using ends = new DisposableStack();
   const db = ends.adopt(openUntrusted(file), (one) => one.close());
@@ -150,7 +153,8 @@ async function checksumFile(file: string): Promise<CopiedFile> {
   const checksum = KeyedChecksum.begin();
   let bytes = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 4 * transferChunkBytesMax })) {
-    checksum.take(chunk as Buffer); // no encoding was asked for
+    // a Buffer, since no encoding is set
+    checksum.take(chunk as Buffer);
     bytes += (chunk as Buffer).length;
   }
   return { bytes, seal: checksum.text() };

@@ -1,4 +1,4 @@
-// A partition file on its way in: the room it has, and its end, well or not.
+// A partition file on its way in: its reserved disk space, and its adoption or removal.
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -27,7 +27,7 @@ export class StagedCopy {
   readonly #directory: string;
   readonly #incarnation: string;
   readonly #room: PromisedRoom;
-  /** The folder is the partition's now. */
+  /** The folder belongs to the partition now. */
   #isPlaced = false;
 
   constructor(
@@ -35,7 +35,9 @@ export class StagedCopy {
     partition: Partition,
     staged: {
       readonly about: CopyDescription;
-      /** To be the folder of the partition; `incarnation` names the one in it. */
+      /**
+       * Staging folder that becomes the partition's folder; it has a subfolder named `incarnation`.
+       */
       readonly directory: string;
       readonly incarnation: string;
       readonly room: PromisedRoom;
@@ -56,15 +58,16 @@ export class StagedCopy {
   }
 
   /**
-   * Verifies the file, merges the writes that the present file has, and switches over. The file is
-   * complete, and its bytes are those of the source; `makeDurable` ends when they are on the disk
-   * and nobody has it open. Throws COPY_INVALID with what differed, PARTITION_ABSENT when dropped
-   * meanwhile; the live file is as it was then. The staged one is gone in any case.
+   * Verifies the file, merges the rows of the present file, and switches over. By then the file is
+   * complete with the source's bytes; `makeDurable` must end when they are on disk and nobody has
+   * the file open. Throws COPY_INVALID with what differed, PARTITION_ABSENT when dropped meanwhile;
+   * the live file is then unchanged. The staged file is gone in any case.
    */
   async adopt(makeDurable: () => Promise<void>): Promise<PartitionInfo> {
     try {
       const synced = makeDurable();
-      synced.catch(() => {}); // waited for below, unless the file is wrong
+      // awaited below, unless the file is wrong
+      synced.catch(() => {});
       // failpoint: copy-in.before-verify
       const copied = { file: this.file, owner: this.#owner() };
       const owned = await verifyCopy(this.#parts.audits, copied, this.about);
@@ -76,7 +79,7 @@ export class StagedCopy {
     }
   }
 
-  /** The same for a file that is made here of all its records. */
+  /** Like `adopt`, for a file that is built here from all its records. */
   async make(content: Pick<FileToMake, 'records' | keyof TombstoneMarks>): Promise<PartitionInfo> {
     const { keyspace, partition, digest } = this.about;
     const owner = this.#owner();
@@ -87,7 +90,10 @@ export class StagedCopy {
     return this.#takePlace(owner === null ? null : made);
   }
 
-  /** One that has a file must get the rows of it first: the file is no other's until then. */
+  /**
+   * The owner to write into the staged file; null if the partition has a file, whose rows must be
+   * merged first.
+   */
   #owner(): FileOwner | null {
     const { hasFile, life } = this.#partition;
     if (hasFile) return null;
@@ -116,7 +122,7 @@ export class StagedCopy {
   }
 }
 
-/** Dropped partitions make room for one that is wanted. Throws DISK_FULL. */
+/** Reserves disk space, deleting dropped partitions if needed. Throws DISK_FULL. */
 export async function roomFor(parts: StoreParts, bytes: number): Promise<PromisedRoom> {
   const { disk, root } = parts;
   try {
@@ -131,7 +137,7 @@ export async function roomFor(parts: StoreParts, bytes: number): Promise<Promise
   }
 }
 
-/** A copy that comes: its folder is there. Throws as `reserveCopy` does. */
+/** Stages an incoming copy and creates its folder. Throws like `reserveCopy`. */
 export async function stageCopy(
   parts: StoreParts,
   partition: Partition,
@@ -147,7 +153,9 @@ export async function stageCopy(
   }
 }
 
-/** Throws COPY_INVALID for what no file can be, DISK_FULL with both numbers, before the first byte. */
+/**
+ * Throws COPY_INVALID for an impossible file, DISK_FULL with both numbers, before the first byte.
+ */
 export async function reserveCopy(
   parts: StoreParts,
   partition: Partition,

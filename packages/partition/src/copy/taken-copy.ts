@@ -1,4 +1,4 @@
-// A partition file that the process beside the store takes from one like it at the source.
+// A partition file that the carrier of this server fetches from the source's carrier.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyIdleMsMax } from '@ringwright/base/limits-copies';
 import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
@@ -14,7 +14,7 @@ interface Fetching {
   readonly onBytes: (received: number) => void;
 }
 
-/** Ends with finish or discard. Until finish resolves the live file is as it was. */
+/** The caller ends it with finish or discard. Until finish resolves the live file is unchanged. */
 export class TakenCopy {
   readonly about: CopyDescription;
   readonly #staged: StagedCopy;
@@ -22,7 +22,7 @@ export class TakenCopy {
   readonly #kill: () => void;
   #received = 0;
   #fetching: Fetching | null = null;
-  /** It reports now and then, or it hangs. */
+  /** Kills the carrier when it has not reported for too long. */
   #watch: NodeJS.Timeout | undefined;
   #lost: CodedError | null = null;
   readonly #synced = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ export class TakenCopy {
     this.about = staged.about;
     this.#staged = staged;
     this.#kill = () => carrier.kill();
-    this.#synced.promise.catch(() => undefined); // given to finish
+    this.#synced.promise.catch(() => undefined); // finish gets the error
     this.#order = carrier.begin({
       onReport: (report) => this.#hear(report),
       onLost: (error) => this.#fail(error),
@@ -40,16 +40,16 @@ export class TakenCopy {
     this.#order({ kind: 'take', parts: partsOf(staged), key });
   }
 
-  /** Bytes that are here: where to go on. */
+  /** Bytes received: where to resume. */
   get received(): number {
     return this.#received;
   }
 
   /**
-   * Resolves to the keyed checksum of all bytes, when they are here. Rejects with PEER_UNREACHABLE
-   * when the source's process was not reached, COPY_CUT when the connection broke: then it may be
-   * called again. Otherwise the copy is worth nothing: COPY_INVALID, DISK_FULL, COPY_CUT of a
-   * process that ended.
+   * Resolves to the keyed checksum of all bytes once they have arrived. Rejects with
+   * PEER_UNREACHABLE when the source's carrier was not reached, COPY_CUT when the connection broke:
+   * both may be retried. Otherwise the copy is worthless: COPY_INVALID, DISK_FULL, and COPY_CUT of
+   * a carrier that ended.
    */
   fetch(gate: CopyGate, onBytes: (received: number) => void): Promise<string> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
@@ -65,7 +65,7 @@ export class TakenCopy {
     return this.#lost === null && !this.#ended;
   }
 
-  /** `checksum`: what the source says of the bytes. See StagedCopy.adopt. */
+  /** `checksum`: what the source reports for the bytes. See StagedCopy.adopt. */
   async finish(found: string, checksum: string): Promise<PartitionInfo> {
     this.#ended = true;
     try {
@@ -80,7 +80,7 @@ export class TakenCopy {
     }
   }
 
-  /** Throws the copy away. Safe to repeat, and after finish. */
+  /** Discards the copy. Idempotent, also after finish. */
   async discard(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
@@ -109,7 +109,7 @@ export class TakenCopy {
     }
   }
 
-  /** Whoever is told may have had enough of it. */
+  /** Reports progress; the listener may cancel the fetch by throwing. */
   #progress(received: number): void {
     try {
       this.#fetching?.onBytes(received);

@@ -7,9 +7,9 @@ import type { SideProcess } from '../side/side-process.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 
 /**
- * Resolves when the file is whole, of our schema, every row matches its hash, and all figures are
- * those of the manifest; to what it is then, if it was to get an owner. Rejects with COPY_INVALID
- * that lists what differed.
+ * Resolves when the file is intact, has our schema, every row matches its hash, and all figures
+ * match the manifest. The value is the file's new identity if it was to get an owner. Rejects with
+ * COPY_INVALID, which lists the differences.
  */
 export async function verifyCopy(
   audits: SideProcess,
