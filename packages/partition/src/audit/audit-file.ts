@@ -1,4 +1,4 @@
-// Audits one partition file by its name: a file that cannot even be opened is a finding too.
+// Audits one partition file by its name; a file that cannot even be opened is a finding too.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { auditMappedBytes } from '@ringwright/base/limits-copies';
@@ -9,19 +9,19 @@ import { auditPartitionFile, type PartitionAudit } from './audit-partition-file.
 import { type FileOwner, makeOwnedDurable, type OwnedFile, ownFile } from './own-file.ts';
 
 export interface FileAudit extends PartitionAudit {
-  /** The file is that of the owner now, durably; null when it has findings, or nobody was named. */
+  /** The owner's file, durable by then; null if it has findings or no owner was named. */
   readonly owned: OwnedFile | null;
 }
 
-/** Nobody else may have the file open. A WAL beside it is read with it, and moved into it. */
+/** Nobody else may have the file open. A WAL beside it is read too, and moved into it. */
 export function auditFile(file: string): PartitionAudit {
   return withOpened(file, 0, (db) => ({ ...auditPartitionFile(db), owned: null }));
 }
 
 /**
- * The same for a staged file: worth nothing after a crash, so nothing of it is synced, unless it
- * gets an owner here: `onWait` is told when only the disk is left. It is read as memory, which ends
- * the process when the disk cannot give it.
+ * Audits a staged file, which is worthless after a crash. So nothing is synced unless the file gets
+ * an owner here. `onWait` is called when only the disk is left to wait for. The file is
+ * memory-mapped, so a page that the disk cannot read ends the process.
  */
 export async function auditStaged(
   file: string,
@@ -55,7 +55,7 @@ function withOpened(
   return audit(db);
 }
 
-/** An error as a finding: FILE_CORRUPT unless it has a code of its own. */
+/** Converts an error to a finding: FILE_CORRUPT unless it has a code of its own. */
 export function findingOf(error: unknown): Finding {
   if (error instanceof CodedError) {
     return { code: error.code, message: error.message, details: error.details };

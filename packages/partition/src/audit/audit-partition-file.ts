@@ -1,5 +1,5 @@
-// Reads a whole partition file that nobody else has open, and says everything that is wrong with
-// it. Long and synchronous: a server runs it in another process.
+// Reads a whole partition file that nobody else has open, and reports everything that is wrong.
+// Long and synchronous: a server runs it in another process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { messageOf } from '@ringwright/base/thrown';
@@ -12,18 +12,18 @@ import type { MetaRow } from '../file/schema.ts';
 import { newTally, type Tally } from '../file/tally.ts';
 import { auditedRows } from './audited-rows.ts';
 
-/** Findings reported one by one; a file in shreds is not worth a longer list. */
+/** Findings reported one by one; a badly damaged file needs no longer list. */
 const FINDINGS_MAX = 20;
 
 export interface PartitionAudit {
   readonly findings: readonly Finding[];
-  /** What the file says about itself, or null when not even that can be read. */
+  /** The file's meta row, or null when it cannot be read. */
   readonly meta: MetaRow | null;
 }
 
 /**
- * integrity_check comes first: until it has passed no other statement can be trusted. It also looks
- * whether each key leads to its own row.
+ * Runs integrity_check first: before it passes, no other statement can be trusted. It also checks
+ * that each key leads to its own row.
  */
 export function auditPartitionFile(db: Database.Database): PartitionAudit {
   const findings: Finding[] = [];
@@ -83,7 +83,8 @@ function compareCounters(counted: Tally, meta: MetaRow): Finding[] {
   for (const name of ['rows', 'tombstones', 'bytes'] as const) {
     if (counted[name] !== meta[name]) differs(name, counted[name], meta[name]);
   }
-  // Rows may leave, their numbers and stamps are never given again: the counter may only be higher.
+  // Rows may be removed, but their sequences and stamps are never reused: the counter may be
+  // higher.
   for (const name of ['seq', 'highest_ms'] as const) {
     if (counted[name] > meta[name]) differs(name, counted[name], meta[name]);
   }

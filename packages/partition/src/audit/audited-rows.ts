@@ -1,12 +1,12 @@
-// All rows of a file that is audited, many at a time: what SQLite gives of a row in pieces costs
-// more than what it reads.
+// Reads all rows for an audit, many at a time: fetching them one by one costs more than reading
+// them.
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type Database from 'better-sqlite3';
 import type { HashedRow } from '../file/record.ts';
 
-/** Numbers of rows read at once. */
+/** Rows whose numbers are read at once. */
 const ROWS_MAX = 512;
-/** Bytes of rows read at once; one row may have more. */
+/** Row bytes read at once; a single row may have more. */
 const BYTES_MAX = 256 * 1024;
 
 type NumberRow = [
@@ -24,14 +24,14 @@ type NumberRow = [
 const NUMBERS = `SELECT seq, ms, tie, expires_ms, origin_ms, origin_tie, length(key), length(hash),
   length(value) FROM records WHERE seq > ? ORDER BY seq LIMIT ${ROWS_MAX}`;
 
-// Of bytes `||` makes text of the same bytes, whatever they are. In another order than asked for
-// they would match no hash.
+// `||` of blobs gives text with the same bytes, whatever they are. If the order differed from the
+// one requested, the bytes would match no hash.
 const BYTES = `SELECT CAST(group_concat(key || hash || coalesce(value, x''), '') AS BLOB)
   FROM (SELECT key, hash, value FROM records WHERE seq BETWEEN ? AND ? ORDER BY seq)`;
 
 /**
- * In the order of their numbers. Bytes of a row are gone when the next one is asked for. The tables
- * must have passed integrity_check, which looks at the types of all columns.
+ * Yields rows in sequence order. A row's bytes are invalid once the next row is requested. The
+ * tables must have passed integrity_check, which verifies the types of all columns.
  */
 export function* auditedRows(db: Database.Database): Generator<HashedRow> {
   const numbers = db.prepare<[number], NumberRow>(NUMBERS).raw();
@@ -43,7 +43,7 @@ export function* auditedRows(db: Database.Database): Generator<HashedRow> {
       after = some.at(-1)?.[0] ?? after;
       const piece = bytes.get(some[0]?.[0] ?? 0, after) ?? Buffer.alloc(0);
       yield* rowsOf(some, piece);
-      // Left to the collector they cost as much as reading them.
+      // Left to the garbage collector they cost as much as reading them.
       freeOwnBytes(piece);
       start += some.length;
     }
@@ -51,7 +51,7 @@ export function* auditedRows(db: Database.Database): Generator<HashedRow> {
   }
 }
 
-/** At least one row. */
+/** Returns the end of a piece of at least one row. */
 function endOfPiece(rows: readonly NumberRow[], start: number): number {
   let [end, bytes] = [start, 0];
   do {

@@ -14,8 +14,8 @@ import { auditFile, findingOf } from './audit-file.ts';
 import { lockDirectory } from './directory-lock.ts';
 
 /**
- * Everything wrong in a data directory: partitions, their places, the log. What a crash may leave
- * behind (staged files, a torn tail, old incarnations) is not wrong. Throws DATA_DIR_IN_USE.
+ * Reports everything wrong in a data directory: partitions, their locations, the log. Remains of a
+ * crash (staged files, a torn tail, old incarnations) are not findings. Throws DATA_DIR_IN_USE.
  */
 export async function checkStore(directory: string): Promise<Finding[]> {
   using _ = lockDirectory(directory);

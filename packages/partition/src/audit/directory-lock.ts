@@ -1,26 +1,26 @@
-// One process per data directory: an SQLite lock that the kernel drops when the process ends,
-// however it ends.
+// Allows one process per data directory: an SQLite lock, which the kernel drops when the process
+// ends in any way.
 import { closeSync, openSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { codeOf } from '@ringwright/base/thrown';
 import Database from 'better-sqlite3';
 import { dataPaths } from '../file/data-paths.ts';
 
-/** Released with the block that is `using` it, or before. */
+/** Released at the end of its `using` block, or earlier. */
 export interface DirectoryLock extends Disposable {
   release(): void;
 }
 
 /**
- * Writes nothing, so that a full disk can be locked. Throws DATA_DIR_IN_USE when another store, of
- * this or another process, has the directory open.
+ * Writes nothing, so it works on a full disk. Throws DATA_DIR_IN_USE when another store, of this or
+ * another process, has the directory open.
  */
 export function lockDirectory(root: string): DirectoryLock {
   makeLockFile(dataPaths.lock(root));
   const db = new Database(dataPaths.lock(root), { timeout: 0 });
   try {
     db.pragma('locking_mode = EXCLUSIVE');
-    // SQLite begins with the first page of an empty database, and would write a journal for it.
+    // SQLite would begin with the first page of an empty database, and write a journal for it.
     db.pragma('journal_mode = MEMORY');
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -35,7 +35,10 @@ export function lockDirectory(root: string): DirectoryLock {
   return { release, [Symbol.dispose]: release };
 }
 
-/** Whoever can open it can lock it. One that is there is not opened: closing it would unlock it. */
+/**
+ * Creates the lock file; whoever can open it can lock it. An existing file is not opened, because
+ * closing it would release the lock.
+ */
 function makeLockFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));

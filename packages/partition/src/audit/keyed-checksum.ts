@@ -5,15 +5,15 @@ const KEY_BYTES = 16;
 /** Each key is used once. */
 const NONCE = Buffer.alloc(12);
 
-/** 64 hex digits: the key, and the checksum. */
+/** 64 hex digits: the key, then the checksum. */
 export function isKeyedChecksum(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** Takes the bytes of a file in order; for one end of a copy. */
+/** Takes the bytes of a file in order; each end of a copy has one. */
 export class KeyedChecksum {
   readonly #key: Buffer;
-  /** GMAC, which is the part of AES-GCM that looks at bytes it does not encrypt (SP 800-38D). */
+  /** GMAC: the part of AES-GCM that authenticates bytes without encrypting them (SP 800-38D). */
   readonly #cipher: CipherGCM;
 
   private constructor(key: Buffer) {
@@ -21,12 +21,12 @@ export class KeyedChecksum {
     this.#cipher = createCipheriv('aes-128-gcm', key, NONCE);
   }
 
-  /** At the source: the key is drawn here. */
+  /** For a file that is read here: draws the key. */
   static begin(): KeyedChecksum {
     return new KeyedChecksum(randomBytes(KEY_BYTES));
   }
 
-  /** At the other end: the result is `text`, if the bytes are the same. */
+  /** For the other end: the result equals `text` if the bytes are the same. */
   static of(text: string): KeyedChecksum {
     return new KeyedChecksum(Buffer.from(text.slice(0, 2 * KEY_BYTES), 'hex'));
   }
@@ -35,7 +35,7 @@ export class KeyedChecksum {
     this.#cipher.setAAD(bytes);
   }
 
-  /** Once, when all have been taken. */
+  /** Called once, after all bytes. */
   text(): string {
     this.#cipher.final();
     return this.#key.toString('hex') + this.#cipher.getAuthTag().toString('hex');

@@ -1,5 +1,5 @@
-// Gives a staged file, which was just audited, to this device: after it the folder around it needs
-// nothing but its name to be the folder of a partition.
+// Makes a staged file that was just audited this device's own. Afterwards its folder needs only its
+// final name to be a partition's folder.
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory, syncFile } from '@ringwright/node/durable-files';
@@ -8,9 +8,9 @@ import { currentFile, currentText } from '../file/partition-directory.ts';
 import { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 
-/** What the file is to say of itself. */
+/** The identity that the file gets. */
 export interface FileOwner {
-  /** Also the name of the folder that holds the file. */
+  /** Also the name of the folder that contains the file. */
   readonly incarnation: string;
   readonly life: string;
   readonly state: PartitionState;
@@ -22,7 +22,7 @@ export interface OwnedFile {
   readonly highestMs: number;
 }
 
-/** Nothing is synced: see `makeOwnedDurable`. */
+/** Syncs nothing: see `makeOwnedDurable`. */
 export function ownFile(db: Database.Database, owner: FileOwner): OwnedFile {
   const file = new PartitionFile(db);
   file.takeOver({ ...owner, barrierMs: 0 });
@@ -31,8 +31,8 @@ export function ownFile(db: Database.Database, owner: FileOwner): OwnedFile {
 }
 
 /**
- * For a file that is closed, in a staged folder. CURRENT beside its folder counts from when that
- * gets its name, so all is synced at once.
+ * For a closed file in a staged folder. Everything is synced at once, because the staged CURRENT
+ * counts only after its folder gets its final name.
  */
 export async function makeOwnedDurable(file: string, { incarnation }: FileOwner): Promise<void> {
   const directory = dirname(file);

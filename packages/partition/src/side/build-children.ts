@@ -1,5 +1,5 @@
-// Builds the files of children out of copies of their parents' files: partitions that are split or
-// merged. Long and synchronous: the process beside the store runs it (side-program.ts).
+// Builds the files of children from copies of their parents' files when partitions are split or
+// merged. Long and synchronous: a helper process runs it (side-program.ts).
 import { closeSync, fdatasyncSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { must } from '@ringwright/base/assert';
 import { auditMappedBytes, childCacheBytes, childSyncBytes } from '@ringwright/base/limits-copies';
@@ -18,34 +18,34 @@ import { countRow, newTally, type Tally, tallyColumns } from '../file/tally.ts';
 export interface ChildToBuild {
   readonly partition: number;
   readonly incarnation: string;
-  /** Made here. */
+  /** Created here. */
   readonly file: string;
 }
 
 export interface ChildrenToBuild {
   readonly keyspace: string;
-  /** Key to child. Rows of children that are not listed are left out. */
+  /** Maps a key to its child. Rows of children that are not listed are left out. */
   readonly partitioner: Partitioner;
-  /** Files that nobody else has open, each with the WAL beside it, if any. */
+  /** Files that nobody else has open, each with its WAL beside it, if any. */
   readonly parents: readonly string[];
   readonly children: readonly ChildToBuild[];
-  /** A file that does not exist yet; worth nothing afterwards. */
+  /** A file that does not exist yet; worthless afterwards. */
   readonly scratch: string;
 }
 
 export interface BuiltChild {
   readonly partition: number;
-  /** With tombstones. */
+  /** Including tombstones. */
   readonly rows: number;
-  /** Of values. */
+  /** Bytes of values. */
   readonly bytes: number;
 }
 
 /**
- * Each child gets the rows of its keys, with their stamps and hashes, in the order of the parents'
- * files; parents follow one another. SQLite moves them from file to file: what JavaScript sees of a
- * row is its key and what it counts for. Only what is complete is synced. Throws when a parent does
- * not have the rows that it counts; no hash of a row is compared here.
+ * Gives each child the rows of its keys, with their stamps and hashes, in sequence order, parent by
+ * parent. SQLite moves the rows from file to file: JavaScript sees only a row's key and its
+ * counters. Only complete files are synced. Throws when a parent lacks rows that it counts; no row
+ * is compared with its hash here.
  */
 export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
   using ends = new DisposableStack();
@@ -63,19 +63,22 @@ export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
   );
 }
 
-/** What is built is worth nothing before it is complete. */
+/** Turns journal and syncs off: an incomplete file is worthless anyway. */
 function forBuilding(db: Database.Database, schema: string): void {
   db.exec(`PRAGMA ${schema}.journal_mode = OFF; PRAGMA ${schema}.synchronous = OFF;
     PRAGMA ${schema}.cache_size = -${childCacheBytes / 1024}`);
 }
 
-/** Fills `routes` with the rows of the attached parent; each counts for its child. Gives the sum. */
+/**
+ * Fills `routes` with the rows of the attached parent and counts each for its child. Returns the
+ * total.
+ */
 type RouteRows = () => Tally;
 
-/** Of rows that no child here gets. */
+/** The child of rows that none of the listed children gets. */
 const NOBODY = -1;
 
-/** Hash and key are one piece of bytes: each piece costs as much as the rest of a call. */
+/** Hash and key are one blob: each blob costs as much as the rest of a call. */
 type RowToRoute = [hashAndKey: Buffer, ms: number, valueBytes: number | null];
 
 function rowRouter(
@@ -105,7 +108,7 @@ function rowRouter(
   };
 }
 
-/** The file of a partition without records. */
+/** Creates the file of a partition without records. */
 function makeFile(keyspace: string, { partition, incarnation, file }: ChildToBuild): void {
   const identity = { keyspace, partition, incarnation, life: incarnation };
   using ends = new DisposableStack();
@@ -136,12 +139,12 @@ function giveRows(db: Database.Database, { parent, children, routeRows }: Giving
   db.exec('DETACH parent');
 }
 
-/** With its part of the pages and of the index, about. */
+/** Approximate bytes per row, with its part of the pages and of the index. */
 function bytesOfRow({ bytes, rows, tombstones }: MetaRow): number {
   return 100 + bytes / Math.max(1, rows + tombstones);
 }
 
-/** What is written is synced in pieces: others who wait for the disk do not wait for all of it. */
+/** Syncs in pieces, so that others who need the disk do not wait for everything. */
 function moveRows(db: Database.Database, child: ChildToBuild, rowsAtOnce: number): void {
   const { partition, file } = child;
   using ends = new DisposableStack();
@@ -166,7 +169,7 @@ function moveRows(db: Database.Database, child: ChildToBuild, rowsAtOnce: number
 const LAST_OF_PIECE = `SELECT max(seq)
   FROM (SELECT seq FROM routes WHERE child = ? AND seq > ? ORDER BY seq LIMIT ?)`;
 
-/** Numbers go on where those of the parent before ended. */
+/** Sequences continue after those of the previous parent. */
 const MOVE_ROWS = `INSERT INTO child.records
   (seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie)
   SELECT ? + row.seq, row.key, row.ms, row.tie, row.value, row.hash, row.expires_ms, row.origin_ms,
@@ -174,7 +177,7 @@ const MOVE_ROWS = `INSERT INTO child.records
   FROM routes CROSS JOIN parent.records AS row ON row.seq = routes.seq
   WHERE routes.child = ? AND routes.seq > ? AND routes.seq <= ? ORDER BY routes.seq`;
 
-/** Its WAL goes into it by that. */
+/** Reads the meta row; opening and closing the file moves its WAL into it. */
 function metaOf(file: string): ReturnType<typeof readMeta> {
   using ends = new DisposableStack();
   const db = ends.adopt(openUntrusted(file), (one) => one.close());
@@ -204,8 +207,9 @@ function storeCounters(file: string, tally: Tally): void {
 }
 
 /**
- * Only now: a file that is marked so is opened with a WAL. Who adopts it syncs it too, while writes
- * come that it has to merge then: little must be left to be synced.
+ * Marks the file as a WAL file, last of all, because SQLite opens a marked file with a WAL. Syncs
+ * it here so that its adoption has little left to sync while new writes arrive that it has to
+ * merge.
  */
 function markAndSync(file: string): void {
   using ends = new DisposableStack();

@@ -1,11 +1,13 @@
-// Copies a file, or pages of it, while somebody else may write to it.
+// Copies a file, or some of its pages, while another process may write to it.
 import { closeSync, constants, copyFileSync, openSync, readSync, writeSync } from 'node:fs';
 import { copyWriteBytes } from '@ringwright/base/limits-copies';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { pageBytes } from '../file/schema.ts';
 import type { CopiedFile, PagesToCopy } from './side-process.ts';
 
-/** Summed between reading and writing, which costs no more than having the kernel copy. */
+/**
+ * Takes the checksum between reading and writing, which costs no more than a copy by the kernel.
+ */
 export function copyFile(from: string, to: string): CopiedFile {
   using ends = new DisposableStack();
   const source = ends.adopt(openSync(from, 'r'), closeSync);
@@ -22,15 +24,15 @@ export function copyFile(from: string, to: string): CopiedFile {
   }
 }
 
-/** Pages that follow one another are read and written at once. Throws where `from` ends before. */
+/** Copies consecutive pages at once. Throws if `from` ends before the last page. */
 export function copyPages({ from, to, pages }: PagesToCopy): void {
   if (pages !== null) copyEach(from, to, pages);
   else if (!cloneFile(from, to)) copyFile(from, to);
 }
 
 /**
- * Where two files can share what they have in common nothing need be copied; else false. To have
- * the kernel copy takes twice as long as doing it here, and syncs on ext4 wait for up to 230 ms.
+ * Shares the file's blocks where the file system can (reflink); else returns false. A copy by the
+ * kernel takes twice as long as one here, and on ext4 makes syncs wait for up to 230 ms.
  */
 function cloneFile(from: string, to: string): boolean {
   try {

@@ -1,4 +1,4 @@
-// Makes partition files of packed records, in a process beside the store.
+// Builds partition files from packed records. Runs in a helper process.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '@ringwright/base/thrown';
@@ -8,30 +8,33 @@ import { PartitionFile } from '../file/partition-file.ts';
 import { unpackRecords } from '../file/record-bytes.ts';
 import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 
-/** Its marks are those of the file that the records are of. */
+/** Its marks are those of the file that the records come from. */
 export interface FileToMake extends TombstoneMarks {
-  /** Its folder is made where there is none; the file must not be there. */
+  /** Its folder is created if needed; the file must not exist. */
   readonly file: string;
-  /** Whose it is then, durably; null: nobody's, and it is not synced. */
+  /** The file's owner, durably; null: no owner, and the file is not synced. */
   readonly owner: FileOwner | null;
   readonly keyspace: string;
   readonly partition: number;
   /** See packRecords. */
   readonly records: Uint8Array;
-  /** Of that file, which has these records and no others. */
+  /** Digest of the original file, which has exactly these records. */
   readonly digest: string;
 }
 
-/** Who adopts such a file gives it new names. */
+/** Placeholder; the adoption gives the file its real ids. */
 const nobody: FileOwner = { incarnation: 'packed', life: 'packed', state: 'filling' };
 
 export type MadeFile =
   | { readonly kind: 'made'; readonly owned: OwnedFile }
-  /** Its records are not those of the digest. */
+  /** The records do not match the digest. */
   | { readonly kind: 'differs' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** `onWait` is told when only the disk is left. What was not made leaves no file that counts. */
+/**
+ * `onWait` is called when only the disk is left to wait for. A failed work leaves no file that
+ * counts.
+ */
 export function makeFiles(works: readonly FileToMake[], onWait: () => void): Promise<MadeFile[]> {
   const written = works.map((work) => [work, writeFile(work)] as const);
   onWait();
@@ -66,7 +69,7 @@ function bytesOfFile({ keyspace, partition, owner, barrierMs, floorMs, ...work }
   const tables = newTables({ keyspace, partition, ...(owner ?? nobody) });
   const file = ends.adopt(new PartitionFile(tables), ({ wal }) => wal.discard());
   file.apply(records);
-  // Behind the records: a floor keeps out those that are older.
+  // After the records: a floor would refuse those below it.
   if (barrierMs > 0) file.change({ state: null, barrierMs, floorMs });
   file.flush();
   const owned: OwnedFile = { info: file.info(), highestMs: file.highestMs };

@@ -1,5 +1,5 @@
-// A process beside a store that copies, audits, makes and merges files: long work that delays no
-// request.
+// The side process: a helper process that copies, audits, builds and merges files, so that long
+// work delays no request.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { FileAudit } from '../audit/audit-file.ts';
@@ -18,17 +18,17 @@ export type SideWork =
 
 export type SideRequest =
   | { readonly kind: 'work'; readonly id: number; readonly work: SideWork }
-  /** Not answered: to be ready for audits. */
+  /** Not answered: prepares for audits. */
   | { readonly kind: 'prepare' };
 
-/** What the program says of a job. */
+/** A message of the program about one job. */
 interface SideMessage {
   readonly id: number;
   readonly answer: SideAnswer;
 }
 
 export type SideAnswer =
-  /** The job waits for the disk, and its answer comes: meanwhile the next one may begin. */
+  /** The job only waits for the disk; its answer follows, and the next job may begin meanwhile. */
   | { readonly kind: 'waits' }
   | { readonly kind: 'audited'; readonly audit: FileAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
@@ -40,13 +40,13 @@ export type SideAnswer =
 export interface PagesToCopy {
   readonly from: string;
   readonly to: string;
-  /** Numbers from 1, ascending; null: all there are, and `to` is made. */
+  /** Page numbers from 1, ascending; null: the whole file, and `to` is created. */
   readonly pages: Uint32Array | null;
 }
 
 export interface CopiedFile {
   readonly bytes: number;
-  /** Of what was read: keyed-checksum.ts. */
+  /** Keyed checksum of the bytes read: keyed-checksum.ts. */
   readonly seal: string;
 }
 
@@ -57,26 +57,26 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Files to be made that nobody has begun with. */
+/** Files to be built by a job that has not begun. */
 interface Gathering {
   readonly files: FileToMake[];
   readonly answer: Promise<SideAnswer>;
 }
 
 interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
-  /** Files that may wait, the one at work included; beyond it STORE_BUSY. */
+  /** Maximum number of files queued and in progress; beyond it STORE_BUSY. */
   readonly jobsMax: number;
-  /** The program; tests give one that crashes. */
+  /** The program; tests use one that crashes. */
   readonly program?: URL;
 }
 
 const PROGRAM = new URL('./side-program.ts', import.meta.url);
 
 /**
- * Another process, because closing a descriptor of a live database here would drop the locks that
- * SQLite holds on it (howtocorrupt.html, 2.2), and because it can have a low priority: requests go
- * first when the processor is short. It does one job at a time. When it dies, that job fails, and
- * so do those that wait for the disk; the next job gets a new process.
+ * A process of its own, because closing a descriptor of a live database here would drop SQLite's
+ * locks on it (howtocorrupt.html, 2.2), and because it can have a low priority: requests go first
+ * when the CPU is busy. It does one job at a time. When it dies, that job fails, and so do the jobs
+ * that wait for the disk; the next job starts a new process.
  */
 export class SideProcess {
   readonly #jobsMax: number;
@@ -108,7 +108,7 @@ export class SideProcess {
     if (!this.#closed) this.#process.park();
   }
 
-  /** Work will come soon: it need not wait for the process to start then. */
+  /** Starts the process ahead of work that will come soon. */
   prepare(): void {
     if (this.#closed) return;
     try {
@@ -116,34 +116,34 @@ export class SideProcess {
       this.#process.send({ kind: 'prepare' });
       this.#process.hold(false);
     } catch {
-      // No process to be had: the work may have more luck, or says so.
+      // The process could not start. The work itself may succeed, or reports the error.
     }
   }
 
   /**
-   * What is wrong with a staged file that nobody else has open. With an owner one that is whole is
-   * then the owner's: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
+   * Audits a staged file that nobody else has open. With an owner, an intact file then becomes the
+   * owner's: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
    */
   async audit(file: string, owner: FileOwner | null = null): Promise<FileAudit> {
     return (await this.#do('audited', { kind: 'audit', file, owner })).audit;
   }
 
   /**
-   * Copies a file that nobody writes to meanwhile. Not synced. Rejects also when it was not copied;
-   * what is at `to` then is worth nothing.
+   * Copies a file that nobody writes to meanwhile, without a sync. After a rejection the file at
+   * `to` is worthless.
    */
   async copy(from: string, to: string): Promise<CopiedFile> {
     return (await this.#do('copied', { kind: 'copy', from, to })).copy;
   }
 
-  /** A file that may be written to meanwhile, or pages of one that was copied before. Not synced. */
+  /** Copies a file that may change meanwhile, or pages of a file copied before. Not synced. */
   async copyPages(work: PagesToCopy): Promise<void> {
     await this.#do('done', { kind: 'copy-pages', ...work });
   }
 
   /**
-   * See makeFiles. Those that are asked for in one turn, or while the process has other work, are
-   * one job: a message to it costs as much as a small file. Null for one that differs.
+   * See makeFiles. Files requested in one turn, or while the process is busy, form one job: a
+   * message to it costs as much as a small file. Null if the records differ from their digest.
    */
   async make(file: FileToMake): Promise<OwnedFile | null> {
     this.#requirePlace();
@@ -159,7 +159,7 @@ export class SideProcess {
     throw unexpected(made ?? all);
   }
 
-  /** See buildChildren. Rejects also when one of the parents is not whole. */
+  /** See buildChildren. Also rejects when one of the parents is damaged. */
   async build(work: ChildrenToBuild): Promise<readonly BuiltChild[]> {
     return (await this.#do('built', { kind: 'build', ...work })).children;
   }
@@ -169,7 +169,7 @@ export class SideProcess {
     await this.#do('done', { kind: 'merge', ...work });
   }
 
-  /** Rejects when it is answered in another way than by `kind`. */
+  /** Rejects when the answer is of another kind. */
   async #do<Kind extends SideAnswer['kind']>(
     kind: Kind,
     work: SideWork,
@@ -179,7 +179,7 @@ export class SideProcess {
     this.#startNext();
     const answer = await answered;
     if (answer.kind !== kind) throw unexpected(answer);
-    return answer as Extract<SideAnswer, { kind: Kind }>; // of that kind
+    return answer as Extract<SideAnswer, { kind: Kind }>; // checked above
   }
 
   /** Throws STORE_CLOSED, STORE_BUSY. */
@@ -214,7 +214,7 @@ export class SideProcess {
       this.#process.hold(true);
       this.#process.send({ kind: 'work', id, work });
     } catch (error) {
-      // No process to be had: the next job may have more luck.
+      // The process could not start; the next job may succeed.
       this.#job = null;
       job.reject(error);
       this.#startNext();
@@ -238,7 +238,7 @@ export class SideProcess {
     this.#startNext();
   }
 
-  /** Jobs that the process has. */
+  /** Jobs that the process has received. */
   #begun(): Job[] {
     return [...(this.#job === null ? [] : [this.#job]), ...this.#atDisk.values()];
   }
@@ -248,7 +248,7 @@ export class SideProcess {
     this.#atDisk.clear();
   }
 
-  /** Fails what waits with STORE_CLOSED and ends the process. Safe to repeat. */
+  /** Rejects all jobs with STORE_CLOSED and ends the process. Idempotent. */
   close(): void {
     this.#closed = true;
     const jobs = [...this.#begun(), ...this.#waiting.splice(0)];

@@ -1,11 +1,11 @@
-// Program beside a store (side-process.ts): does one job at a time, answers with what it did.
+// Program beside a store (side-process.ts): does one job at a time, and answers with its result.
 import { flushCompileCache } from 'node:module';
 import { messageOf } from '@ringwright/base/thrown';
 import { answerParent, takeOrders } from '@ringwright/node/background-program';
 import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
-/** SQLite takes half of the time to start: who only copies does without. */
+/** SQLite takes half of the start-up time, so a process that only copies does not load it. */
 const audits = () => import('../audit/audit-file.ts');
 
 async function answerOf(work: SideWork, onWait: () => void): Promise<SideAnswer> {
@@ -42,7 +42,8 @@ async function take(request: SideRequest): Promise<void> {
     const tell = (answer: SideAnswer): void => answerParent({ id, answer });
     tell(await answerOf(work, () => tell({ kind: 'waits' })));
   }
-  flushCompileCache(); // it is killed when it is not needed
+  // now, because the process is killed when it is idle
+  flushCompileCache();
 }
 
 takeOrders(take);
