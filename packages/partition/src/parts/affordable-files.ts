@@ -1,4 +1,4 @@
-// How many partition files this process may keep open, by the machine's memory and descriptors.
+// How many partition files this process may keep open, from the machine's memory and descriptors.
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import {
@@ -10,13 +10,15 @@ import {
 } from '@ringwright/base/limits-store';
 
 interface MachineLimits {
-  /** Of the machine, or of the group of processes this one is confined to. */
+  /** Memory of the machine, or of the control group that confines this process. */
   readonly memoryBytes: number;
-  /** Infinity where nobody says. */
+  /** Infinity where the system does not say. */
   readonly descriptors: number;
 }
 
-/** Four descriptors each, two of them for syncs; where there are few, half of them are kept. */
+/**
+ * Four descriptors per file, two of them for syncs. Where descriptors are scarce, half stay free.
+ */
 export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
   const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
   const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 4;
@@ -30,13 +32,14 @@ export function machineLimits(): MachineLimits {
   return { memoryBytes, descriptors: descriptorsOfProcess() };
 }
 
-/** The soft limit, which Node raises as far as it may when it starts. */
+/** The soft limit, which Node raises as far as it can at start. */
 function descriptorsOfProcess(): number {
   try {
     const text = readFileSync('/proc/self/limits', 'utf8');
     const soft = /^Max open files +(\d+)/m.exec(text)?.[1];
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
   } catch {
-    return Number.POSITIVE_INFINITY; // another system: SQLite then says when there are no more
+    // Not Linux: SQLite then reports when descriptors run out.
+    return Number.POSITIVE_INFINITY;
   }
 }

@@ -1,34 +1,34 @@
-// Which children of partitions that are split or merged are being filled, and what they were given:
-// one pass over the parents fills all that are here.
+// Which children of split or merged partitions are being filled, and what they received. One pass
+// over the parents fills all children that are here.
 import { type PartitionPlace, placeName } from '../file/data-paths.ts';
 import type { Registry } from '../file/registry.ts';
 
 export interface AdoptedChild {
-  /** With tombstones. */
+  /** Including tombstones. */
   readonly rows: number;
-  /** Of values. */
+  /** Bytes of values. */
   readonly bytes: number;
-  /** Of its file from now on. */
+  /** Incarnation of the child's file after adoption. */
   readonly incarnation: string;
 }
 
 export class ChildFills {
   readonly #registry: Pick<Registry, 'get'>;
   readonly #underway = new Map<string, Promise<void>>();
-  /** Of files that were filled whole since the start. */
+  /** Children whose files were filled completely since the start. */
   readonly #given = new Map<string, AdoptedChild>();
 
   constructor(registry: Pick<Registry, 'get'>) {
     this.#registry = registry;
   }
 
-  /** Null unless the child's file has all of its parents, and hears of what comes. */
+  /** Null unless the child's file has all rows of its parents and receives their new writes. */
   given(child: PartitionPlace): AdoptedChild | null {
     const given = this.#given.get(placeName(child));
     return given !== undefined && given.incarnation === this.#whole(child) ? given : null;
   }
 
-  /** Those that a pass beginning now may fill as well. */
+  /** Returns the children that a pass beginning now may fill as well. */
   unfilled(children: readonly PartitionPlace[]): PartitionPlace[] {
     return children.filter(
       (child) =>
@@ -38,12 +38,15 @@ export class ChildFills {
     );
   }
 
-  /** Ends, well or not, as the pass that fills the child now; null when there is none. */
+  /**
+   * The pass that is filling the child now; it settles, successful or not, with that pass. Null if
+   * there is none.
+   */
   underway(child: PartitionPlace): Promise<void> | null {
     return this.#underway.get(placeName(child)) ?? null;
   }
 
-  /** `fill` resolves when all of them are filled. */
+  /** `fill` must resolve when all children are filled. */
   async run(
     children: readonly PartitionPlace[],
     fill: () => Promise<ReadonlyMap<number, AdoptedChild>>,
@@ -62,7 +65,7 @@ export class ChildFills {
     }
   }
 
-  /** The reshaping of a keyspace has ended. */
+  /** Called when the reshape of a keyspace has ended. */
   forget(keyspace: string): void {
     for (const name of this.#given.keys()) {
       if (name.startsWith(`${keyspace}/`)) this.#given.delete(name);

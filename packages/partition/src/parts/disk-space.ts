@@ -1,9 +1,9 @@
-// Watches the free space of a data directory, so that work is refused before the disk is full.
+// Tracks the free space of a data directory, so that work is refused before the disk is full.
 import { statfs } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskCheckEveryBytes, diskCheckEveryMs } from '@ringwright/base/limits-store';
 
-/** Bytes of the disk: until the block ends that is `using` it, or until it is released. */
+/** Disk space set aside until it is released or its `using` block ends. */
 export interface PromisedRoom extends Disposable {
   release(): void;
 }
@@ -17,7 +17,7 @@ export class DiskSpace {
   #checking = false;
   /** Bytes promised to copies that are being received. */
   #promisedBytes = 0;
-  /** A question that is under way: who comes meanwhile is told the same. */
+  /** The statfs call in progress; concurrent callers share its result. */
   #asked: Promise<number> | null = null;
 
   constructor(root: string, reserveBytes: number) {
@@ -38,13 +38,13 @@ export class DiskSpace {
     return this.#asked;
   }
 
-  /** Of the file system. */
+  /** Size of the file system. */
   async totalBytes(): Promise<number> {
     const { blocks, bsize } = await statfs(this.#root);
     return blocks * bsize;
   }
 
-  /** Counts written bytes and looks at the disk now and then, without waiting for the answer. */
+  /** Counts written bytes and checks the disk now and then, without waiting for the result. */
   note(bytes: number): void {
     this.#bytesSinceCheck += bytes;
     const now = performance.now();
@@ -60,7 +60,8 @@ export class DiskSpace {
           this.#low = free < this.#reserveBytes;
         },
         () => {
-          // A disk that cannot even say this is not written to; the next write asks again.
+          // ^A disk that cannot even report its free space is not written to; the next write asks
+          // again.
           this.#low = true;
         },
       )
@@ -69,7 +70,7 @@ export class DiskSpace {
       });
   }
 
-  /** What the reserve and the promises lack, and `bytes` more. */
+  /** Bytes to free before `bytes` more fit beside the reserve and the promises. */
   async lackingBytes(bytes = 0): Promise<number> {
     const free = await this.freeBytes();
     return Math.max(0, bytes + this.#reserveBytes + this.#promisedBytes - free);
@@ -91,7 +92,7 @@ export class DiskSpace {
     );
   }
 
-  /** Like require, and keeps the bytes promised. */
+  /** Like `require`, and keeps the bytes reserved. */
   async promise(bytes: number): Promise<PromisedRoom> {
     this.#promisedBytes += bytes;
     let promised = bytes;

@@ -1,5 +1,5 @@
-// When a new partition's file has been synced for the first time: from then on the file counts, and
-// the log need not have all of it.
+// Marks a new partition's file as finished after its first sync. From then on the file counts, and
+// the log need not keep all its writes.
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { dataPaths } from '../file/data-paths.ts';
@@ -10,14 +10,15 @@ import type { StoreParts } from './store-parts.ts';
 
 type FinishParts = Pick<StoreParts, 'root' | 'mutex' | 'empties'>;
 
-/** Of those who write CURRENT. */
+/** Key of the mutex that all writers of CURRENT take. */
 export function currentTurn({ keyspace, partition }: Partition): string {
   return `CURRENT of ${keyspace}/${partition}`;
 }
 
 /**
- * For a file that a checkpoint has synced. The folder is durable and counts before the line that
- * speaks for the log goes, and the log goes after that: a crash leaves both, or either whole.
+ * For a file that a checkpoint has synced. First the folder becomes durable and counts, then the
+ * line goes that makes the log keep everything, then the segments may go. After a crash both copies
+ * exist, or one of them is whole.
  */
 export function finishFile(parts: FinishParts, partition: Partition): Promise<void> {
   const { keyspace, partition: number } = partition;
@@ -38,7 +39,7 @@ export function finishFile(parts: FinishParts, partition: Partition): Promise<vo
   });
 }
 
-/** Of all that were empty before, several at once. */
+/** Finishes the files of all partitions that were empty before, several at once. */
 export async function finishFiles(
   parts: FinishParts & Pick<StoreParts, 'registry'>,
   isSynced: (partition: Partition) => boolean,

@@ -1,11 +1,13 @@
-// An entry of the log that changes the state, the barrier or the floor of a partition with a file.
+// Logs a change of state, barrier or floor of a partition that has a file.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { MarksChange } from '../file/marks-change.ts';
 import type { Partition } from '../file/partition.ts';
 import type { WriteOutcome } from '../file/record.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
-/** Rejects as changeMarks, which is for whoever does not know whether the partition has a file. */
+/**
+ * Rejects like changeMarks, which is for callers that do not know whether the partition has a file.
+ */
 export function logChange(
   parts: StoreParts,
   partition: Partition,

@@ -1,5 +1,6 @@
-// Compares the files of a store with what its directory names. SQLite and the log write on to a
-// file that was deleted, replaced or cut, and everything looks well until the next start.
+// Compares the open files of a store with the names in its directory. SQLite and the log go on
+// writing to a file that was deleted, replaced or truncated, and nothing fails until the next
+// start.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
@@ -9,21 +10,21 @@ import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface FilesLook {
-  /** Partitions that were looked at. */
+  /** Number of partitions checked. */
   readonly partitions: number;
-  /** Damaged from now on: see Store.damaged. */
+  /** Marked as damaged by this check: see Store.damaged. */
   readonly lost: readonly {
     readonly keyspace: string;
     readonly partition: number;
     readonly error: CodedError;
   }[];
-  /** LOG_DAMAGED when a segment that is needed is lost; what it held goes into the files now. */
+  /** LOG_DAMAGED when a needed segment is lost; its content is now being written to the files. */
   readonly log: CodedError | null;
-  /** Of the system: what could not be looked at is taken for well until the next look. */
+  /** System errors. A file that could not be checked counts as intact until the next check. */
   readonly errors: readonly unknown[];
 }
 
-/** Three calls of the system for each partition, on this thread in short turns. */
+/** Makes three system calls per partition, on this thread in short turns. */
 export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
   const errors: unknown[] = [];
   const noted = (error: unknown): null => {
@@ -51,7 +52,10 @@ export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
   return { partitions, lost, log, errors };
 }
 
-/** SQLite, asked for the length of the WAL, may find damage itself. */
+/**
+ * Returns why a partition's file is lost or damaged. SQLite is asked for the WAL's length and may
+ * find damage itself.
+ */
 export function damageOf(root: string, partition: Partition): CodedError | null {
   try {
     const why = whyPartitionLost(root, partition);
@@ -64,8 +68,8 @@ export function damageOf(root: string, partition: Partition): CodedError | null 
 
 /**
  * Memory and the partition files hold everything that the log does, so nothing is lost as long as
- * this process lives: a new segment begins, and all that the lost one stood for is made durable in
- * the files. A store whose log cannot begin anew fails.
+ * this process lives. The log begins a new segment, and the content of the lost one is made durable
+ * in the files. A store whose log cannot begin a new segment fails.
  */
 async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
   const { log, checkpointer } = parts;
@@ -73,7 +77,7 @@ async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
   if (why === null) return null;
   log.leaveSegment();
   checkpointer.leaveSegments();
-  // Batches that were under way go into the lost segment still.
+  // ^Batches in flight still go into the lost segment.
   void log.drained().then(() => checkpointer.segmentBegan());
   const hint = 'somebody, or another program, changed the data directory; the log begins anew';
   return new CodedError('LOG_DAMAGED', why, { hint });
@@ -92,7 +96,7 @@ async function whyCurrentLost({
   return checkpointer.leftSegments > log.currentSegment ? null : log.whyLost();
 }
 
-/** Damaged partitions hold back segments too, but nothing will be replayed for them. */
+/** Damaged partitions keep segments too, but nothing will be replayed for them. */
 function whyFinishedLost({
   log,
   registry,

@@ -1,4 +1,4 @@
-// The way of writes into the log: checked, given room, answered when they are durable.
+// Queues writes for the log: validates them, checks for room, and answers when they are durable.
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
@@ -12,13 +12,15 @@ import { checkOpen, type StoreParts } from './store-parts.ts';
 
 const ABSENT: WriteOutcome = { kind: 'absent' };
 
-/** Told once what became of a write: in a later turn, or at once when there is no file for it. */
+/**
+ * Called once with the result of a write: in a later turn, or at once when there is no file for it.
+ */
 export interface WriteCaller {
   readonly stored: (outcome: WriteOutcome) => void;
   readonly failed: (error: unknown) => void;
 }
 
-/** As Store.write, for writes that come together. One promise a call. */
+/** Implements Store.write: one promise per call, for writes that come together. */
 export function queueWrites(
   parts: StoreParts,
   writes: readonly Write[],
@@ -31,7 +33,7 @@ export function queueWrites(
   });
 }
 
-/** As Store.writeFor. No promise at all: this is the path of every single write. */
+/** Implements Store.writeFor. Creates no promise: this is the path of every single write. */
 export function queueWriteFor(parts: StoreParts, write: Write, caller: WriteCaller): void {
   checkOpen(parts);
   checkWrite(write);
@@ -43,7 +45,7 @@ export function queueWriteFor(parts: StoreParts, write: Write, caller: WriteCall
       isTold = true;
       caller.stored(outcome);
     },
-    // A file that is damaged refuses its writes, and so may the whole store after it.
+    // A damaged file rejects its writes, and the whole store may fail after that.
     reject: (error) => {
       if (isTold) return;
       isTold = true;
@@ -108,15 +110,15 @@ function placedTwin(parts: StoreParts, write: Write): Twin | typeof notNow | nul
 }
 
 /**
- * The answer to a write is that of the parent; it waits for the child's. A child that is damaged
- * will be filled anew.
+ * The answer to a write is that of the parent, given after the child's write has ended too. A
+ * damaged child does not matter: it will be filled again.
  */
 function twinCall(parts: StoreParts, call: WriteCall): WriteCall {
   const done = (): void => {
     call.waiting -= 1;
     if (call.waiting === 0) call.resolve(call.outcomes);
   };
-  // A store that has failed tells the write itself.
+  // A failed store rejects the write itself.
   const reject = (): void => queueMicrotask(() => (parts.failure === null ? done() : undefined));
   return { outcomes: [ABSENT], waiting: 1, resolve: done, reject };
 }
@@ -130,8 +132,8 @@ function placeOf({ registry }: StoreParts, { keyspace, partition }: Write): Part
 }
 
 /**
- * Before anything is queued. Throws KEY_INVALID, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp
- * or an expiry.
+ * Runs before anything is queued. Throws KEY_INVALID, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a
+ * stamp or an expiry.
  */
 function checkWrite(write: Write): void {
   const { key, value, ms, tie, expiresMs = 0, origin = null } = write;

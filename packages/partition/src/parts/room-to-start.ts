@@ -1,4 +1,4 @@
-// How much room a store needs on its disk before it can open.
+// How much free disk space a store needs to open.
 import { stat, statfs } from 'node:fs/promises';
 import { startRoomBytes } from '@ringwright/base/limits-store';
 import { dataPaths } from '../file/data-paths.ts';
@@ -7,11 +7,11 @@ import { listSegments, segmentFile } from '../log/log-segment.ts';
 interface RoomToStart {
   readonly freeBytes: number;
   readonly neededBytes: number;
-  /** Of the log, which is replayed into the partition files. */
+  /** Bytes of the log, which is replayed into the partition files. */
   readonly logBytes: number;
 }
 
-/** What is replayed lies in the log and, until it is checkpointed, twice in its partition file. */
+/** Replayed data is in the log and, until it is checkpointed, twice in its partition file. */
 export async function roomToStart(root: string): Promise<RoomToStart> {
   const directory = dataPaths.log(root);
   let logBytes = 0;

@@ -1,4 +1,4 @@
-// What a store takes of its disk, and what is free there.
+// Disk space that a store uses, and what is free.
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
@@ -9,20 +9,19 @@ import { checkOpen, type StoreParts } from './store-parts.ts';
 
 export function storeDisk(parts: StoreParts) {
   return {
-    /** In all, and free. */
     free: async () => {
       const { disk } = parts;
       return { freeBytes: await disk.freeBytes(), totalBytes: await disk.totalBytes() };
     },
     /**
-     * What a copy of each usable partition has to carry: file and WAL as they are on the disk. A
-     * partition without a file has none.
+     * Bytes that a copy of each usable partition has to carry: file and WAL as they are on the
+     * disk. 0 for a partition without a file.
      */
     fileBytes: (keyspace: string) => fileBytes(parts, keyspace),
   };
 }
 
-/** Two calls of the system for each partition, on this thread in short turns. */
+/** Makes two system calls per partition, on this thread in short turns. */
 async function fileBytes(
   parts: StoreParts,
   keyspace: string,
@@ -37,7 +36,7 @@ async function fileBytes(
   return found;
 }
 
-/** Two calls of the system. */
+/** Makes two system calls. */
 export function bytesOnDisk(root: string, place: Partition): number {
   const { keyspace, partition, incarnation, hasFile } = place;
   if (!hasFile) return 0;

@@ -1,4 +1,4 @@
-// Pages of partitions in the order of key bytes, for requests.
+// Pages of partitions in key order, for requests.
 import type { PartitionPlace } from '../file/data-paths.ts';
 import { type KeyPageBounds, readKeyPage, sumKeyPage } from '../file/key-page.ts';
 import { partitionOf, type StoreParts } from './store-parts.ts';

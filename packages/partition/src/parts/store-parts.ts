@@ -1,4 +1,4 @@
-// What the operations of one store share.
+// The state and components that the operations of one store share.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isDiskFull } from '@ringwright/base/disk-error';
 import { messageOf } from '@ringwright/base/thrown';
@@ -19,7 +19,7 @@ import type { SideProcess } from '../side/side-process.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { Mirror } from './mirrors.ts';
 
-/** Mutable where it says so; owned by one Store. */
+/** Owned by one Store. Only `closed` and `failure` are reassigned. */
 export interface StoreParts extends KeyspaceFolders {
   readonly limits: StoreLimits;
   readonly lock: DirectoryLock;
@@ -31,26 +31,31 @@ export interface StoreParts extends KeyspaceFolders {
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly mutex: KeyedMutex;
-  /** Of which a read has met a damaged record, and no scrub has looked since. */
+  /** Partitions in which a read met a damaged record, and which no scrub has checked since. */
   readonly suspects: Set<PartitionPlace>;
   /** By keyspace: partitions that are being split or merged. */
   readonly mirrors: Map<string, Mirror>;
-  /** A scrub of a long file must not hold copies up: each kind of work has a process. */
+  /**
+   * Each kind of work has its own helper process, so that a scrub of a long file does not delay
+   * copies.
+   */
   readonly audits: SideProcess;
   readonly copies: SideProcess;
-  /** Gives whole files to other servers, and takes theirs. */
+  /** Sends whole files to other servers, and receives theirs. */
   readonly carrier: CopyProcess;
   readonly newIncarnation: () => string;
-  /** A fresh path in the staging folder, which is emptied when a store opens. */
+  /** Returns a fresh path in the staging folder, which is emptied when a store opens. */
   readonly stagingPath: (purpose: string) => string;
   closed: boolean;
-  /** Why the store takes no more calls, or null. */
+  /** Why the store accepts no more calls, or null. */
   failure: CodedError | null;
-  /** Puts the store into its failed state: only reopening from disk helps. */
+  /** Puts the store into its failed state; only reopening from disk helps. */
   readonly fail: (error: unknown) => void;
 }
 
-/** Throws STORE_CLOSED or STORE_FAILED: for the start, and after each wait, of what takes long. */
+/**
+ * Throws STORE_CLOSED or STORE_FAILED. Long operations call it at their start and after each wait.
+ */
 export function checkOpen(parts: Pick<StoreParts, 'closed' | 'failure'>): void {
   if (parts.failure !== null) throw parts.failure;
   if (parts.closed) throw new CodedError('STORE_CLOSED', 'the store is closed');
@@ -69,13 +74,16 @@ export function partitionOf(
   });
 }
 
-/** What is on the disk, or in use, is unknown: only reopening can tell. To be thrown. */
+/**
+ * Fails the store, because it is unknown what is on disk or in use; only reopening can tell.
+ * Returns the error to throw.
+ */
 export function failed(parts: StoreParts, error: unknown): unknown {
   parts.fail(error);
   return parts.failure ?? error;
 }
 
-/** `root`: the data directory. */
+/** Wraps an error as STORE_FAILED. `root`: the data directory. */
 export function failureOf(error: unknown, root: string): CodedError {
   if (error instanceof CodedError && error.code === 'STORE_FAILED') return error;
   const reason = messageOf(error);

@@ -1,4 +1,5 @@
-// How much each partition is asked for. A request only adds one; the rest happens now and then.
+// Measures the request rate of each partition. A request only increments a counter; the rest runs
+// now and then.
 import { requestRateHalfLifeMs } from '@ringwright/base/limits-store';
 import type { StoreParts } from './store-parts.ts';
 
@@ -6,9 +7,9 @@ export function storeRequests(parts: Pick<StoreParts, 'registry' | 'closed'>) {
   const { registry } = parts;
   return {
     /**
-     * To be called every few seconds; `passedMs`: since the last time. What is longer ago counts
-     * for less, and who was not asked for since then needs no cached rows. False when the store is
-     * closed.
+     * To be called every few seconds; `passedMs`: time since the last call. Older requests count
+     * for less, and a partition without a request since the last call drops its cached rows.
+     * Returns false when the store is closed.
      */
     count: (passedMs: number): boolean => {
       const weight = 1 - 0.5 ** (passedMs / requestRateHalfLifeMs);
@@ -21,7 +22,7 @@ export function storeRequests(parts: Pick<StoreParts, 'registry' | 'closed'>) {
       }
       return !parts.closed;
     },
-    /** Requests a second of late, of each partition that was counted for long enough. */
+    /** Recent requests per second of each partition that was measured for long enough. */
     rates: (keyspace: string): [partition: number, rate: number][] =>
       [...registry.all()]
         .filter((one) => one.keyspace === keyspace && one.requestsMs >= requestRateHalfLifeMs)

@@ -1,4 +1,5 @@
-// Work on the open file of one partition: what goes wrong is its damage, or the store's failure.
+// Runs work on the open file of one partition. An error is the partition's damage or the store's
+// failure.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
@@ -10,10 +11,10 @@ import { PartitionFile } from '../file/partition-file.ts';
 import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
-/** What it takes to use the file of a partition. */
+/** What is needed to use the file of a partition. */
 export type FileUse = Pick<StoreParts, 'files' | 'fail' | 'failure' | 'suspects'>;
 
-/** Throws PARTITION_DAMAGED, STORE_FAILED, and what `use` throws of its own. */
+/** Throws PARTITION_DAMAGED, STORE_FAILED, and whatever `use` itself throws. */
 export function usePartition<T>(
   parts: FileUse,
   partition: Partition,
@@ -22,7 +23,7 @@ export function usePartition<T>(
   return orDamage(parts, partition, () => use(parts.files.use(partition)));
 }
 
-/** As usePartition, for who needs the rows alone: see OpenFiles.useRows. */
+/** Like usePartition, for callers that need only the rows: see OpenFiles.useRows. */
 export function useRows<T>(
   parts: FileUse,
   partition: Partition,
@@ -39,11 +40,11 @@ function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: 
   } catch (error) {
     if (isDamage(error)) {
       partition.damage ??= damageError(error, partition);
-      // Nobody else would hear of it: who scrubs sees to it that it is replaced.
+      // Nobody else learns of it: the scrubber reads this set and has the file replaced.
       parts.suspects.add(partition);
       throw partition.damage;
     }
-    // Others of the file may be whole: the scrub will tell.
+    // The other records of the file may be intact; the scrub will tell.
     const isOfRecord = error instanceof CodedError && error.code === 'RECORD_DAMAGED';
     if (isOfRecord) parts.suspects.add(partition);
     if (diskError(error) !== null || isStoreFailure(error)) parts.fail(error);
@@ -51,7 +52,7 @@ function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: 
   }
 }
 
-/** As usePartition, after a wait: also throws PARTITION_ABSENT, and what `checkOpen` does. */
+/** Like usePartition, after a wait: also throws PARTITION_ABSENT, and what `checkOpen` throws. */
 export function withFile<Result>(
   parts: StoreParts,
   partition: Partition,
@@ -71,7 +72,7 @@ export function dropped(partition: Partition, cause?: unknown): CodedError {
   return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 
-/** As readPartitionFile, for a request: these are counted. */
+/** Like readPartitionFile, for a request: requests are counted. */
 export function readForRequest<T>(
   parts: FileUse,
   partition: Partition,
@@ -81,7 +82,7 @@ export function readForRequest<T>(
   return readPartitionFile(parts, partition, read);
 }
 
-/** As useRows for what only reads: one that is empty needs no file for it. */
+/** Like useRows, for reads only: an empty partition needs no file for them. */
 export function readPartitionFile<T>(
   parts: FileUse,
   partition: Partition,

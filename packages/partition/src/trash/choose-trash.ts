@@ -1,16 +1,17 @@
-// Which dropped partitions go for good: too old, too many bytes, or their room is needed. Pure.
+// Chooses the dropped partitions to delete: too old, too many bytes, or their space is needed.
+// Pure.
 import type { TrashItem } from './trash.ts';
 
 export interface TrashLimits {
-  /** Dropped before this time of the wall clock: gone. */
+  /** Partitions dropped before this wall-clock time are deleted. */
   readonly beforeMs: number;
-  /** Of all that stays. */
+  /** Maximum bytes of all that stays. */
   readonly bytesMax: number;
-  /** Bytes that something else lacks now: the trash is a kindness and keeps no room from it. */
+  /** Bytes that something else needs now; the trash never withholds space from it. */
   readonly bytesNeeded: number;
 }
 
-/** The oldest go first. `items`: oldest first. */
+/** Chooses the oldest first. `items`: oldest first. */
 export function chooseTrash(items: readonly TrashItem[], limits: TrashLimits): TrashItem[] {
   const { beforeMs, bytesMax, bytesNeeded } = limits;
   let left = items.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,4 +1,5 @@
-// The beginning and the end of a partition on this device: a line, and one rename. Never half done.
+// Creates a partition on this device with one line, and drops it with one rename. Neither is ever
+// half done.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths, placeName } from '../file/data-paths.ts';
@@ -11,8 +12,8 @@ import { checkOpen, failed, type StoreParts } from '../parts/store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
 /**
- * A new partition has a new life: writes to an earlier one that the log still holds are not for it.
- * Its file is made when there is something to store.
+ * A new partition gets a new lifetime: writes to an earlier one that the log still has do not reach
+ * it. Its file is created when there is something to store.
  */
 export function createPartition(
   parts: StoreParts,
@@ -43,14 +44,14 @@ export function openNew(parts: StoreParts, entry: Partition): PartitionInfo {
   try {
     return parts.files.use(entry).info();
   } catch (error) {
-    // The folder is in its place but cannot be used: only reopening from disk sorts that out.
+    // The folder is in place but unusable: only reopening from disk can resolve that.
     throw failed(parts, error);
   }
 }
 
 /**
- * Durable when it resolves. The folder is moved as it is, with a WAL that no checkpoint has moved
- * into its file: nothing is synced for the trash but the names of its folders.
+ * Durable when it resolves. The folder is moved as it is, with its WAL not checkpointed: only the
+ * names of the folders are synced.
  */
 export function dropPartition(
   parts: StoreParts,
@@ -61,11 +62,11 @@ export function dropPartition(
     checkOpen(parts);
     if (partition.gone) return;
     storeRest(parts, partition);
-    // From here on writes find nothing, also those that are in the log but not yet applied.
+    // From here on writes find no partition, including those in the log that are not applied yet.
     partition.gone = true;
     parts.registry.leave(partition);
     leaveMirror(parts, partition);
-    // Open until its folder is moved: SQLite would sync a file that it closes in its place.
+    // The file stays open until its folder is moved: closing it in place would make SQLite sync it.
     partition.pins += 1;
     partition.file?.wal.giveUp();
     try {
@@ -79,8 +80,8 @@ export function dropPartition(
 }
 
 /**
- * So that the trash has what waits in memory; what is damaged goes there as it is. A state alone is
- * not stored, since whatever comes back from the trash is filling.
+ * Flushes what waits in memory, so that the trash has it; a damaged file goes there as it is. A
+ * changed state alone is not stored, since a restored file is always filling.
  */
 function storeRest({ files }: StoreParts, partition: Partition): void {
   const { file, damage, unstored } = partition;
@@ -95,7 +96,7 @@ function storeRest({ files }: StoreParts, partition: Partition): void {
   }
 }
 
-/** The line of one that is new goes last: until then a start finds a partition, and its log. */
+/** The line of a new partition goes last: until then a start finds the partition, and its log. */
 async function moveAway(parts: StoreParts, partition: Partition, atMs: number): Promise<void> {
   const { keyspace, partition: number, incarnation } = partition;
   const directory = dataPaths.partition(parts.root, keyspace, number);

@@ -1,9 +1,9 @@
-// Brings a dropped partition back as a file that lacks records, under a new incarnation and life.
+// Restores a dropped partition as a file that lacks records, under a new incarnation and lifetime.
 //
-// It never comes back as complete: what it missed since the drop nobody knows. And nobody mistakes
-// it for the file it was: its sequence numbers are of another incarnation, frames of the log are of
-// another life. So whoever asks for it gets what any filling file gets: a device that should hold
-// the partition refills it, one that should not offers its records to the holders, under their own
+// A restored file is never complete: nobody knows what it missed since the drop. Nobody can mistake
+// it for the old file: its sequences belong to another incarnation, and the frames of the log to
+// another lifetime. So it is treated like any filling file: a device that should hold the partition
+// refills it. A device that should not hold it offers its records to the holders, under their own
 // stamps and the holders' floors, and drops it again.
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ import { openNew } from './partition-lifecycle.ts';
 import { parseTrashName, removeTrash } from './trash.ts';
 
 /**
- * The folder leaves the trash when the partition is in its place: a crash in between leaves both.
- * Throws TRASH_UNKNOWN, PARTITION_EXISTS, DISK_FULL, STORE_FAILED, and PARTITION_DAMAGED for one
- * with findings, which stays where it is.
+ * The folder leaves the trash after the partition is in place: a crash in between leaves both.
+ * Throws TRASH_UNKNOWN, PARTITION_EXISTS, DISK_FULL, STORE_FAILED, and PARTITION_DAMAGED for a file
+ * with findings, which stays in the trash.
  */
 export async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionInfo> {
   const named = parseTrashName(name);
@@ -51,7 +51,8 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
     if (!(await placePartitionDirectory(parts, staged, named))) {
       throw new Error(`a folder of ${placeName(named)} is here, and nobody knows of it`);
     }
-    // Where the folder is on the disk already, a partition begun in its place would lose its log.
+    // If the folder were on disk but unknown here, a partition created in its place would lose its
+    // log.
     await syncPlaced(parts.root, named).catch((error: unknown) => {
       throw failed(parts, error);
     });
@@ -64,7 +65,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
   });
 }
 
-/** Of the file and its WAL; null without a file. */
+/** Bytes of the file and its WAL; null if there is no file. */
 async function bytesOf(folder: string): Promise<number | null> {
   const sizeOf = async (name: string): Promise<number | null> =>
     (await stat(join(folder, name)).catch(() => null))?.size ?? null;
@@ -72,7 +73,7 @@ async function bytesOf(folder: string): Promise<number | null> {
   return file === null ? null : file + ((await sizeOf('data.db-wal')) ?? 0);
 }
 
-/** A copy, so that whatever goes wrong leaves the trash as it was; a WAL comes along. */
+/** Stages a copy with its WAL, so that a failure leaves the trash as it was. */
 async function stage(
   parts: StoreParts,
   { from, staged, incarnation }: { from: string; staged: string; incarnation: string },

@@ -1,4 +1,4 @@
-// The trash of one store: what is in it, what must go, and what shall come back.
+// The trash of one store: lists, trims and restores dropped partitions.
 import { existsSync } from 'node:fs';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import type { TrashLimits } from './choose-trash.ts';
@@ -8,14 +8,16 @@ import { listTrash, trashedFile, trimTrash } from './trash.ts';
 export function storeTrash(parts: StoreParts) {
   const { root, disk } = parts;
   return {
-    /** Dropped partitions that can come back, the oldest first: folders that lost data.db cannot. */
+    /** Restorable partitions, oldest first; a folder without data.db is not listed. */
     list: async () => (await listTrash(root)).filter((item) => existsSync(trashedFile(root, item))),
-    /** Deletes what is over the limits, and more while the disk is full; resolves to what is gone. */
+    /**
+     * Deletes what exceeds the limits, and more if the disk is full. Resolves to what was deleted.
+     */
     trim: async (limits: Omit<TrashLimits, 'bytesNeeded'>) => {
       checkOpen(parts);
       return trimTrash(root, { ...limits, bytesNeeded: await disk.lackingBytes() });
     },
-    /** A dropped partition comes back as a filling one: restore-trash.ts says what that means. */
+    /** Restores a dropped partition as a filling one: see restore-trash.ts. */
     restore: async (name: string) => {
       checkOpen(parts);
       return restoreTrash(parts, name);

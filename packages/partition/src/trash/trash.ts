@@ -1,4 +1,4 @@
-// Dropped partitions: folders kept for a while, named by the time of the drop and what they were.
+// Dropped partitions: folders kept for a while, named by drop time, partition and incarnation.
 import { readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncDirectory } from '@ringwright/node/durable-files';
@@ -8,23 +8,23 @@ import { dataPaths } from '../file/data-paths.ts';
 import { chooseTrash, type TrashLimits } from './choose-trash.ts';
 
 export interface TrashItem {
-  /** Of the folder: what `restoreTrash` takes. */
+  /** Name of the folder, as `restoreTrash` takes it. */
   readonly name: string;
-  /** When it was dropped, ms of the wall clock. */
+  /** Time of the drop, wall clock in ms. */
   readonly atMs: number;
   readonly keyspace: string;
   readonly partition: number;
   readonly incarnation: string;
-  /** Length of its files. */
+  /** Total length of its files. */
   readonly bytes: number;
 }
 
 type Named = Omit<TrashItem, 'name' | 'bytes'>;
 
-/** None of the parts can hold a dot. */
+/** No component can contain a dot. */
 const NAME = /^(\d{1,16})\.([a-z0-9][a-z0-9-]{0,62})\.(\d{1,9})\.([A-Za-z0-9_-]{1,64})$/;
 
-/** One that never was, or that somebody has deleted, needs no moving. */
+/** A folder that never existed, or that somebody deleted, is skipped. */
 export async function moveToTrash(root: string, directory: string, named: Named): Promise<void> {
   const { atMs, keyspace, partition, incarnation } = named;
   const trash = dataPaths.trash(root);
@@ -39,14 +39,14 @@ export async function moveToTrash(root: string, directory: string, named: Named)
   await Promise.all([trash, dirname(directory)].map(syncDirectory));
 }
 
-/** What the name of a folder says; null when no drop has made it. */
+/** Parses a folder name; null if no drop created it. */
 export function parseTrashName(name: string): Named | null {
   const [, atMs, keyspace = '', partition, incarnation = ''] = NAME.exec(name) ?? [];
   if (atMs === undefined) return null;
   return { atMs: Number(atMs), keyspace, partition: Number(partition), incarnation };
 }
 
-/** The oldest first; none where somebody deleted the trash. Folders of other names are not ours. */
+/** Oldest first; empty if somebody deleted the trash. Ignores folders with other names. */
 export async function listTrash(root: string): Promise<TrashItem[]> {
   const trash = dataPaths.trash(root);
   const items: TrashItem[] = [];
@@ -58,7 +58,7 @@ export async function listTrash(root: string): Promise<TrashItem[]> {
   return items.sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Its records; gone where somebody deleted the file before the drop. */
+/** Path of the data file; absent if somebody deleted the file before the drop. */
 export function trashedFile(
   root: string,
   { name, incarnation }: Pick<TrashItem, 'name' | 'incarnation'>,
@@ -66,7 +66,7 @@ export function trashedFile(
   return join(dataPaths.trash(root), name, incarnation, 'data.db');
 }
 
-/** Deletes what the limits do not allow; resolves to what is gone. */
+/** Deletes what the limits do not allow. Resolves to what was deleted. */
 export async function trimTrash(root: string, limits: TrashLimits): Promise<TrashItem[]> {
   const goes = chooseTrash(await listTrash(root), limits);
   for (const { name } of goes) await removeTrash(root, name);
