@@ -1,4 +1,4 @@
-// Files of children, built beside the store out of those of their parents, become live files here.
+// Takes the files of children into use. A helper process builds them from the parents' files.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -22,19 +22,19 @@ import type { BuiltChild } from './side/build-children.ts';
 
 export interface ChildrenHere {
   readonly keyspace: string;
-  /** Key to child. */
+  /** Maps a key to its child. */
   readonly partitioner: Partitioner;
   readonly parents: readonly number[];
-  /** By the files that take part in the mirror since before the call. */
+  /** Each child with the incarnation that has taken part in the mirror since before this call. */
   readonly children: readonly { readonly partition: number; readonly incarnation: string }[];
 }
 
 /**
- * After it resolves each child has the rows that its parents had when it was called, and what it
- * had itself. The bytes pass another process; serving goes on. Safe to repeat. Throws DISK_FULL
- * before anything is copied, unless there is room for a copy of each parent and for the children;
- * PARTITION_ABSENT for a child that was dropped; COPY_INVALID for a parent that was not whole, and
- * is marked.
+ * When this resolves, each child has the rows that its parents had at the call, and its own. The
+ * bytes pass through another process, and serving goes on. Idempotent. Throws DISK_FULL before
+ * anything is copied, unless there is room for a copy of each parent and for the children;
+ * PARTITION_ABSENT for a child that was dropped; COPY_INVALID for a parent with damage, after
+ * marking it.
  */
 export async function adoptChildren(
   parts: StoreParts,
@@ -70,7 +70,10 @@ export async function adoptChildren(
   return new Map(adopted);
 }
 
-/** Whoever takes part in the mirror, and not a file that came after it. */
+/**
+ * Returns the child if it still has the file that takes part in the mirror. Throws if another file
+ * replaced that one.
+ */
 function childOf(child: Partition, incarnation: string): Partition {
   if (child.incarnation === incarnation) return child;
   const message = `${placeName(child)} was replaced before it was filled`;
@@ -96,7 +99,7 @@ async function build(
   parts.audits.prepare();
   const files = parents.map(({ partition }) => join(directory, `parent-${partition}.db`));
   for (const [index, parent] of parents.entries()) {
-    await copyAside(parts, parent, files[index] as string); // one for each
+    await copyAside(parts, parent, files[index] as string); // One staged file per parent.
   }
   const toBuild = children.map((child) => {
     const file = join(directoryOf(directory, child), 'data.db');
@@ -109,7 +112,7 @@ async function build(
     return await parts.audits.build(work);
   } catch (error) {
     if (error instanceof CodedError) throw error;
-    // Whose it is the scrub says, and marks it.
+    // The scrub finds out which parent is damaged, and marks it.
     for (const parent of parents) await scrubPartition(parts, parent);
     const what = messageOf(error);
     const names = parents.map(placeName).join(', ');
@@ -132,9 +135,9 @@ async function adopt(
 }
 
 /**
- * What the mirror has brought so far goes into the built file beside the store too, and what it
- * brings meanwhile, until that is little: the thread that serves has that left to merge. Resolves
- * to the last sequence that is in the built file.
+ * Merges what the mirror has written to the child so far into the built file, outside the serving
+ * thread. Repeats for what arrived meanwhile until little is left, which the serving thread then
+ * merges. Resolves to the last sequence that is in the built file.
  */
 async function mergeAside(parts: StoreParts, child: Partition, directory: string): Promise<number> {
   const [present, into] = [join(directory, 'present.db'), join(directory, 'data.db')];

@@ -1,14 +1,16 @@
-// What happens to a batch once it is synced: its writes become readable, and their calls resolve.
+// Applies a batch once it is durable in the log: its writes become readable, and their calls
+// resolve.
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import { applyWrites } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import type { LogBatch, WriteCall } from './log/log-batch.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
-/** Batches come in the order of the log. */
+/** Batches must arrive in log order. */
 export function applyBatch(parts: StoreParts, batch: LogBatch): void {
   const { files, limits, memtables, registry, checkpointer, fail } = parts;
-  // Told at the end: a caller may do anything, and fail, without the store being in the middle.
+  // Calls resolve at the end: a caller may do anything, even throw, and must not find the store
+  // half-way through a batch.
   const done: WriteCall[] = [];
   try {
     const touched = applyWrites(batch.entries, {
@@ -24,7 +26,7 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
     for (const partition of touched) registry.touch(partition);
     for (const partition of memtables.afterWrites(touched)) {
       if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
-      // The disk does not keep up: who writes waits for it.
+      // ^Above the hard limit the disk does not keep up, so the writers wait for it.
       if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(files, partition);
       else checkpointer.request(partition);
     }

@@ -1,14 +1,13 @@
-// The way of a changed state, barrier or floor into the log: it is as durable as a write and costs
-// no more.
+// Logs a changed state, barrier or floor: as durable as a write, at the same cost.
 import type { MarksChange } from './file/marks-change.ts';
 import { isEmpty, type Partition } from './file/partition.ts';
 import { logChange } from './parts/log-change.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 
 /**
- * Shown and durable when it resolves; of several the last one called wins. It needs no room beyond
- * the reserve: what frees a full disk begins with a change. Rejects with PARTITION_ABSENT,
- * PARTITION_DAMAGED, STORE_FAILED.
+ * Durable and visible when it resolves; of concurrent calls, the last one wins. It needs no room
+ * beyond the disk reserve, because freeing a full disk begins with such a change. Rejects with
+ * PARTITION_ABSENT, PARTITION_DAMAGED, STORE_FAILED.
  */
 export async function changeMarks(
   parts: StoreParts,
@@ -19,7 +18,10 @@ export async function changeMarks(
   await logChange(parts, partition, change);
 }
 
-/** A state alone makes no file. False when it must go to the log: see DESIGN.md. */
+/**
+ * Changes the state of a partition without a file; a state alone creates none. Resolves to false
+ * when the change must go to the log: see DESIGN.md.
+ */
 async function changeEmpty(
   parts: StoreParts,
   partition: Partition,
@@ -32,7 +34,7 @@ async function changeEmpty(
   await parts.empties.put({ ...empty, state }).catch(parts.fail);
   checkOpen(parts);
   const { infoWhenClosed } = partition;
-  // A write has come meanwhile, to a file, or to memory, with the state of before.
+  // A write arrived meanwhile, in a file or in memory, which still has the old state.
   if (!isEmpty(partition) || partition.gone || infoWhenClosed === null) return false;
   partition.infoWhenClosed = { ...infoWhenClosed, state };
   parts.registry.touch(partition);

@@ -1,4 +1,4 @@
-// Ends a store: after a clean close the partition files hold everything and the log is empty.
+// Closes a store. After a clean close the partition files hold everything, and the log is empty.
 import { setImmediate } from 'node:timers/promises';
 import { lowerFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
@@ -9,8 +9,8 @@ import { finishFiles } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
- * Rejects with STORE_FAILED when a file could not be checkpointed; the log then stays and is
- * replayed.
+ * Rejects with STORE_FAILED when a file could not be checkpointed. The log then stays, and the next
+ * start replays it.
  */
 export async function closeStore(parts: StoreParts): Promise<void> {
   const { log, files } = parts;
@@ -23,7 +23,7 @@ export async function closeStore(parts: StoreParts): Promise<void> {
     if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
     else {
       orFail(parts, () => files.close(partition));
-      // Where it could not be closed as it should be.
+      // ^Has an effect only if the file could not be closed properly.
       files.abandon(partition);
     }
     await setImmediate();
@@ -36,7 +36,7 @@ export async function closeStore(parts: StoreParts): Promise<void> {
   if (parts.failure !== null) throw parts.failure;
 }
 
-/** Takes no more calls, and waits for what is under way. */
+/** Accepts no more calls, and waits for work in flight. */
 export async function endWork(parts: StoreParts): Promise<void> {
   const { log, mutex, audits, copies, carrier, checkpointer } = parts;
   parts.closed = true;

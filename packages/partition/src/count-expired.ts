@@ -1,4 +1,4 @@
-// Counts the records of a partition that have expired, a stretch of the index in each turn.
+// Counts the expired records of a partition, one range of the expiry index per turn.
 import { setImmediate } from 'node:timers/promises';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
@@ -6,10 +6,13 @@ import { statements } from './file/partition-statements.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 import { withFile } from './parts/use-partition.ts';
 
-/** Each is looked up in the table: 1.5 us. More where as many expire in one millisecond. */
+/**
+ * Index entries per turn: 1.5 us for each lookup in the table. More if many records expire in the
+ * same millisecond.
+ */
 const ROWS_PER_TURN = 4_096;
 
-/** Those with a value that have expired by `nowMs` and are still in the file. */
+/** Counts the records with a value that have expired by `nowMs` and are still in the file. */
 export async function countExpired(
   parts: StoreParts,
   partition: Partition,

@@ -1,4 +1,4 @@
-// Looks into a data directory that no server runs on, and leaves every file of it as it is.
+// Reads a data directory that no server is using, and leaves every file in it unchanged.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -18,25 +18,27 @@ import { newestRecords } from './newest-records.ts';
 import { roomToStart } from './parts/room-to-start.ts';
 import type { Store } from './store.ts';
 
-/** As a store that runs shows it. */
+/** What a running store would show, and the size of its log. */
 interface StoreView extends Pick<Store, 'list' | 'damaged' | 'newest'> {
-  /** Of the log that the next start replays: writes that the files may not have yet. */
+  /** Bytes of the log that the next start replays: writes that the files may lack. */
   readonly logBytes: number;
 }
 
-/** Held until `use` resolves: no server starts meanwhile. Throws DATA_DIR_IN_USE. */
+/**
+ * Holds the directory lock until `use` resolves, so no server can start. Throws DATA_DIR_IN_USE.
+ */
 export async function withStoreView<T>(
   root: string,
   use: (view: StoreView) => Promise<T> | T,
 ): Promise<T> {
-  // A copy without the lock is not locked: that would write into it.
+  // A copied directory without a lock file is not locked, because that would write into it.
   using _ = existsSync(dataPaths.lock(root)) ? lockDirectory(root) : null;
   return await use(await viewOf(root));
 }
 
 /**
- * Those that have a folder, sound or not, or begin without one. No file is opened: a disk that does
- * not give one of them back hides no other. Throws DATA_DIR_IN_USE.
+ * Returns the partitions that have a folder, intact or not, or an entry as an empty partition.
+ * Opens no file, so one that the disk cannot read does not hide the others. Throws DATA_DIR_IN_USE.
  */
 export async function partitionsThere(root: string): Promise<PartitionPlace[]> {
   using _ = existsSync(dataPaths.lock(root)) ? lockDirectory(root) : null;
@@ -52,7 +54,7 @@ async function viewOf(root: string): Promise<StoreView> {
   for (const place of await listPartitionDirectories(root)) {
     const { keyspace, partition } = place;
     try {
-      // One that is unfinished is as the next start sees it: empty, until the log is replayed.
+      // The next start sees an unfinished partition as empty until it has replayed the log.
       if (await isUnfinished(place, empties)) continue;
       unfinished.delete(placeName(place));
       const file = await fileOf(place.directory);
@@ -89,8 +91,9 @@ async function fileOf(directory: string): Promise<string> {
 }
 
 /**
- * Read-only, with its WAL, if a crash has left one. For the shared memory that its readers need,
- * SQLite makes files, which nobody else needs while the directory is locked.
+ * Opens the file read-only, with its WAL if a crash has left one. SQLite creates files for the
+ * readers' shared memory; they are removed afterwards, since the directory is locked and nobody
+ * else needs them.
  */
 function read<T>(file: string, use: (db: Database.Database) => T): T {
   const made = [`${file}-shm`, `${file}-wal`].filter((beside) => !existsSync(beside));

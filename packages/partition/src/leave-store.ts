@@ -1,5 +1,6 @@
-// Ends a store together with its process: what there is time for is checkpointed, the log keeps the
-// rest. Nothing is closed: the system does that, and SQLite would sync each file on this thread.
+// Ends a store together with its process: checkpoints what time allows and leaves the rest in the
+// log. Closes no file: the operating system does that, while SQLite would sync each file on this
+// thread.
 import { setImmediate } from 'node:timers/promises';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
@@ -11,14 +12,14 @@ import { damageOf } from './parts/look-at-files.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
- * Begins no checkpoint after `withinMs`. True when the files hold everything, and the log is empty.
- * The directory stays locked until the process ends. Rejects with STORE_FAILED.
+ * Begins no checkpoint after `withinMs`. Resolves to true when the files hold everything and the
+ * log is empty. The directory stays locked until the process ends. Rejects with STORE_FAILED.
  */
 export async function leaveStore(parts: StoreParts, withinMs: number): Promise<boolean> {
   await endWork(parts);
   const endsAt = performance.now() + withinMs;
   const open = [...parts.files.all()];
-  // Even without time: another file in its place would be used by the next start.
+  // Checked even if no time is left: the next start would use a file that took another's place.
   for (const partition of open) lookAt(parts, partition);
   await inWaves(open, filesSyncedAtOnce, async (partition) => {
     if (parts.failure !== null || performance.now() > endsAt) return;
@@ -32,7 +33,7 @@ export async function leaveStore(parts: StoreParts, withinMs: number): Promise<b
   return [...parts.registry.all()].every(({ dirtySince }) => dirtySince === clean);
 }
 
-/** A file that is not the one in use any more is damaged, and its log stays. */
+/** Marks a file that its name no longer leads to as damaged, and keeps its log segments. */
 function lookAt(parts: StoreParts, partition: Partition): void {
   try {
     partition.damage ??= damageOf(parts.root, partition);
@@ -41,7 +42,7 @@ function lookAt(parts: StoreParts, partition: Partition): void {
   }
 }
 
-/** Its rows, its changes and its watermarks go into the file, which is synced in the pool. */
+/** Writes the rows, changes and watermarks into the file, and syncs the file in the thread pool. */
 async function settle(parts: StoreParts, partition: Partition): Promise<void> {
   const { file, damage } = partition;
   if (file === null || damage !== null) return;

@@ -1,14 +1,15 @@
-// What was stored last in a partition file, without the values: for people who look at it.
+// The records that were stored last in a partition file, without their values, for display to
+// people.
 import type Database from 'better-sqlite3';
 import type { PreparedStatements } from './file/prepared-statements.ts';
 
 export interface NewestRecord {
   readonly key: Uint8Array;
-  /** Milliseconds since 1970 of its timestamp. */
+  /** Milliseconds since 1970, from the record's stamp. */
   readonly ms: number;
-  /** Null for a deletion. */
+  /** Null for a tombstone. */
   readonly valueBytes: number | null;
-  /** 0: never. */
+  /** 0: never expires. */
   readonly expiresMs: number;
 }
 
@@ -21,7 +22,7 @@ const newest = (db: Database.Database) =>
     )
     .raw();
 
-/** The last ones that were given a number here, the newest first. */
+/** Returns the records with the highest sequences, newest first. */
 export function newestRecords(sql: Pick<PreparedStatements, 'of'>, limit: number): NewestRecord[] {
   const rows = sql.of(newest).all(limit);
   return rows.map(([key, ms, valueBytes, expiresMs]) => ({ key, ms, valueBytes, expiresMs }));

@@ -1,4 +1,5 @@
-// Opens a data directory: takes its lock, reads its partitions, replays its log, begins a new one.
+// Opens a data directory: takes its lock, reads its partitions, replays the commit log and begins a
+// new segment.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
@@ -32,22 +33,24 @@ import { SideProcess } from './side/side-process.ts';
 import { Store } from './store.ts';
 
 interface OpenStoreOptions {
-  /** The data directory; made if it is not there. */
+  /** The data directory; created if it does not exist. */
   readonly directory: string;
-  /** A fresh random id of [A-Za-z0-9_-]{1,64} at each call. */
+  /** Must return a fresh random id of [A-Za-z0-9_-]{1,64} on each call. */
   readonly newIncarnation: () => string;
-  /** Called once with STORE_FAILED: close this store and open the directory again. */
+  /**
+   * Called once, with STORE_FAILED. The caller must close the store and open the directory again.
+   */
   readonly onFailure?: ((error: CodedError) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
-  /** Where its files are given to other servers; default: any port that only this machine reaches. */
+  /** Address at which the carrier serves files to other servers; default: any port on loopback. */
   readonly copies?: { readonly host: string; readonly port: number } | undefined;
 }
 
 const anyCopies = { host: '127.0.0.1', port: 0 };
 
 /**
- * Everything that was acknowledged before is readable when this resolves. A partition whose file is
- * damaged does not keep the others from opening: see `store.damaged()`. Throws DATA_DIR_IN_USE,
+ * When this resolves, everything that was acknowledged before is readable. A damaged partition file
+ * does not keep the other partitions from opening: see `store.damaged()`. Throws DATA_DIR_IN_USE,
  * LOG_DAMAGED, STORE_UNFIT.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {

@@ -1,4 +1,4 @@
-// Drops tombstones that nobody needs any more: one mark, the floor, stands for all of them.
+// Drops tombstones that are no longer needed. One mark, the floor, stands for all of them.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { changeMarks } from './change-marks.ts';
@@ -10,13 +10,13 @@ import { checkpointPartition } from './log/checkpointer.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 import { withFile } from './parts/use-partition.ts';
 
-/** Looked at in one turn: 4 us each, of 1 KB, and 20 us where all are removed. */
+/** Rows examined per turn: 4 us each for 1 KB rows, and 20 us each where all are removed. */
 const ROWS_PER_TURN = 1_024;
 
 /**
- * The floor is durable before the first tombstone goes, so a crash in between leaves both, which
- * mean the same; what it leaves goes the next time. It is in the log, and in the file in a
- * transaction before that of the first tombstone: log frames that are replayed later find the floor
+ * The floor is durable before the first tombstone goes. So a crash in between leaves both, which
+ * mean the same, and the next call drops the rest. The floor is in the log, and in the file it is
+ * committed in an earlier transaction than the first removal: frames replayed later find the floor
  * in every file that lacks a tombstone. Resolves to false when nothing was left to do.
  */
 export async function raiseFloor(
@@ -24,7 +24,7 @@ export async function raiseFloor(
   partition: Partition,
   ms: number,
 ): Promise<boolean> {
-  // It stands for nothing.
+  // A floor of 0 covers no tombstone.
   if (ms === 0) return false;
   return parts.mutex.run(placeName(partition), async () => {
     const { dropped, incarnation } = partition;

@@ -1,4 +1,4 @@
-// Makes the partition files what they were before a crash, and begins a new log.
+// Brings the partition files to the state before a crash, and begins a new log.
 import { assert } from '@ringwright/base/assert';
 import { raiseFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
@@ -14,7 +14,7 @@ import { replayLog } from './log/replay-log.ts';
 import { finishFiles } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
-/** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
+/** Nobody is served yet, so large transactions only save time. */
 const RECOVERY = {
   memtableRowsMax: 16_384,
   memtableBytesMax: 16 * 1024 * 1024,
@@ -46,7 +46,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
       const known = registry.get(keyspace, partition);
       if (known === undefined || known.dirtySince === clean) return;
       checkpointPartition(files, known);
-      // Its rows that wait would keep the segments in memory.
+      // Rows that wait in memory would keep the bytes of the segments alive.
       if (known.damage !== null) files.abandon(known);
       else known.file?.pageCache.trim();
       assert((known.file?.pending.size ?? 0) === 0, 'no row waits in the bytes of a segment');
@@ -54,7 +54,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   });
   await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true);
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
-  // First: a log in use always has a segment.
+  // ^The new segment comes first: a log in use always has a segment.
   const begun = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
   try {
     await raiseFlag(dataPaths.logInUse(root));
@@ -71,9 +71,9 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
 }
 
 /**
- * The partition that takes these entries, or null: it, or the life of it, may have been dropped
- * since. Writes to a damaged file keep their segment until it is dropped: its owner may yet put a
- * good file back.
+ * Returns the partition that takes these entries, or null if the partition or this lifetime of it
+ * was dropped. Writes to a damaged file keep their segment until the file is dropped, because its
+ * owner may yet restore a good file.
  */
 function replayed(
   { keyspace, partition: number, life }: LogPartition,

@@ -1,4 +1,5 @@
-// A file whose names are gone while it is open is whole: it is written anew under new ones.
+// Rewrites a file whose names are gone under new names, as long as it is still open: the open file
+// is complete.
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -23,9 +24,10 @@ import { leaveMirror } from './parts/mirrors.ts';
 import { checkOpen, failed, type StoreParts } from './parts/store-parts.ts';
 
 /**
- * True when the partition has a durable file again, with all it had; nothing was written since it
- * was found lost. False when its file is closed, or does not show the records it says it has, or
- * when another file took its name, which is not ours to remove. Throws DISK_FULL.
+ * Resolves to true when the partition has a durable file again with everything it had; nothing was
+ * written to it since it was found lost. False when its file is closed, or does not contain the
+ * records it claims to have, or when another file took its name, which this process must not
+ * remove. Throws DISK_FULL.
  */
 export function rewriteLost(parts: StoreParts, partition: Partition): Promise<boolean> {
   return parts.mutex.run(placeName(partition), async () => {
@@ -48,7 +50,7 @@ export function rewriteLost(parts: StoreParts, partition: Partition): Promise<bo
   });
 }
 
-/** Through the open connection: its names lead nowhere. */
+/** Copies through the open connection, because the names lead nowhere. */
 async function copyWhole(
   parts: StoreParts,
   present: PartitionFile,
@@ -60,7 +62,8 @@ async function copyWhole(
     present.flush();
     await present.db.backup(name, { progress: () => snapshotPagesPerTurn });
   } catch {
-    return false; // what is open was cut, too
+    // The open file was truncated, too.
+    return false;
   }
   checkOpen(parts);
   const { findings, meta } = await parts.audits.audit(name);
@@ -72,7 +75,10 @@ async function copyWhole(
   return true;
 }
 
-/** A crash before CURRENT is written leaves a lost file, as it was; afterwards a whole one. */
+/**
+ * A crash before CURRENT is written leaves the partition with its lost file; a later crash leaves
+ * it with the new, complete file.
+ */
 async function adopt(
   parts: StoreParts,
   partition: Partition,
@@ -90,7 +96,7 @@ async function adopt(
     replaceOwnFileNow(currentFile(home), currentText(incarnation));
     await parts.empties.remove(partition);
   } catch (error) {
-    // Which name is on disk is unknown: only reopening from disk can tell.
+    // It is unknown which name is on the disk. Only reopening can tell.
     throw failed(parts, error);
   }
   leaveMirror(parts, partition);
@@ -105,7 +111,10 @@ async function adopt(
   await removeFiles(old);
 }
 
-/** Under its name in the partition's folder; what fails leaves nothing there. */
+/**
+ * Moves the staged file into the partition's folder and opens it. After a failure nothing is left
+ * there.
+ */
 async function placeAndOpen(
   parts: StoreParts,
   partition: Partition,

@@ -1,4 +1,4 @@
-// Reads a partition in use as a whole: a copy of one moment is audited in a process of its own.
+// Reads a partition in use as a whole: audits a consistent copy of it in a helper process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { findingOf } from './audit/audit-file.ts';
@@ -8,19 +8,19 @@ import { isDamage, isUnreadable } from './file/sqlite-errors.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 export interface Scrubbed {
-  /** Bytes that were read. */
+  /** Bytes read. */
   readonly bytes: number;
   readonly findings: readonly Finding[];
 }
 
 /**
- * A file with findings is marked as damaged. They must show in two copies: a fault of memory, or of
- * the disk under one copy, must not cost a good file.
+ * Marks a file with findings as damaged. The findings must show up in two copies: a memory fault,
+ * or a disk fault under one copy, must not cost a good file.
  */
 export async function scrubPartition(parts: StoreParts, partition: Partition): Promise<Scrubbed> {
-  // A use of it has found that out already.
+  // A read or write has found the damage already.
   if (partition.damage !== null) return { bytes: 0, findings: [findingOf(partition.damage)] };
-  // An empty partition has no file to be read, and gets none by that.
+  // An empty partition has no file to read, and must not get one from a scrub.
   if (!partition.hasFile) return { bytes: 0, findings: [] };
   const first = await auditCopy(parts, partition);
   if (first.findings.length === 0) return first;

@@ -1,4 +1,4 @@
-// Filling the children of partitions that are split or merged, for whoever has the store.
+// Operations of a store that fill the children of split or merged partitions.
 import { adoptChildren, type ChildrenHere } from './adopt-children.ts';
 import { changeMarks } from './change-marks.ts';
 import type { PartitionPlace } from './file/data-paths.ts';
@@ -12,8 +12,8 @@ export function storeChildren(parts: StoreParts) {
   return {
     fills,
     /**
-     * From this call on writes of the parents go to the child as well, as the phase says. Others of
-     * the same reshaping stay as they are.
+     * From this call on, writes to the parents also go to the child, as the phase says. Mirrors of
+     * other children of the same reshape stay as they are.
      */
     mirror: (
       { keyspace, partition }: PartitionPlace,
@@ -28,7 +28,7 @@ export function storeChildren(parts: StoreParts) {
         phases: (isSame ? known : new Map<number, MirrorPhase>()).set(partition, phase),
       });
     },
-    /** Ends it for a keyspace of which no child, or no parent, is here any more. */
+    /** Ends the mirror of a keyspace in which no child, or no parent, is left here. */
     endMirror: (keyspace: string): void => {
       const mirror = mirrors.get(keyspace);
       const isHere = (id: number): boolean => registry.get(keyspace, id) !== undefined;
@@ -38,7 +38,7 @@ export function storeChildren(parts: StoreParts) {
       fills.forget(keyspace);
       mirrors.delete(keyspace);
     },
-    /** Resolves when all that was queued before is applied: entries of the log behind it. */
+    /** Resolves when all writes queued so far are applied: it logs an empty change behind them. */
     allBefore: async (children: readonly PartitionPlace[]): Promise<void> => {
       await Promise.all(children.map((child) => changeMarks(parts, partitionOf(parts, child), {})));
     },

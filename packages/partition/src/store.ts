@@ -1,4 +1,4 @@
-// A store: the partitions of one data directory behind one commit log.
+// The store: all partitions of one data directory behind one commit log.
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Stamp } from '@ringwright/base/stamp';
@@ -42,23 +42,23 @@ import { storeChildren } from './store-children.ts';
 import { createPartition, dropPartition } from './trash/partition-lifecycle.ts';
 import { storeTrash } from './trash/store-trash.ts';
 
-/** Made by openStore. All reads are synchronous; see and show only what is durable. */
+/** Created by openStore. Reads by key or sequence are synchronous, and show durable data only. */
 export class Store {
   /** Dropped partitions. */
   readonly trash: ReturnType<typeof storeTrash>;
-  /** Whole files, from process to process. */
+  /** Copies of whole partition files between processes. */
   readonly copies: ReturnType<typeof storeCopies>;
-  /** Records in the order of their keys. */
+  /** Pages of records in key order. */
   readonly pages: ReturnType<typeof storePages>;
-  /** What other holders have of the files here. */
+  /** Watermarks: what other holders have confirmed of the files here. */
   readonly peers: ReturnType<typeof storePeers>;
-  /** What the files take, and what is free. */
+  /** Sizes of the files, and free space. */
   readonly disk: ReturnType<typeof storeDisk>;
-  /** How much each partition is asked for. */
+  /** Request rate of each partition. */
   readonly requests: ReturnType<typeof storeRequests>;
   /** Children of partitions that are split or merged. */
   readonly children: ReturnType<typeof storeChildren>;
-  /** Partitions of which a use has met damage: whoever scrubs them takes them out. */
+  /** Partitions in which a read or write met damage. The scrubber takes them from this set. */
   readonly suspects: StoreParts['suspects'];
   readonly directory: string;
   readonly #parts: StoreParts;
@@ -78,31 +78,32 @@ export class Store {
   }
 
   /**
-   * Resolves when every write is durable on this disk and readable here; outcomes in the order
-   * given. Rejects before anything is written: KEY_INVALID, VALUE_TOO_LARGE, VALUE_OUT_OF_RANGE,
-   * STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED: each write may or may
-   * not be there after the store is reopened. A partition known as damaged counts as absent.
+   * Resolves when every write is durable on this disk and readable here; the outcomes are in the
+   * order of the writes. Rejects before anything is written: KEY_INVALID, VALUE_TOO_LARGE,
+   * VALUE_OUT_OF_RANGE, STORE_BUSY, DISK_FULL, STORE_CLOSED. After STORE_FAILED and
+   * PARTITION_DAMAGED, each write may or may not be there once the store is reopened. A partition
+   * already known as damaged counts as absent.
    */
   write(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
     return queueWrites(this.#parts, writes);
   }
 
-  /** As `write` of one, whose caller is told instead of a promise. Throws what `write` rejects with. */
+  /** Like `write` for one write, with callbacks. Throws the errors that `write` rejects with. */
   writeFor(write: Write, caller: WriteCaller): void {
     queueWriteFor(this.#parts, write, caller);
   }
 
-  /** Also a tombstone. Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
+  /** May return a tombstone. Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
   read(keyspace: string, partition: number, key: Uint8Array): StoredRecord | null {
     return this.#withFile(keyspace, partition, (file) => readRecord(file, key));
   }
 
-  /** The stamp of the record that `read` would give. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
+  /** Stamp of the record that `read` would return. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
   stampOf(keyspace: string, partition: number, key: Uint8Array): Stamp | null {
     return this.#withFile(keyspace, partition, (file) => file.heldRow(key));
   }
 
-  /** Records numbered above `seq`, in order of their numbers. Throws as `read`. */
+  /** Returns the records with sequences above `seq`, in sequence order. Throws like `read`. */
   rowsSince(
     keyspace: string,
     partition: number,
@@ -112,7 +113,7 @@ export class Store {
     return this.#withFile(keyspace, partition, (file) => recordsSince(file, seq, bounds));
   }
 
-  /** As rowsSince without values: what to offer to a peer. */
+  /** Like rowsSince without the values: what to offer to a peer. */
   stampsSince(
     keyspace: string,
     partition: number,
@@ -122,60 +123,60 @@ export class Store {
     return this.#withFile(keyspace, partition, (file) => stampsSince(file, seq, bounds));
   }
 
-  /** The last `limit` records, the newest first. */
+  /** The last `limit` records, newest first. */
   newest(keyspace: string, partition: number, limit: number): NewestRecord[] {
     return this.#withFile(keyspace, partition, ({ sql }) => newestRecords(sql, limit));
   }
 
-  /** How many records with a value have expired by `nowMs` and are still in the file. */
+  /** Counts the records with a value that have expired by `nowMs` and are still in the file. */
   async expired(keyspace: string, partition: number, nowMs: number): Promise<number> {
     return countExpired(this.#parts, this.#partition(keyspace, partition), nowMs);
   }
 
-  /** Promises that no record has caught up with, in no order: see Write.isPromise. */
+  /** Promises that no stored record has caught up with yet, unordered: see Write.isPromise. */
   promises(keyspace: string, partition: number): StoredPromise[] {
     return this.#withFile(keyspace, partition, (file) => file.promises.all());
   }
 
-  /** Durably promises what PartitionInfo.barrierMs says; never lowered. The server keeps it. */
+  /** Durably raises PartitionInfo.barrierMs; it never falls. The server enforces the promise. */
   async promiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
     await this.carryMarks(keyspace, partition, { barrierMs: ms, floorMs: 0 });
   }
 
-  /** Durably: what other files promised and dropped, when it has their records. */
+  /** Durably takes over the barrier and floor of other files whose records this file now has. */
   async carryMarks(keyspace: string, partition: number, marks: TombstoneMarks): Promise<void> {
     await changeMarks(this.#parts, this.#partition(keyspace, partition), marks);
   }
 
   /**
-   * Drops tombstones stamped at or below `ms`: see PartitionInfo.floorMs; when it may be called:
-   * packages/partition/DESIGN.md. False when nothing was left to do, which is known without a look
-   * from the second time on. Throws VALUE_OUT_OF_RANGE above what was promised.
+   * Drops tombstones stamped at or below `ms`: see PartitionInfo.floorMs. When it may be called:
+   * packages/partition/DESIGN.md. Resolves to false when nothing was left to do; a repeated call
+   * knows that without reading rows. Throws VALUE_OUT_OF_RANGE above the barrier.
    */
   async raiseFloor(keyspace: string, partition: number, ms: number): Promise<boolean> {
     return raiseFloor(this.#parts, this.#partition(keyspace, partition), ms);
   }
 
-  /** Empty; it needs no file yet. Durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */
+  /** Durably creates an empty partition, without a file. Throws PARTITION_EXISTS, DISK_FULL. */
   async create(keyspace: string, partition: number, state: PartitionState): Promise<PartitionInfo> {
     checkOpen(this.#parts);
     checkPartitionName(keyspace, partition);
     return createPartition(this.#parts, { keyspace, partition, state });
   }
 
-  /** Durable, and shown, when it resolves. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
+  /** Durable and visible when it resolves. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
   async setState(keyspace: string, partition: number, state: PartitionState): Promise<void> {
     await changeMarks(this.#parts, this.#partition(keyspace, partition), { state });
   }
 
-  /** Null when there is no file here. Throws PARTITION_DAMAGED when it cannot be used. */
+  /** Null when the partition is not here. Throws PARTITION_DAMAGED if its file is unusable. */
   info(keyspace: string, partition: number): PartitionInfo | null {
     checkOpen(this.#parts);
     const found = this.#parts.registry.get(keyspace, partition);
     return found === undefined ? null : this.#infoOf(found);
   }
 
-  /** As info, for every request: cheap. */
+  /** The cheap part of `info`, for use in every request. */
   marks(keyspace: string, partition: number): PartitionMarks | null {
     checkOpen(this.#parts);
     const found = this.#parts.registry.get(keyspace, partition);
@@ -184,14 +185,14 @@ export class Store {
     return found.file?.marks() ?? this.#infoOf(found);
   }
 
-  /** What it was given in the last seconds; null when its file is not open. */
+  /** Sums of the rows received in the last seconds; null when the file is not open. */
   recent(keyspace: string, partition: number): RecentView | null {
     return this.#parts.registry.get(keyspace, partition)?.file?.recent.view() ?? null;
   }
 
   /**
-   * Partitions of a keyspace that got records, another state or another file since this was asked
-   * the last time. For one asker: the replication.
+   * Returns the partitions of a keyspace that got records, a new state or a new file since the last
+   * call. For one caller only: replication.
    */
   takeTouched(keyspace: string): ReadonlySet<number> {
     return this.#parts.registry.takeTouched(keyspace);
@@ -205,7 +206,7 @@ export class Store {
       .map((partition) => this.#infoOf(partition));
   }
 
-  /** Partitions whose files cannot be used: to be dropped and refilled from peers. */
+  /** Partitions whose files are unusable: the caller drops them and refills them from peers. */
   damaged(): { keyspace: string; partition: number; error: CodedError }[] {
     return [...this.#parts.registry.all()].flatMap(({ keyspace, partition, damage }) =>
       damage === null ? [] : [{ keyspace, partition, error: damage }],
@@ -221,7 +222,7 @@ export class Store {
     );
   }
 
-  /** The highest ms of any stamp stored here: what the clock must exceed after a restart. */
+  /** The highest ms of any stamp stored here. After a restart the clock must exceed it. */
   highestMs(): number {
     let highest = 0;
     for (const { highestMs, file } of this.#parts.registry.all()) {
@@ -230,14 +231,14 @@ export class Store {
     return highest;
   }
 
-  /** A staged copy of the file, of one moment, to be released. Throws DISK_FULL, PARTITION_ABSENT. */
+  /** Stages a consistent copy; the caller releases it. Throws DISK_FULL, PARTITION_ABSENT. */
   async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
   }
 
   /**
-   * Begins to receive a copy for a partition that exists here. Throws PARTITION_ABSENT,
-   * COPY_INVALID for a manifest that cannot be, DISK_FULL before the first byte.
+   * Begins to receive a copy of a partition that exists here. Throws PARTITION_ABSENT, COPY_INVALID
+   * for an impossible manifest, and DISK_FULL before the first byte.
    */
   async receiveCopy(
     keyspace: string,
@@ -247,34 +248,34 @@ export class Store {
     return receiveCopy(this.#parts, this.#partition(keyspace, partition), manifest);
   }
 
-  /** Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT. */
+  /** Durably moves the partition's folder to the trash. Throws PARTITION_ABSENT. */
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
   }
 
-  /** Audits one partition; with findings it is damaged from then on. Throws PARTITION_ABSENT. */
+  /** Audits one partition; findings mark it as damaged. Throws PARTITION_ABSENT. */
   async scrub(keyspace: string, partition: number): Promise<Scrubbed> {
     return scrubPartition(this.#parts, this.#partition(keyspace, partition));
   }
 
-  /** Whether files in use are those of the directory; lost ones are damaged: see lookAtFiles. */
+  /** Compares the open files with the directory and marks lost ones as damaged: see lookAtFiles. */
   lookAtFiles(): Promise<FilesLook> {
     checkOpen(this.#parts);
     return lookAtFiles(this.#parts);
   }
 
-  /** Whether a damaged partition is whole again, out of its open file: see rewriteLost. */
+  /** Whether a damaged partition was rewritten from its open file: see rewriteLost. */
   async rewriteLost(keyspace: string, partition: number): Promise<boolean> {
     return rewriteLost(this.#parts, this.#partition(keyspace, partition));
   }
 
-  /** Waits for writes under way, checkpoints everything, leaves an empty log. Safe to repeat. */
+  /** Waits for writes in flight, checkpoints every file and leaves an empty log. Idempotent. */
   async close(): Promise<void> {
     this.#closing ??= closeStore(this.#parts).then(() => true);
     await this.#closing;
   }
 
-  /** Instead of `close`, for a process that exits then: see leaveStore. */
+  /** Replaces `close` in a process that is about to exit: see leaveStore. */
   leave(withinMs: number): Promise<boolean> {
     this.#closing ??= leaveStore(this.#parts, withinMs);
     return this.#closing;
