@@ -11,7 +11,7 @@ export type Json =
 export function canonicalJson(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) {
-    // The same text, for a list of boundaries in a third of the time.
+    // The result is the same, and takes a third of the time for a list of boundaries.
     if (value.every((member) => typeof member === 'number')) return JSON.stringify(value);
     return `[${value.map(canonicalJson).join(',')}]`;
   }

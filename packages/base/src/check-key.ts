@@ -1,11 +1,11 @@
-// The one check of a key's length, for whoever takes keys: HTTP, Redis, client, store. Pure.
-// (The wire refuses other keys by the schema of its messages, with the same limit.)
+// The only check of a key's length, for everything that accepts keys: HTTP, Redis, client, store.
+// Pure. (The wire enforces the same limit in the schema of its messages.)
 import { CodedError } from './coded-error.ts';
 import { keyBytesMax } from './limits.ts';
 
 /**
- * Throws KEY_INVALID unless the key has 1 to keyBytesMax bytes. `place` goes before the sentence,
- * such as `items.3: ` of a batch.
+ * Throws KEY_INVALID unless the key has 1 to keyBytesMax bytes. `place` is a prefix of the message,
+ * such as `items.3: ` in a batch.
  */
 export function checkKey(key: Uint8Array, place = ''): void {
   const { length } = key;

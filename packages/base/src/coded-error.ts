@@ -1,15 +1,15 @@
-// The one error class for expected failures: a stable code, a sentence, a hint and plain details.
+// The only error class for expected failures: a stable code, a sentence, a hint and plain details.
 import { type ErrorCode, type ErrorKind, errorCatalogue } from './errors.ts';
 
 interface ErrorOptionsCoded {
   /** What to do next, as a sentence or a command to type. */
   readonly hint?: string | undefined;
-  /** Values a program may read; plain JSON. */
+  /** Values that a program may read; plain JSON. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 
-/** An expected failure. `message` says what went wrong with both values. */
+/** An expected failure. `message` says what went wrong, with both values. */
 export class CodedError extends Error {
   override readonly name = 'CodedError';
   readonly code: ErrorCode;
@@ -35,7 +35,7 @@ export class CodedError extends Error {
     return errorCatalogue[this.code].retry;
   }
 
-  /** What became of the request: as `details.outcome` says, else what the code means. */
+  /** What happened to the request: `details.outcome` if present, else what the code means. */
   get outcome(): ErrorKind['outcome'] {
     if (this.details.outcome === 'rejected') return 'not-done';
     if (this.details.outcome === 'unknown') return 'maybe-done';
@@ -47,7 +47,10 @@ export class CodedError extends Error {
   }
 }
 
-/** Errors that strangers may bring about at any rate: to note where they are made takes 12 us. */
+/**
+ * Makes an error without a stack trace, which takes 12 us. For errors that any client can cause at
+ * any rate.
+ */
 export function withoutStack<T extends Error>(make: () => T): T {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -58,7 +61,7 @@ export function withoutStack<T extends Error>(make: () => T): T {
   }
 }
 
-/** For who goes on without: an expected failure as a value. */
+/** Resolves to the CodedError instead of rejecting with it. Any other error is rethrown. */
 export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
   return work.catch((error: unknown) => {
     if (error instanceof CodedError) return error;
@@ -66,7 +69,10 @@ export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
   });
 }
 
-/** The same failure with more details; what is no CodedError stays as it is. */
+/**
+ * Returns the same failure with more details. An error that is not a CodedError is returned as it
+ * is.
+ */
 export function withDetails(error: unknown, more: CodedError['details']): unknown {
   if (!(error instanceof CodedError)) return error;
   const { code, message, hint } = error;
@@ -77,7 +83,7 @@ export function withDetails(error: unknown, more: CodedError['details']): unknow
   });
 }
 
-/** How an error travels in JSON: on stderr, in HTTP answers and on the wire. */
+/** The form of an error in JSON: on stderr, in HTTP responses and on the wire. */
 export interface ErrorDocument {
   readonly code: string;
   readonly message: string;

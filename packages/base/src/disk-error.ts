@@ -1,4 +1,4 @@
-// What the file system and SQLite throw, as errors with a code and a hint. Pure.
+// Errors of the file system and of SQLite as errors with a code and a hint. Pure.
 import { CodedError } from './coded-error.ts';
 import { codeOf } from './thrown.ts';
 
@@ -14,13 +14,13 @@ const HINTS: Readonly<Record<string, string>> = {
   EIO: 'the disk fails: look into the log of the machine',
 };
 
-/** Whether it, or what caused it, is that no room is left on the disk. */
+/** Whether the error, or its cause, is a full disk. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return FULL.has(codeOf(error)) || isDiskFull(error.cause);
 }
 
-/** DISK_FAILED for an error of the file system or SQLite; null for any other. */
+/** Returns DISK_FAILED for an error of the file system or SQLite; null for any other. */
 export function diskError(error: unknown): CodedError | null {
   if (!(error instanceof Error) || error instanceof CodedError) return null;
   const code = codeOf(error);
@@ -35,7 +35,7 @@ export function diskError(error: unknown): CodedError | null {
   });
 }
 
-/** For who goes on without: one of both kinds; any other error is thrown on. */
+/** Returns a CodedError, converting a disk error. Any other error is rethrown. */
 export function codedOrDisk(error: unknown): CodedError {
   const coded = error instanceof CodedError ? error : diskError(error);
   if (coded === null) throw error;

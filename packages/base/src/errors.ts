@@ -1,23 +1,23 @@
-// The one list of error codes: stable names, each with what it means and what to do about it: HTTP
-// status, exit code, whether the work is done, and where the same request may be sent again.
-// A code never changes its meaning; its message may. A comment over a group names who acts on it.
+// The only list of error codes: stable names, each with its meaning and how to handle it: HTTP
+// status, exit code, whether the work is done, and where the same request may be retried. A code
+// never changes its meaning; its message may. A comment above a group names who handles it.
 
 export interface ErrorKind {
   /** One sentence: "is returned when …". */
   readonly means: string;
   /** Exit code of a command that ends with this error. */
   readonly exit: 1 | 2 | 3 | 4 | 5;
-  /** HTTP status of an answer that carries this error. */
+  /** HTTP status of a response that carries this error. */
   readonly http: number;
   /**
-   * What became of the request. `done`: it took effect, or a newer one has taken its place. An
-   * error that knows better says so in `details.outcome`: CodedError.outcome looks there first.
+   * What happened to the request. `done`: it took effect, or a newer one replaced it. An error that
+   * knows better sets `details.outcome`, which CodedError.outcome prefers.
    */
   readonly outcome: 'not-done' | 'maybe-done' | 'done';
   /**
-   * Where the same request may succeed. `same-server`: here, later. `other-server`: this one lacks
-   * what is needed, another may have it. `after-ring`: made with a newer ring. `never`: not before
-   * somebody changes the request, or what it is about.
+   * Where the same request may succeed. `same-server`: on this server, later. `other-server`: this
+   * server lacks something that another may have. `after-ring`: when repeated with a newer ring.
+   * `never`: only after the request, or its object, has been changed.
    */
   readonly retry: 'same-server' | 'other-server' | 'after-ring' | 'never';
 }
@@ -28,7 +28,7 @@ const entry =
   (outcome: ErrorKind['outcome'], retry: ErrorKind['retry']): Entry =>
   (exit, http, means) => ({ means, exit, http, outcome, retry });
 
-/** Refused before anything was done, and everywhere, as long as the request stays what it is. */
+/** Refused before anything was done; every server refuses the same request. */
 const kind = entry('not-done', 'never');
 const tryAgain = entry('not-done', 'same-server');
 const tryOther = entry('not-done', 'other-server');
@@ -47,7 +47,7 @@ export const errorCatalogue = {
   FILE_UNFIT: kind(2, 400, 'what was named is no regular file, or has more bytes than it may have'),
   // Rings and devices: ring-builder; client (failure-kind), load-partition for RING_UNKNOWN
   RINGS_UNKNOWN: kind(2, 404, 'the folder of rings is not there'),
-  // Not 404: who asks for a key would take it for "no such key".
+  // Not 404: a client that asks for a key would take it for "no such key".
   RING_UNKNOWN: tryOther(2, 503, 'no ring of this name is here'),
   RING_EXISTS: kind(2, 409, 'a ring of this name is here already'),
   RING_EMPTY: kind(2, 404, 'the ring has no committed version yet'),
@@ -84,7 +84,7 @@ export const errorCatalogue = {
   RING_COMPOSED: kind(5, 409, 'the ring is composed of others: what changes is one of those'),
   PART_POWER_INCREASING: kind(5, 409, 'Swift is raising the partition power: nothing may move'),
   IMPORT_FILE_INVALID: kind(2, 400, 'the JSON to import is not of the documented form'),
-  // Signatures and trust: trust/ of the server; ring-builder by advice
+  // Signatures and trust: trust/ of the server; ring-builder's hints
   SIGNATURES_MISSING: kind(5, 422, 'fewer valid signatures of trusted keys than are needed'),
   RING_EPOCH_WRONG: kind(5, 409, 'the ring was signed in another epoch than the trusted root'),
   TOO_MANY_AT_ONCE: kind(5, 409, 'more replicas of one partition would move than was allowed'),
@@ -101,12 +101,12 @@ export const errorCatalogue = {
   SIGNING_KEY_UNKNOWN: kind(2, 404, 'no such signing key is known or its private half is not here'),
   SIGNING_KEY_EXISTS: kind(2, 409, 'a signing key of this name is here already'),
   SIGNING_KEY_LOCKED: kind(2, 401, 'the passphrase of a signing key is missing, weak or wrong'),
-  // Access: whoever asks
+  // Access: the caller
   ACCESS_INVALID: kind(5, 422, 'an access document is not of the right form or not rightly signed'),
   ACCESS_OLDER: kind(5, 409, 'the access document is older than the one in force'),
   ACCESS_FORK: kind(5, 409, 'another access document of the same version is in force'),
   ACCESS_UNKNOWN: kind(2, 404, 'nobody has granted anything in this rings folder'),
-  // Of a server that begins anew: its peers give it the document, which may name the token.
+  // For a server that starts over: its peers will send it the document, which may name the token.
   ACCESS_PENDING: tryOther(4, 503, 'no access document has come to this server yet'),
   TOKEN_MISSING: kind(5, 401, 'the request needs a token, and came without one'),
   TOKEN_REFUSED: kind(5, 401, 'the token is unknown, revoked, expired or not the right secret'),
@@ -114,7 +114,7 @@ export const errorCatalogue = {
   OPERATOR_ELSEWHERE: kind(5, 421, 'operators are answered at another address of the server'),
   TOKEN_UNKNOWN: kind(2, 404, 'no token of this name is granted'),
   TOKEN_EXISTS: kind(2, 409, 'a token of this name is granted already'),
-  // Repositories: ring-builder; roll-out goes on after HEAD_MOVED and LOCK_HELD
+  // Repositories: ring-builder; roll-out continues after HEAD_MOVED and LOCK_HELD
   HEAD_MOVED: kind(3, 409, 'the head is another version than the one this work was based on'),
   STAGED_MOVED: kind(3, 409, 'other changes were staged meanwhile than the ones planned with'),
   STAGED_ON_OLD_HEAD: kind(3, 409, 'changes were staged on a head that others have moved on from'),
@@ -142,8 +142,8 @@ export const errorCatalogue = {
   ROLLOUT_STALLED: maybeTryAgain(4, 503, 'a ring change made no progress for too long'),
   RECEIPT_INVALID: kind(1, 422, 'the receipt of a move is not of the right form or forged'),
   RECEIPTS_MISSING: kind(5, 409, 'moves lack the receipts of their joiners'),
-  // Between servers: whoever calls one; PEER_ means that no judgement came (isPeerCode). After
-  // PEER_BUSY the call may have run: the room for its answer is looked at before it and after it.
+  // Between servers: the caller. PEER_ codes mean that the peer gave no verdict (isPeerCode). After
+  // PEER_BUSY the call may have run: room for its answer is checked before and after it.
   PEER_UNREACHABLE: maybeTryOther(4, 503, 'no connection to the other server'),
   PEER_TIMEOUT: maybeTryOther(4, 503, 'the other server did not answer in time'),
   PEER_BUSY: maybeTryOther(4, 503, 'too many bytes wait for the other server'),
@@ -152,11 +152,11 @@ export const errorCatalogue = {
   CERTS_UNKNOWN: kind(2, 404, 'the folder of certificates has no authority'),
   INSECURE_LISTEN: kind(5, 409, 'a server would listen to others without TLS, trust or access'),
   TLS_BUNDLE_INVALID: kind(2, 400, 'the file has no key and certificate that belong together'),
-  // Never PEER_: it is the word of the one that was called.
+  // Never PEER_: it is the verdict of the called server.
   CALLER_UNPROVEN: tryOther(4, 403, 'only a device whose key the ring names may ask for this'),
   WIRE_VERSION_UNKNOWN: tryOther(4, 426, 'the other end speaks another version of the wire format'),
-  // Rings on servers: quorums (outdatedRing), ring-exchange, loads and copies, advice of the tool.
-  // A device says PARTITION_FILLING also of a record that it has stored and does not count yet.
+  // Rings on servers: quorums (outdatedRing), ring-exchange, loads and copies, hints of the tool. A
+  // device also answers PARTITION_FILLING for a record that it has stored but does not count yet.
   RING_OLDER: kind(5, 409, 'the ring is older than the highest version this server has seen'),
   RING_FORK: kind(5, 409, 'another ring with the same keyspace and version is active'),
   RING_FORK_SETTLED: kind(5, 409, 'a fork of this ring was settled for the other history'),
@@ -205,7 +205,7 @@ export const errorCatalogue = {
   // Clients: the program that uses one
   WRITE_UNKNOWN: maybeDone(4, 503, 'the connection broke before the answer: it may be stored'),
   CLIENT_CLOSED: maybeDone(2, 400, 'the client has been closed'),
-  // Starting a server: whoever starts it
+  // Starting a server: the operator
   LISTEN_FAILED: kind(4, 500, 'the address cannot be listened on'),
   DATA_DIR_NOT_MOUNTED: kind(4, 500, 'no file system is mounted at the data directory'),
   DATA_DIR_FOREIGN: kind(4, 500, 'the data directory has files in it that are of no device'),
@@ -233,7 +233,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** Whether no judgement came from the other end: not reached, late, too busy or not understood. */
+/** Whether the peer gave no verdict: not reached, late, too busy or not understood. */
 export function isPeerCode(code: ErrorCode): boolean {
   return code.startsWith('PEER_');
 }

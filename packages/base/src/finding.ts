@@ -1,4 +1,4 @@
-// What an audit found: a stable code and one sentence with both values. Data, not an exception.
+// A finding of an audit: a stable code and one sentence with both values. Data, not an exception.
 
 export interface Finding {
   readonly code: string;

@@ -1,21 +1,23 @@
-// Gives memory back at once, instead of when the garbage collector comes by: bytes that were given
-// here are empty afterwards.
+// Frees memory at once instead of at the next garbage collection. Freed byte arrays are empty.
 
-/** Shorter ones may lie in what a socket read at once, 64 KiB, beside the begin of the next. */
+/**
+ * Shorter ones may share memory with other data: a socket reads 64 KiB at once, which may include
+ * the start of the next message.
+ */
 const FREED_BYTES_MIN = 128 * 1024;
-/** What a buffer may hold besides: the head of a message, which nobody looks at any more. */
+/** Other bytes allowed in the same buffer: the head of a message, which is no longer read. */
 const OTHER_BYTES_MAX = 64;
 
 /**
- * For long bytes that nobody will look at again, in any view. Megabytes of dead buffers a second
- * make V8 mark its whole heap again and again: half of the time of a copied file went there. Bytes
- * that share their memory with others are left alone.
+ * Frees long byte arrays that nobody will read again, through any view. Megabytes of dead buffers a
+ * second make V8 mark its whole heap again and again, which took half of the time of a copied file.
+ * Does nothing to bytes that share their memory with others.
  */
 export function freeBytes(bytes: Uint8Array): void {
   if (bytes.byteLength >= FREED_BYTES_MIN) freeOwnBytes(bytes);
 }
 
-/** The same for bytes that no socket read, of any length. */
+/** Frees bytes of any length; not for bytes that a socket read. */
 export function freeOwnBytes(bytes: Uint8Array): void {
   const { buffer } = bytes;
   if (!(buffer instanceof ArrayBuffer)) return;

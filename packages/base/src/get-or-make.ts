@@ -1,11 +1,11 @@
-// What a map, also a weak one, has under a key: made the first time.
+// Returns the value that a map, or a weak map, has under a key; creates it the first time.
 
 interface ReadWriteMap<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value): unknown;
 }
 
-/** `make` is not called again for what it made, and must not change the map. */
+/** Calls `make` once per key; `make` must not change the map. */
 export function getOrMake<Key, Value extends object>(
   map: ReadWriteMap<Key, Value>,
   key: Key,

@@ -6,9 +6,9 @@ import { makeStamp, type Stamp, stampCounter } from './stamp.ts';
 const COUNTER_MAX = 0xffff;
 
 /**
- * State with the physical clock passed in, the time that most servers agree on (default: the
- * physical clock), and by how many ms it is behind most of their clocks (default: 0); `device`
- * breaks ties between clocks.
+ * Clocks are passed in: the physical clock, the time that most servers agree on (default: the
+ * physical clock), and by how many ms the physical clock is behind most servers' clocks (default:
+ * 0). `device` breaks ties between clocks.
  */
 export class HybridClock {
   readonly #physicalMs: () => number;
@@ -39,14 +39,14 @@ export class HybridClock {
   }
 
   /**
-   * The time by which records expire. Not that of the stamps: whoever writes moves those, by up to
-   * clockAheadMsMax.
+   * The time by which records expire. It differs from the stamps' time, which writers can move
+   * ahead by up to clockAheadMsMax.
    */
   nowMs(): number {
     return this.#agreedMs();
   }
 
-  /** The time of this machine alone, for what is measured here. */
+  /** The time of this machine alone, for local measurements. */
   machineMs(): number {
     return this.#physicalMs();
   }
@@ -61,9 +61,9 @@ export class HybridClock {
   }
 
   /**
-   * As observe, for a stamp of a record. False, and nothing is learned, when it lies over
-   * clockAheadMsMax ahead of this clock and of most others: a wrong clock made it, and one such
-   * record would keep this server from giving any stamp before that time has come.
+   * Like `observe`, for a record's stamp. Returns false and learns nothing if the stamp is more
+   * than clockAheadMsMax ahead of both this clock and most others: a wrong clock made it, and a
+   * single such record would keep this server from issuing any stamp until that time.
    */
   learn(stamp: Stamp): boolean {
     if (this.aheadMs(stamp) - this.#behindMs() > clockAheadMsMax) return false;
@@ -71,12 +71,12 @@ export class HybridClock {
     return true;
   }
 
-  /** By how much stamps that are known here lie ahead of the physical clock, in ms; 0: by nothing. */
+  /** How far the stamps known here are ahead of the physical clock, in ms; 0 if they are not. */
   stampsAheadMs(): number {
     return Math.max(0, this.#ms - this.#physicalMs());
   }
 
-  /** How far the given stamp lies ahead of the physical clock, in ms; negative when behind. */
+  /** How far the given stamp is ahead of the physical clock, in ms; negative when behind. */
   aheadMs(stamp: Stamp): number {
     return stamp.ms - this.#physicalMs();
   }

@@ -1,8 +1,8 @@
-// Work on many items, only so many at once: what is under way is in memory. Pure.
+// Processes many items with bounded concurrency, since work in flight takes memory. Pure.
 
 /**
- * The results in the order of the items. Rejects with the first failure: nothing more is begun
- * then, and what is under way has ended.
+ * Resolves to the results in item order. After a failure nothing new is started; once the work in
+ * flight has ended, it rejects with the first failure.
  */
 export async function inWaves<Item, Result>(
   items: readonly Item[],

@@ -1,19 +1,19 @@
-// Intervals of keys in the order of their bytes, and places between keys. Pure.
+// Intervals of keys in byte order, and positions between keys. Pure.
 import { keyBytesMax } from './limits.ts';
 
-/** Read from its end when `reverse`. */
+/** A scan reads it from its end if `reverse`. */
 export interface KeyBounds {
-  /** The lowest key; empty: all from the first. */
+  /** Inclusive lower bound; empty: from the first key. */
   readonly from: Uint8Array;
-  /** Below this one; null: all up to the last. */
+  /** Exclusive upper bound; null: up to the last key. */
   readonly to: Uint8Array | null;
   readonly reverse: boolean;
 }
 
-/** The bytes of a place between keys: those of the longest key, and one more behind it. */
+/** Maximum bytes of a position between keys: the longest key plus one byte. */
 export const placeBytesMax = keyBytesMax + 1;
 
-/** The keys of an interval that begin with `prefix`. */
+/** Restricts an interval to the keys that begin with `prefix`. */
 export function withinPrefix({ from, to, reverse }: KeyBounds, prefix: Uint8Array): KeyBounds {
   const end = behindPrefix(prefix);
   const isLower = end !== null && (to === null || Buffer.compare(end, to) < 0);
@@ -29,7 +29,8 @@ function behindPrefix(prefix: Uint8Array): Uint8Array | null {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length -= 1;
   if (length === 0) return null;
-  const end = Uint8Array.from(prefix.subarray(0, length)); // of a Buffer slice() is a view
+  // A copy: slice() of a Buffer would be a view.
+  const end = Uint8Array.from(prefix.subarray(0, length));
   end[length - 1] = (end[length - 1] ?? 0) + 1;
   return end;
 }
@@ -38,7 +39,7 @@ export function isEmpty({ from, to }: KeyBounds): boolean {
   return to !== null && Buffer.compare(from, to) >= 0;
 }
 
-/** The rest of an interval of which a scan has read everything before `place`. */
+/** The rest of an interval after a scan has read everything before `place`. */
 export function boundsFrom(bounds: KeyBounds, place: Uint8Array): KeyBounds {
   if (place.length === 0) return bounds;
   if (bounds.reverse) {
@@ -48,12 +49,15 @@ export function boundsFrom(bounds: KeyBounds, place: Uint8Array): KeyBounds {
   return Buffer.compare(place, bounds.from) > 0 ? { ...bounds, from: place } : bounds;
 }
 
-/** Where a scan goes on behind a key: the lowest key that is not before, or not above, it. */
+/**
+ * Where a scan continues after a key: a `from` just above the key, or, in reverse, a `to` that
+ * excludes it.
+ */
 export function placeBehind(key: Uint8Array, reverse: boolean): Uint8Array {
   return reverse ? Uint8Array.from(key) : Buffer.concat([key, Buffer.alloc(1)]);
 }
 
-/** In the order of a scan. */
+/** Compares in the scan's direction. */
 export function comparePlaces(a: Uint8Array, b: Uint8Array, reverse: boolean): number {
   return reverse ? Buffer.compare(b, a) : Buffer.compare(a, b);
 }

@@ -1,193 +1,226 @@
-// Limits of moves, and of whole partition files on their way: each with unit, value and reason.
+// Limits of moves and of copies of whole partition files: each with unit, value and reason.
 import { assert } from './assert.ts';
 import { socketMessageBytesMax } from './limits.ts';
 
 // --- how many at once ----------------------------------------------------------
-/** Partitions that one device takes: a small file waits for the disk for most of its time. */
+/**
+ * Copies that one device receives at once: a small file spends most of its time waiting for the
+ * disk.
+ */
 export const copiesInMax = 24;
-/** Of them from the devices of one server (ip), so that joiners spread over their sources. */
+/** Of these, from the devices of one server (ip), so that joiners use many sources. */
 export const copiesFromServerMax = 16;
-/** Of them from one zone: a link between two zones carries more than this change. */
+/** Of these, from one zone: the link between two zones carries other traffic too. */
 export const copiesFromZoneMax = 20;
 /** Snapshots that one device holds open for others: each is a staged file on its disk. */
 export const copiesOutMax = 32;
-/** Of them for the devices of one server, so that no joiner with many devices has them all. */
+/**
+ * Of these, for the devices of one server, so that a joiner with many devices does not take all.
+ */
 export const copiesToServerMax = 16;
-/** Of them for one zone: the others get their turn while a whole zone is filled. */
+/** Of these, for one zone: the others get their turn while a whole zone is being filled. */
 export const copiesToZoneMax = 24;
 /**
- * Partition files given up at the same time per device: each waits on its peers, not on this disk.
+ * Partition files drained at the same time per device: each drain waits for its peers, not for this
+ * disk.
  */
 export const drainsMax = 32;
-/** Of them where requests hold loads back: what ends in one turn delays them. */
+/** The same while requests hold loads back: work that ends in one turn delays them. */
 export const drainsHeldBackMax = 16;
 /**
- * Where requests hold loads back, so many are given up for each load that may run: they wait for
- * peers and disk for most of their time, and move no bytes.
+ * While requests hold loads back, drains allowed per load that may run: drains mostly wait for
+ * peers and disk, and move no bytes.
  */
 export const drainsPerLoad = 4;
 /** Empty files created together: their syncs wait for the disk side by side. */
 export const filesCreatedAtOnce = 8;
 
 // --- one copy ------------------------------------------------------------------
-/** Taking a snapshot of the largest partition file may take this long. */
+/** Timeout for taking a snapshot of the largest partition file. */
 export const copyOpenTimeoutMs = 600_000;
-/** Files that wait for the process that copies, or audits, whole files of a store. */
+/** Files queued for the helper process that copies, or audits, whole files of a store. */
 export const sideJobsMax = 64;
-/** To start such a process takes ~100 ms, to keep it ~45 MB: kept between the copies of one join. */
+/**
+ * Starting such a process takes ~100 ms, keeping it ~45 MB: it is kept between the copies of one
+ * join.
+ */
 export const sideProcessIdleMsMax = 10_000;
 /**
- * Checkpoints wait for such a copy until the WAL is half as long (PartitionWal.exceeds); then it
- * is taken in the other way, or once more. To move 16 MiB takes ~80 ms of one turn.
+ * Checkpoints wait for such a copy until the WAL is half as long (PartitionWal.exceeds). Then the
+ * copy falls back to the other way, or is repeated. Moving 16 MiB takes ~80 ms of one turn.
  */
 export const heldWalBytesMax = 16 * 1024 * 1024;
-/** What is copied while checkpoints wait, where it is copied for this device: 0.1 s on a busy disk. */
+/** Bytes copied while checkpoints wait, for copies on this device: 0.1 s on a busy disk. */
 export const copyHeldBytesMax = 32 * 1024 * 1024;
 /**
- * So often what checkpoints wrote meanwhile is copied again. Each round has less to copy, unless
- * the disk is slower than those who write.
+ * How many times the pages written by checkpoints are copied again. Each round has less to copy,
+ * unless the disk is slower than the writers.
  */
 export const copyRoundsMax = 16;
-/** Snapshots taken at once: the rate of copies does not slow down how a disk copies to itself. */
+/** Snapshots taken at once: the copy rate does not limit copies from a disk to itself. */
 export const snapshotsAtOnceMax = 2;
-/** A snapshot nobody has read from for this long is released. */
+/** A snapshot that nobody has read from for this long is released. */
 export const copyIdleMsMax = 60_000;
-/** Chunks asked for ahead of the one being written: hides the round trip, and a pause of an end. */
+/**
+ * Chunks requested ahead of the one being written: hides the round trip, and a pause at either end.
+ */
 export const copyChunksAhead = 8;
-/** Of a copy, in one go: for a MiB the kernel looks for memory in one piece, ten times as long. */
+/**
+ * Bytes of a copy per write: for 1 MiB the kernel looks for contiguous memory, ten times as long.
+ */
 export const copyWriteBytes = 256 * 1024;
-/** What came of a copy is synced in pieces of this while the rest comes: no long wait at its end. */
+/** A copy is synced in pieces of this size while the rest arrives: no long wait at its end. */
 export const copySyncBytes = 64 * 1024 * 1024;
-/** Read by the source's process at once: fewer turns of its event loop than pieces of 256 KiB. */
+/**
+ * Bytes that the source's carrier reads at once: fewer turns of its event loop than with 256 KiB.
+ */
 export const copyPieceBytes = 1024 * 1024;
-/** How often a process says how far a copy is: then one that an operator stops ends. */
+/** Interval of a carrier's progress reports; at each one a copy that an operator stopped ends. */
 export const copyReportMs = 250;
-/** To connect to the process of a source: a machine that drops what comes must not be waited for. */
+/**
+ * Timeout for connecting to a source's carrier: a machine that drops packets must not be waited
+ * for.
+ */
 export const copyConnectMsMax = 5_000;
-/** For a port that another process has: the one of a server that was killed ends within this. */
+/**
+ * How long to retry a port in use: the carrier of a server that was killed ends within this time.
+ */
 export const copyListenMsMax = 5_000;
-/** Whoever connects brings a ticket by then. */
+/** Time for a new connection to present its ticket. */
 export const copyGreetMsMax = 5_000;
-/** Connections to the process of a source that have brought no ticket yet: the oldest one goes. */
+/** Connections to a carrier that have not presented a ticket; beyond it the oldest is closed. */
 export const copyGreetingsMax = 32;
 /**
- * A partition with no more records and bytes travels packed into one message. 16 records of 1 KiB
- * then cost about half of the processor that their file costs. With 256 of them files are faster.
+ * A partition within both limits travels packed into one message. 16 records of 1 KiB then cost
+ * about half of the CPU that their file costs. With 256 of them files are faster.
  */
 export const smallPartitionRowsMax = 128;
 export const smallPartitionBytesMax = 128 * 1024;
-/** What a record takes beside its key and its value: stamps, flags and lengths. */
+/** Bytes of a record besides key and value: stamps, flags and lengths. */
 const packedRecordBytesMax = 64;
 export const packedPartitionBytesMax =
   smallPartitionBytesMax + smallPartitionRowsMax * packedRecordBytesMax;
-/** Of the file that is made of them: each page may be half full. */
+/** Bytes of the file that is built from them: each page may be half full. */
 export const unpackedFileBytesMax = 2 * packedPartitionBytesMax + 64 * 1024;
-/** A connection on which nothing comes or leaves for so long is broken; it is made again. */
+/** A connection without traffic for this long is considered broken; it is made again. */
 export const copySilenceMsMax = 20_000;
-/** So long a file is read where it lies. Then it is copied first: its checkpoints hold up the log. */
+/**
+ * How long a file is read in place; then it is copied aside, since its held checkpoints keep the
+ * log.
+ */
 export const copyHoldMsMax = 10_000;
-/** How often it is looked at whether a checkpoint must wait no longer. */
+/** How often a hold is checked for a checkpoint that must wait no longer. */
 export const copyHoldLookMs = 250;
-/** Of a copy that is audited, read as memory: the most that SQLite maps. */
+/** Memory-mapped bytes of a copy that is audited: the most that SQLite maps. */
 export const auditMappedBytes = 2 ** 31 - 64 * 1024;
 /**
- * Of long messages received, until what the socket read of them, 64 KiB at a time, is collected. V8
- * counts its few objects when it decides to collect the young, which takes a millisecond, and its
- * bytes when it decides to mark the whole heap: that took half of the time of a copied file.
+ * Bytes of long received messages before the socket's buffers, 64 KiB each, are collected. V8
+ * counts their few objects when it decides on a minor collection, which takes a millisecond, and
+ * their bytes when it decides to mark the whole heap: that took half of the time of a copied file.
  */
 export const minorGcBytesMax = 16 * 1024 * 1024;
 
 // --- failures ------------------------------------------------------------------
-/** Bad copies of the device replaced before the other slots are asked: memory and lines err. */
+/** Bad copies from the replaced device before the other slots are asked: memory and lines err. */
 export const copySourceFaultsMax = 3;
-/** Pause before what failed is tried again; it doubles for loads. */
+/** Pause before a failed step is retried; it doubles for loads. */
 export const dutyRetryMs = 500;
-/** The first of a drain, doubled up to dutyRetryMs: joiners take over some ms after a ring names them. */
+/**
+ * First pause of a drain, doubled up to dutyRetryMs: joiners take over some ms after a ring names
+ * them.
+ */
 export const drainRetryMsMin = 50;
 /** Longest pause of a load: short against copying a file, long against asking for one. */
 export const dutyRetryMsMax = 4_000;
-/** A step that failed is told for as long: the longest pause, and what the next try may take. */
+/** How long a failed step is reported: twice the longest pause, to cover the next attempt. */
 export const failureTellingMs = 2 * dutyRetryMsMax;
 
 // --- speed ---------------------------------------------------------------------
-/** The slowest that an operator may ask for: a chunk per second, far from any timeout. */
+/** The lowest rate that an operator may set: a chunk per second, far from any timeout. */
 export const copyRateMin = 256 * 1024;
 /**
- * A rate that a rollout lends ends so long after it was last said: soon after the rollout was
- * killed, and not when two of its words were lost.
+ * A loaned rate ends this long after its last renewal: soon after a rollout was killed, but not
+ * when two renewals were lost.
  */
 export const copyLoanMs = 30_000;
-/** How often a rollout says it again: until then a server that was started anew has its own rate. */
+/** How often a rollout renews its loan: until then a server that was restarted has its own rate. */
 export const copyLoanRenewMs = 3_000;
 /** Rollouts that lend one server a rate at the same time: one for each ring, and its re-runs. */
 export const copyLoansMax = 64;
-/** Backing off goes no lower: a cluster that is always busy gets a copy of 1 GiB in 4 minutes. */
+/** The back-off goes no lower: a cluster that is always busy copies 1 GiB in 4 minutes. */
 export const copyRateFloor = 4 * 1024 * 1024;
-/** A rate that has recovered to this holds nothing back any more. */
+/** A rate that has recovered to this no longer limits anything. */
 export const copyRateFree = 1024 * 1024 * 1024;
-/** How often it is judged whether requests suffer. */
+/** How often the throttle judges whether requests suffer. */
 export const throttleRoundMs = 1_000;
-/** Rounds whose requests are judged together: a disk that hiccups once is not busy. */
+/** Rounds whose requests are judged together: one slow moment of a disk is not load. */
 export const throttleWindowRounds = 3;
 /** Rounds after the last copy until requests that waited for copies have been answered. */
 export const throttleCalmRounds = 10;
-/** Fewer requests in the window than this have no 99th percentile worth acting on. */
+/** With fewer requests in the window the 99th percentile means nothing. */
 export const throttleRequestsMin = 50;
 /** Copies slow down when one request in a hundred takes longer: five fsyncs of a busy disk. */
 export const foregroundP99MsMax = 25;
-/** Taken for what requests need without copies as long as nobody knows: a joiner is never calm. */
+/** Assumed request time without copies while none is measured: a joiner never has a calm moment. */
 export const calmP99MsUnknown = 50;
-/** And when the event loop comes later to its work: half of what a turn may take. */
+/** Copies also slow down when the event loop is later than this: half of what a turn may take. */
 export const loopDelayMsMax = 100;
 /**
- * How often the delay is looked at, by the throttle and for the metrics: each look wakes a server
- * that is at rest, of which one machine may have sixty. A delay is seen by up to so much too short.
+ * How often the event loop delay is sampled, by the throttle and for the metrics. Each sample wakes
+ * an idle server, and one machine may run sixty. A measured delay is too short by up to this.
  */
 export const loopDelayResolutionMs = 50;
-/** Where one file at a time is too much, a cooldown is as long as the file took: half of the time. */
+/**
+ * If one file at a time is too much, a cooldown takes as long as the file did: half of the time.
+ */
 export const copyCooldownTimesFirst = 1;
-/** Where they suffer, at most so many times: a fifth of what one file at a time takes. */
+/**
+ * Cooldown at most, in multiples of the file's time: a fifth of the speed of one file at a time.
+ */
 export const copyCooldownTimesMax = 4;
 /**
- * No cooldown is longer: the bytes are carried by a process that stands back, so what is left to
- * requests is a few ms for each file. A thousand files are still copied within two minutes.
+ * No cooldown is longer: a low-priority process carries the bytes, so each file costs requests only
+ * a few ms. A thousand files are still copied within two minutes.
  */
 export const copyCooldownMsMax = 100;
-/** The longest a source lets a chunk wait for its rate; then it says when to ask again. */
+/** The longest a source delays a chunk for its rate; then it answers when to ask again. */
 export const copyReadWaitMsMax = 1_000;
-/** A throttle looks again after so long, in case its rate was changed. */
+/** How often a waiting throttle checks again, in case its rate was changed. */
 export const throttleTurnMs = 100;
 
 // --- dropping ------------------------------------------------------------------
 /**
- * Of a device's partitions that a ring takes away without a move, and that are dropped without a
- * question: an operator's mistake should cost no more.
+ * Share of a device's partitions, in percent, that are dropped without a question when a ring takes
+ * them away without a move: an operator's mistake must not cost more.
  */
 export const dropsPercentMax = 5;
-/** So many always: five per cent of a small cluster are less than one partition. */
+/** This many are always allowed: five per cent of a small cluster are less than one partition. */
 export const dropsFreeMax = 8;
-/** Dropped partitions stay so long, if the disk has room: a mistake is noticed within days. */
+/** How long dropped partitions are kept, if the disk has room: a mistake is noticed within days. */
 export const trashHoursMax = 168;
-/** And as an option no longer than ten years: whoever wants more wants a backup. */
+/** The option's maximum, ten years: for longer times use a backup. */
 export const trashHoursAllowedMax = 87_600;
-/** And take no more of the disk than this. */
+/** Share of the disk, in percent, that the trash may take. */
 export const trashPercentMax = 10;
-/** How often what is over the limits goes, and copies that nobody reads are released. */
+/** How often the trash is trimmed, and snapshots that nobody reads are released. */
 export const trashTickMs = 10_000;
 /** Dropped partitions of one list: 300 bytes each fit a message. */
 export const trashListMax = 8_192;
 
 // --- splits and merges ----------------------------------------------------------
 /**
- * Of each file that is read or written while children are built: the index of a million keys of 30
- * bytes. With fewer pages a page of the index is written once for each row in it.
+ * Page cache of each file that is read or written while children are built: the index of a million
+ * keys of 30 bytes. With fewer pages an index page is written once for each row in it.
  */
 export const childCacheBytes = 64 * 1024 * 1024;
-/** Of a child that is built, what is synced at once: some 40 ms of the disk, which the log wants too. */
+/**
+ * Bytes of a child synced at once while it is built: some 40 ms of the disk, which the log needs
+ * too.
+ */
 export const childSyncBytes = 16 * 1024 * 1024;
 /**
- * So often what came for a child is merged into its built file beside the store: each time less has
- * come meanwhile, unless writes outrun that.
+ * How many times new writes to a child are merged into its built file outside the serving thread.
+ * Each round has less to merge, unless writes outrun the merging.
  */
 export const mergesAsideMax = 8;
 /** Children of one pass whose files are synced and put in place at once. */
@@ -200,13 +233,13 @@ export const receiptBytesMax = 3_072;
 /** Receipts of one answer of a server. */
 export const receiptsPerAnswerMax = 1_024;
 /**
- * A server answers a rollout that waits for its moves after this time at the latest: within it a
- * dead connection is noticed, and asking again costs nothing.
+ * The longest a server delays its answer to a rollout that waits for moves: within it a dead
+ * connection is noticed, and asking again costs nothing.
  */
 export const completeWaitMsMax = 10_000;
-/** A device that gets a partition back asks for what it missed, up to this share of the records. */
+/** A device that gets a partition back asks for the records it missed, up to this share of all. */
 export const catchUpMissedShareMax = 0.25;
-/** Missed records asked for at the same time: hides the round trip. */
+/** Missed records requested at the same time: hides the round trip. */
 export const catchUpReadsAtOnce = 64;
 
 assert(receiptBytesMax * receiptsPerAnswerMax < socketMessageBytesMax, 'they fit a message');

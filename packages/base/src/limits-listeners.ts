@@ -1,4 +1,5 @@
-// Limits of listeners, as limits.ts: what strangers may take of a server, one by one and together.
+// Limits of listeners; see limits.ts: what unknown clients may take of a server, alone and
+// together.
 import { assert } from './assert.ts';
 import {
   httpBatchBytesMax,
@@ -12,54 +13,58 @@ import { httpConnectionsMax, unheardConnectionsMax, wireConnectionsMax } from '.
 
 const MIB = 1024 * 1024;
 
-/** Wire connections kept for members of rings and operators: a rollout of hundreds of servers. */
+/**
+ * Wire connections reserved for members of rings and operators: a rollout of hundreds of servers.
+ */
 export const wireReservedMax = 512;
-/** From one address that no ring names: a machine with many programs, or a gateway of them. */
+/** Connections from one address that no ring names: a machine with many programs, or a gateway. */
 export const wirePerAddressMax = 1_024;
 export const httpPerAddressMax = 2_048;
 export const redisPerAddressMax = 250;
-/** A Redis connection without one whole request by then ends: clients greet at once. */
+/** Time for the first whole request of a Redis connection: clients greet at once. */
 export const redisFirstRequestMsMax = 30_000;
 /**
- * Kept back from Node's own limit, at which it closes connections without looking at them: for
- * those that have said nothing yet, which have no place, and some that are just ending.
+ * Connections held back from Node's own limit, at which it closes connections unseen: for those
+ * that have sent nothing yet and hold no place, and some that are just ending.
  */
 export const httpSpareConnections = unheardConnectionsMax + 64;
-/** The first line and all headers together: a key of the most bytes, escaped, takes 3 KiB. */
+/** Request line and headers together: the longest key, escaped, takes 3 KiB. */
 export const httpHeaderBytesMax = 8 * 1024;
-/** Headers have this long to arrive: one packet, or two on a bad line. */
+/** Time for the headers to arrive: one packet, or two on a bad line. */
 export const httpHeadersMsMax = 10_000;
-/** Slow or idle clients are cut: a request has this long to arrive. */
+/** Time for a request to arrive: slow or idle clients are disconnected. */
 export const httpRequestMsMax = 30_000;
-/** How often Node looks for those that are late. */
+/** How often Node checks for late requests. */
 export const httpLateCheckMs = 2_000;
-/** A connection over which nothing comes and nothing goes: its reader is gone. */
+/** A connection without traffic for this long is closed: its reader is gone. */
 export const httpSilentMsMax = 60_000;
-/** A server that stops answers what is under way for this long: whoever stops it waits 2 s. */
+/** How long a stopping server answers requests in flight: whoever stops it waits 2 s. */
 export const httpEndMsMax = 500;
-/** How often it ends the connections that have nothing under way any more. */
+/** How often a stopping server closes the connections that have nothing in flight any more. */
 export const httpEndLookMs = 10;
 /**
- * Keys and values of an answer to a scan, which ends with the page that goes beyond it: to make its
- * text takes the thread that serves 5 ms a MiB, and 25 where each byte is escaped.
+ * Keys and values in an answer to a scan, which ends with the page that exceeds this. Formatting
+ * takes the serving thread 5 ms per MiB, and 25 ms if each byte is escaped.
  */
 export const scanAnswerBytesMax = listTurnBytesMax;
-/** Bodies of all requests under way: 32 of the largest batches, 256 of the largest values. */
+/** Bodies of all requests in flight: 32 of the largest batches, 256 of the largest values. */
 export const httpBodiesBytesMax = 256 * MIB;
-/** Begun WebSocket messages of all who are no members or operators: 64 of the largest. */
+/**
+ * Incomplete WebSocket messages of all that are neither members nor operators: 64 of the largest.
+ */
 export const wireBegunBytesMax = 256 * MIB;
-/** Less of one message is not counted: what one look at a socket may bring. */
+/** A message with fewer bytes is not counted: one read of a socket may bring as much. */
 export const wireBegunBytesMin = 64 * 1024;
-/** What a piece of a message takes beside its bytes, as long as the rest has not come. */
+/** Memory of a fragment besides its bytes, while the message is incomplete. */
 export const wirePieceBytes = 256;
-/** Halves of requests and unread answers of all Redis connections: 16 of the largest requests. */
+/** Incomplete requests and unread answers of all Redis connections: 16 of the largest requests. */
 export const redisHeldBytesMax = 256 * MIB;
 /**
- * How long requests of all connections may begin in one turn of the event loop; then others have
- * theirs. 20,000 requests of a stranger, each refused at once, took a second.
+ * How long requests of all connections may begin in one turn of the event loop; then other work
+ * gets its turn. 20,000 requests of an unknown client, each refused at once, took a second.
  */
 export const redisTurnMsMax = 10;
-/** What one request does in one turn, where it looks at many partitions. */
+/** Time per turn for one request that looks at many partitions. */
 export const workTurnMsMax = 10;
 
 assert(wireReservedMax < wireConnectionsMax, 'strangers have places too');

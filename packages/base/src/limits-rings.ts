@@ -1,86 +1,100 @@
-// Limits of rings between servers, as limits.ts: hellos, uploads, forks.
+// Limits of rings between servers; see limits.ts: hellos, uploads, forks.
 import { assert } from './assert.ts';
 import { peerCallTimeoutMs, peerRetryMsMax, ringFileBytesMax } from './limits.ts';
 
 const MIB = 1024 * 1024;
 
 /**
- * Versions before its parent that a ring names, 67 bytes each in its manifest: a server that missed
- * no more than so many sees whether a ring is of its own line. Some ten waves of a rollout.
+ * Versions before its parent that a ring names, 67 bytes each in its manifest. A server that missed
+ * no more than these can tell whether a ring is of its own line. Some ten waves of a rollout.
  */
 export const ringAncestorsMax = 32;
-/** Why an operator took one of two lines of a ring for the right one: a sentence, on each server. */
+/**
+ * An operator's reason for choosing one line of a forked ring: a sentence, stored on each server.
+ */
 export const forkReasonCharactersMax = 512;
 /**
  * How often a server tells its peers which rings it has: a fork or a missed version shows within
- * it, also where nobody has a request. Some 200 bytes a ring and peer.
+ * this time, even without requests. Some 200 bytes per ring and peer.
  */
 export const peerGreetMs = 15_000;
 /**
- * So long after a ring is activated a coordinator waits for joiners to count: every device hears of
- * the ring within a second, unless it is away, and then nobody should wait for it.
+ * How long a coordinator waits for joiners to count after a ring is activated. Every device hears
+ * of the ring within a second unless it is away, and then nobody should wait for it.
  */
 export const takeoverMsMax = 3_000;
-/** Devices that a server meets before it answers anybody: one that remembers it is enough. */
+/**
+ * Devices that a server greets before it answers requests: a single one that remembers it is
+ * enough.
+ */
 export const startMeetingsMax = 64;
-/** And for how long it waits for them: a dead one answers at once, only a stopped one never. */
+/**
+ * How long it waits for them: a dead device fails at once, only a suspended one does not answer.
+ */
 export const startMeetingMsMax = 1_000;
-/** So long after its start others may still be in the pause before they try to reach it again. */
+/** After its start, how long other servers may still pause before they try to reach it again. */
 export const peersBackMsMin = peerRetryMsMax;
-/** Or in an attempt that began while its machine was off, and in the pause after that. */
+/** The same including an attempt that began while its machine was off, and the pause after that. */
 export const peersBackMsMax = peerCallTimeoutMs + peerRetryMsMax;
 /**
- * Ages that a directory put back from a backup skips: four hours of peerGreetMs, so that peers
- * which heard more of the lost state than the first one asked do not send it to refill again.
+ * Ages that a directory restored from a backup skips: four hours of peerGreetMs. So peers that
+ * heard a higher age of the lost state than the first peer asked do not send it to refill again.
  */
 export const generationsAfterRestore = 1_000;
 /**
  * Ring files up to this size are decoded and audited in one turn of the event loop: 30 ms. 2^20
- * partitions x 3 take 50, 2^24 x 3 over 400. Larger ones are opened in a thread.
+ * partitions x 3 take 50 ms, 2^24 x 3 over 400 ms. Larger ones are opened in a thread.
  */
 export const ringTurnBytesMax = 4 * MIB;
 /** Rings that arrive in chunks at the same time: one from each of some tools and peers. */
 export const ringUploadsMax = 64;
-/** Bytes of all of them that wait to be whole: the largest ring there may be, and small ones. */
+/** Bytes of all incomplete uploads: the largest possible ring, and small ones. */
 export const ringUploadsBytesMax = ringFileBytesMax + 128 * MIB;
-/** An upload without a chunk for this long makes room for others: its connection may have broken. */
+/**
+ * An upload without a chunk for this long makes room for others: its connection may have broken.
+ */
 export const ringUploadIdleMsMax = 30_000;
-/** Connections of servers, clients and tools to one server: each costs some 50 KB, and a descriptor. */
+/**
+ * Connections of servers, clients and tools to one server: each takes some 50 KB and a descriptor.
+ */
 export const wireConnectionsMax = 4_096;
-/** HTTP connections, those above included. */
+/** HTTP connections, including those above. */
 export const httpConnectionsMax = 8_192;
-/** A connection that says nothing is ended after so long: it has a descriptor for nothing. */
+/** A connection that sends nothing for this long is closed: it wastes a descriptor. */
 export const firstByteMsMax = 30_000;
-/** A handshake takes two round trips; who needs longer holds a place that others want. */
+/** A handshake takes two round trips; a slower client holds a place that others need. */
 export const tlsHandshakeMsMax = 10_000;
-/** Connections of one port that are in one of those two: the oldest goes when one more comes. */
+/**
+ * Connections of one port that have sent nothing or are in a handshake; beyond it the oldest is
+ * closed.
+ */
 export const unheardConnectionsMax = 1_024;
 /** A key, its certificate and those of some issuers have 10 KB. */
 export const tlsBundleBytesMax = 256 * 1024;
-/** A bundle that was replaced is shown within this time. */
+/** A replaced bundle is in use within this time. */
 export const tlsBundlePollMs = 1_000;
-/** Names a server may be called by: each domain of them is compared with every request's. */
+/** Host names of a server: every request is compared with the domains of all of them. */
 export const allowedHostsMax = 64;
-/** Addresses that a server without any ring calls back, because their hellos say so. */
+/** Addresses that a server without any ring calls back, because their hellos name them. */
 export const unknownPeersMax = 16;
-/** Addresses remembered at whose word a directory refilled: of more it would refill all day. */
+/** Addresses remembered whose word made a directory refill: with more it would refill all day. */
 export const believedPeersMax = 1_024;
-/** A server is asked back about what others say in its name at most so often. */
+/** Minimum interval at which a server is asked about claims that others make in its name. */
 export const askBackMs = 2_000;
 /**
- * How far the age that is told of a data directory may lie ahead of the one that is known: a
- * hundred years of peerGreetMs. What is further ahead was never counted by a server.
+ * How far a reported age of a data directory may be ahead of the known one: a hundred years of
+ * peerGreetMs. No server ever counted further.
  */
 export const generationLeadMax = 2 ** 28;
 /** A server verifies, stores and activates the largest ring within this time, on a slow disk. */
 export const ringActivationMsMax = 60_000;
-/** A member that lacks a ring has this long to fetch it before one that greets it sends it. */
+/** Time for a member that lacks a ring to fetch it; then a member that greets it sends it. */
 export const ringRelayCooldownMs = 1_000;
-/** A ring that a member refused is sent to it again after this long: it may trust more by then. */
+/** A ring that a member refused is sent again after this time: it may trust more by then. */
 export const ringRelayAgainMs = 600_000;
 /** Rings fetched from peers at the same time; further ones wait. */
 export const ringFetchesMax = 4;
-/** Bytes of all of them, from the first chunk until the ring is active: as uploads. */
+/** Bytes of all of them, from the first chunk until the ring is active; the same as for uploads. */
 export const ringFetchesBytesMax = ringUploadsBytesMax;
 
 assert(ringUploadsBytesMax > ringFileBytesMax, 'the largest ring can arrive beside others');
@@ -90,17 +104,22 @@ assert(
 );
 /**
  * Moves of later waves that a version remembers, at some 20 bytes each, in every copy of its file:
- * sixteen waves as large as may be in flight. What is beyond needs another commit.
+ * sixteen waves of the largest size. Moves beyond it need another commit.
  */
 export const laterMovesMax = 2 ** 20;
-/** Steps in which the size of a partition is kept: a thousandth of the largest one is near enough. */
+/**
+ * Steps in which the size of a partition is recorded: a thousandth of the largest one is precise
+ * enough.
+ */
 export const sizeLevelMax = 1_000;
-/** Partitions of which a ring may keep sizes: at four characters each they are 4 MB in each version. */
+/**
+ * Partitions whose sizes a ring may record: at four characters each they are 4 MB in each version.
+ */
 export const measuredPartitionsMax = 2 ** 20;
-/** Moves that one version may make for even bytes alone: each is looked for on its own. */
+/** Moves that one version may make only to even out bytes: each is searched for on its own. */
 export const swapBudgetMax = 1_000;
 /**
- * Pairs of a slot and a device that the search for even bytes looks at in a plan: some three
- * seconds. A ring for which they are too few is left as even as it is by then.
+ * Pairs of a slot and a device that the search for even bytes examines in a plan: some three
+ * seconds. A larger ring is left as even as it is by then.
  */
 export const byteLooksMax = 20_000_000;

@@ -1,4 +1,4 @@
-// Limits of stores: the commit log, partition files and the memory before them.
+// Limits of stores: the commit log, partition files and the memory in front of them.
 import { assert } from './assert.ts';
 import { keyBytesMax, valueBytesMax } from './limits.ts';
 
@@ -9,107 +9,119 @@ const MIB = 1024 * KIB;
 export const logSegmentBytesMax = 64 * MIB;
 /** Older segments force a checkpoint of the partitions that still need them. */
 export const logSegmentsBehindMax = 1;
-/** Zeros that a small frame of the log brings along: room for a thousand or so, in 1 ms more. */
+/** Zeros that a small frame of the log brings along: room for about a thousand more, for 1 ms. */
 export const logFillBytes = 1 * MIB;
 /** One durable write; 4 MiB takes ~10 ms on a slow disk, and applies in one turn. */
 export const logBatchBytesMax = 4 * MIB;
 /** Writes applied in one turn of the event loop: at 20 us each, 20 ms. */
 export const logBatchWritesMax = 1_024;
-/** Writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
+/** Bytes of writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
 export const logQueueBytesMax = 64 * MIB;
 /**
- * Files open at once, whatever the machine's memory; fewer only where descriptors are few, of which
- * each file takes four. Opening one takes 0.6 ms, and closing it some syncs: a device of 1,000
- * partitions must not do that for every request.
+ * Minimum of files open at once, whatever the machine's memory. There are fewer only where
+ * descriptors are scarce, of which each file takes four. Opening a file takes 0.6 ms, and closing
+ * it some syncs: a device with 1,000 partitions must not do that for every request.
  */
 export const openPartitionFilesMin = 1_100;
-/** And at most, however large the machine: 1.6 GiB. */
+/** Maximum of files open at once, however large the machine: 1.6 GiB. */
 export const openPartitionFilesMax = 8_192;
-/** What an open file takes besides the cache of its pages. */
+/** Memory of an open file besides its page cache. */
 export const openFileBytes = 200 * KIB;
 /**
- * Files opened until the garbage of that is collected, in 1 ms: 16 KiB each, mostly of statements,
- * which V8 takes for small. Mixed with what stays, their memory would never go back.
+ * Files opened between two collections of the garbage this makes, 1 ms each: 16 KiB per file,
+ * mostly of statements, which V8 takes for small. Mixed with live objects, their memory would never
+ * be returned.
  */
 export const openedFilesUncollectedMax = 24;
-/** What a partition was asked for a minute ago counts half: a split is for what lasts. */
+/** Half-life of the request rate: a split is for load that lasts. */
 export const requestRateHalfLifeMs = 60_000;
 
-/** Requests are counted so often: a pass over all partitions, 0.1 ms for 4,096. */
+/** How often requests are counted: a pass over all partitions, 0.1 ms for 4,096. */
 export const requestCountEveryMs = 5_000;
 
-/** Of the machine's memory, for the open files of one device: 4,096 partitions with 20 GiB. */
+/** Share of the machine's memory for the open files of one device: 4,096 partitions with 20 GiB. */
 export const openFilesMemoryShare = 1 / 24;
-/** Cached pages of one file, where few are open: some 200,000 rows of 100 bytes and their index. */
+/** Page cache of one file, if few are open: some 200,000 rows of 100 bytes and their index. */
 export const fileCacheBytesMax = 64 * MIB;
-/** With fewer pages the way to a row (three of the index, three of the table) is read each time. */
+/** With less, the path to a row (three index pages, three table pages) is read each time. */
 export const fileCacheBytesMin = 64 * KIB;
-/** Of the machine's memory, for the cached pages of one device: 1 MiB for 1,024 files with 24 GiB. */
+/**
+ * Share of the machine's memory for one device's page caches: 1 MiB for 1,024 files with 24 GiB.
+ */
 export const pageCachesMemoryShare = 1 / 24;
-/** Of the machine's memory, for the rows of one device that were read of late. */
+/** Share of the machine's memory for one device's row caches. */
 export const rowCachesMemoryShare = 1 / 128;
-/** Cached rows of one device, 180,000 of 100 bytes: the garbage collector looks at each of them. */
+/**
+ * Row caches of one device, 180,000 rows of 100 bytes: the garbage collector visits each of them.
+ */
 export const rowCachesBytesMax = 64 * MIB;
-/** Descriptors kept for connections, copies and the log. */
+/** Descriptors reserved for connections, copies and the log. */
 export const descriptorsKept = 1_000;
 /** Rows of one memtable, flushed in one transaction: at ~10 us each, 10 ms of a turn. */
 export const memtableRowsMax = 1_024;
 /** Bytes of one memtable: a transaction of 2 MiB takes ~10 ms. */
 export const memtableBytesMax = 2 * MIB;
-/** Of all memtables of a store: 60 rows for each of 1,000 partitions with small values. */
+/** Bytes of all memtables of a store: 60 rows for each of 1,000 partitions with small values. */
 export const memtablesBytesMax = 24 * MIB;
 /** A checkpoint of 4 MiB takes ~20 ms of one turn, far below the 200 ms that a turn may take. */
 export const walBytesMax = 4 * MIB;
 /**
- * Below it writes are refused before SQLite or the log hit the end of the disk: log + WALs in
+ * Below this, writes are refused before SQLite or the log reach the end of the disk: log + WALs in
  * flight.
  */
 export const diskReserveBytes = 256 * MIB;
 /** A file of a server's own state: 100,000 devices that it remembers take 15 MB. */
 export const stateFileBytesMax = 64 * MIB;
-/** What a store writes when it opens, besides what it replays: a new segment and small files. */
+/** Bytes a store writes when it opens, besides what it replays: a new segment and small files. */
 export const startRoomBytes = 16 * MIB;
-/** The free space is looked at again after so many written bytes, or this time. */
+/** Free space is checked again after so many written bytes, or after this time. */
 export const diskCheckEveryBytes = 16 * MIB;
 export const diskCheckEveryMs = 1_000;
 /** Rows merged into an adopted copy per turn: 5 ms, and 15 ms of another turn to store them. */
 export const mergeRowsMin = 256;
-/** Where more comes meanwhile: twice a batch, so that merging outruns writing. */
+/**
+ * The same while more rows arrive than are merged: twice a batch, so that merging outruns writing.
+ */
 export const mergeRowsMax = 2 * logBatchWritesMax;
 export const mergeBytesMax = 2 * logBatchBytesMax;
 /**
- * Syncs of a copy that is adopted, while more comes during each of them than one turn may merge. A
- * disk that is slower than that makes the last turn long.
+ * Syncs of an adopted copy, while more arrives during each of them than one turn may merge. If the
+ * disk is slower than that, the last turn gets long.
  */
 export const mergeSyncsMax = 4;
 /** SQLite pages (4 KiB) copied per turn by a snapshot: 1 MiB. */
 export const snapshotPagesPerTurn = 256;
 /**
- * Peers whose confirmed sequence a file remembers; the oldest goes first, which only costs a
+ * Peers whose confirmed sequence a file remembers; the oldest is dropped first, which only costs a
  * resend.
  */
 export const watermarkCountMax = 4_096;
 export const watermarkPeerCharactersMax = 256;
-/** A partition file that is received; larger ones should have been more partitions. */
+/** Size of a received partition file; larger ones should have been more partitions. */
 export const partitionFileBytesMax = 64 * 1024 * MIB;
-/** Tombstones stay this long: no rule of safety, but writes this old that are under way are rare. */
+/**
+ * Minimum age of dropped tombstones: not needed for safety, but writes this old are seldom in
+ * flight.
+ */
 export const tombstoneAgeMsMin = 3_600_000;
-/** How often a device tries to drop tombstones: each try costs a sync per holder and partition. */
+/**
+ * How often a device tries to drop tombstones: each attempt costs a sync per holder and partition.
+ */
 export const tombstoneRoundMs = 600_000;
-/** The scrub reads partition files no faster: a twentieth of a slow disk. */
+/** Maximum read rate of the scrub: a twentieth of a slow disk. */
 export const scrubBytesPerSecondMax = 4 * MIB;
 /** Each file is read once in this time, if the rate allows it. */
 export const scrubCycleMs = 24 * 3_600_000;
-/** The first cycle begins this long after a start: what is filling or moving comes first. */
+/** The first cycle begins this long after a start: partitions that fill or move come first. */
 export const scrubFirstMs = 600_000;
 /**
- * How often the files in use are compared with the directory: three calls of the system each, and a
- * file that is gone is noticed by nobody else.
+ * How often the open files are compared with the directory, with three system calls each: nothing
+ * else notices that a file is gone.
  */
 export const filesLookMs = 60_000;
-/** Files of one turn then: a few microseconds each. */
+/** Files checked per turn: a few microseconds each. */
 export const filesLookedAtPerTurn = 64;
-/** How often the scrub looks whether it may read the next file. */
+/** How often the scrub checks whether it may read the next file. */
 export const scrubTickMs = 1_000;
 
 assert(
@@ -120,7 +132,7 @@ assert(logBatchBytesMax * 4 <= logSegmentBytesMax, 'a segment holds several batc
 assert(logBatchBytesMax <= logQueueBytesMax, 'a batch fits the queue');
 
 /**
- * So long files are checkpointed when a server stops; the log has what the others lack, and the
+ * How long files are checkpointed when a server stops. The log has what the others lack, and the
  * next start replays it. Whoever stops a server waits 2 s.
  */
 export const leavingMsMax = 1_000;

@@ -1,26 +1,26 @@
-// A value that is there, or comes: what hardly ever waits does not pay for a promise. Pure.
+// A value, or a promise of one: what hardly ever waits need not pay for a promise. Pure.
 
-/** Failures that are expected come as rejections, so that callers look for them in one place. */
+/** Expected failures are rejections, never thrown, so that callers handle them in one place. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Called once with what came of something: its result, or else null and the error. Where a function
- * gives a promise, the one whose name adds `For` takes such a callback: the path of every write.
+ * Called once with the outcome: the result, or null and the error. If a function returns a promise,
+ * its variant whose name ends in `For` takes such a callback: the path of every write.
  */
 export type Callback<T> = (result: T | null, error: unknown) => void;
 
-/** A promise of what `begin` is told. */
+/** Converts a callback function to a promise. */
 export function promised<T>(begin: (onResult: Callback<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     begin((result, error) => {
-      // Without an error there is a result, of which null may be one.
+      // Without an error there is a result, which may be null.
       if (error === null) resolve(result as T);
       else reject(error as Error);
     });
   });
 }
 
-/** What becomes of the value: at once when it is there. */
+/** Applies `make` to the value: at once if it is available. */
 export function andThen<T, U>(
   value: MaybePromise<T>,
   make: (value: T) => MaybePromise<U>,

@@ -1,4 +1,4 @@
-// A value made at its first use. Pure.
+// A value that is created at its first use. Pure.
 
 export function once<T>(make: () => T): () => T {
   let made: T | undefined;

@@ -1,4 +1,4 @@
-// JSON of a text that somebody else wrote: read, or refused in the words of the one who reads it.
+// Parses JSON from outside; the caller supplies the error for invalid text.
 
 /** Bytes must be UTF-8. Throws what `refuse` makes of the cause. */
 export function parseJson(text: string | Uint8Array, refuse: (cause: unknown) => Error): unknown {
@@ -11,7 +11,7 @@ export function parseJson(text: string | Uint8Array, refuse: (cause: unknown) =>
   }
 }
 
-/** Null, too, for what is no JSON. */
+/** Parses JSON; also null for text that is not JSON. */
 export function jsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,9 +1,9 @@
-// Tables for people: columns as wide as their widest cell, numbers to the right. Pure.
+// Tables for people: columns as wide as their widest cell, numbers right-aligned. Pure.
 
 export interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => string | number;
-  /** Absent: as numbers go, where all cells are numbers. */
+  /** Absent: aligned right if all cells are numbers. */
   readonly isRight?: boolean;
 }
 

@@ -1,24 +1,24 @@
-// Text for people's eyes: characters that act on a terminal, or hide or turn what is read, are
-// shown as escapes. Names, reasons and paths come from files and servers that anybody may write.
+// Text that is safe to show: characters that control a terminal, or hide or reorder text, become
+// escapes. Names, reasons and paths come from files and servers that anybody may write.
 
 /**
- * C0, DEL and C1 (a terminal obeys them), line and paragraph separators, marks that turn the
- * direction of reading, and characters of no width, but for the joiners that scripts need.
+ * C0, DEL and C1 (a terminal obeys them), line and paragraph separators, bidirectional controls,
+ * and zero-width characters except for the joiners that scripts need.
  */
 const deceiving =
   /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** One line of text. In a JSON document the escapes stand for the same characters. */
+/** Makes one line of text. In a JSON document the escapes stand for the same characters. */
 export function printable(text: string): string {
   return text.replace(deceiving, escaped);
 }
 
-/** The same for text of several lines: only its line feeds stay. */
+/** The same for text of several lines: keeps its line feeds only. */
 export function printableLines(text: string): string {
   return text.replace(deceiving, (found) => (found === '\n' ? found : escaped(found)));
 }
 
-/** As JSON writes it, by UTF-16 units. */
+/** Escapes like JSON, by UTF-16 units. */
 function escaped(character: string): string {
   let shown = '';
   for (let at = 0; at < character.length; at += 1) {

@@ -1,4 +1,4 @@
-// A command as it can be typed again: words quoted for a POSIX shell where they need it. Pure.
+// A command in a form that can be typed again: words quoted for a POSIX shell where needed. Pure.
 
 export function quoteCommand(args: readonly string[]): string {
   return args.map(quoteWord).join(' ');

@@ -25,7 +25,7 @@ export function seededRandom(seed: number): Random {
   return { next, below: (bound) => Math.floor((next() / 2 ** 32) * bound) };
 }
 
-/** One of these. */
+/** Picks one of the items. */
 export function pick<T>(random: Random, from: readonly T[]): T {
   const picked = from[random.below(from.length)];
   if (picked === undefined) throw new Error('nothing to pick from');

@@ -4,8 +4,8 @@ import { type ErrorCode, errorCatalogue } from './errors.ts';
 import { shortened } from './shortened.ts';
 
 /**
- * A CodedError of a received document, its texts shortened. An unknown code (a newer peer's)
- * becomes PEER_FAILED.
+ * Makes a CodedError from a received document, with its texts shortened. An unknown code (a newer
+ * peer's) becomes PEER_FAILED.
  */
 export function errorFromDocument(value: unknown): CodedError {
   const document = (

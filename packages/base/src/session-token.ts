@@ -4,23 +4,26 @@ import { compareStamps, formatStamp, parseStamp, type Stamp } from './stamp.ts';
 
 export interface SessionToken extends Stamp {
   /**
-   * True when the session wrote or read at level one: then one slot alone may hold what it has
-   * seen. Otherwise every quorum meets it.
+   * True when the session has written or read at level one: a single slot may then hold what it has
+   * seen. Otherwise every quorum includes it.
    */
   readonly weak: boolean;
 }
 
-/** Of HTTP: an answer has it, and the next request sends it back as it came. */
+/**
+ * HTTP header: the server sets it in each response, and the client returns it unchanged in its next
+ * request.
+ */
 export const sessionHeader = 'x-ringwright-session';
 
 const WEAK_MARK = '.one';
 
-/** Text form: a stamp, with `.one` behind it for a weak session. */
+/** Text form: a stamp, followed by `.one` for a weak session. */
 export function formatSessionToken(token: SessionToken): string {
   return formatStamp(token) + (token.weak ? WEAK_MARK : '');
 }
 
-/** The token of a text; throws SESSION_INVALID. */
+/** Parses a token; throws SESSION_INVALID. */
 export function parseSessionToken(text: string): SessionToken {
   const weak = text.endsWith(WEAK_MARK);
   const stamp = parseStamp(weak ? text.slice(0, -WEAK_MARK.length) : text);
@@ -34,7 +37,10 @@ export function parseSessionToken(text: string): SessionToken {
   );
 }
 
-/** The token after the session has seen one more stamp; null only when it has seen none at all. */
+/**
+ * Returns the token after the session has seen one more stamp; null only if it has seen none at
+ * all.
+ */
 export function advanceSession(
   token: SessionToken | null,
   seen: Stamp | null,

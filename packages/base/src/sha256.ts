@@ -1,4 +1,4 @@
-// The digest of everything here that has one: rings, lines of logs, keys and tokens. Pure.
+// The digest used everywhere here: for rings, log lines, keys and tokens. Pure.
 import { createHash } from 'node:crypto';
 
 /** 64 hex digits. */

@@ -4,7 +4,10 @@
 export interface Stamp {
   /** Milliseconds since 1970 of the hybrid clock. */
   readonly ms: number;
-  /** counter * 2^24 + a number of the device: orders stamps of one millisecond, never equal on two. */
+  /**
+   * counter * 2^24 + the device's number: orders stamps of one millisecond; two devices never have
+   * equal ones.
+   */
   readonly tie: number;
 }
 
@@ -41,7 +44,7 @@ export function parseStamp(text: string): Stamp | null {
   return makeStamp(ms, counter, device);
 }
 
-/** As people and programs name a record: by its stamp, or by its ETag, which is that in quotes. */
+/** Parses a record's stamp, or its ETag, which is the stamp in quotes. */
 export function parseStampOrTag(text: string): Stamp | null {
   const [, inside = text] = /^(?:W\/)?"(.*)"$/.exec(text) ?? [];
   return parseStamp(inside);

@@ -1,10 +1,10 @@
-// What is known of anything that was thrown. Pure.
+// Message and code of anything that was thrown. Pure.
 
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Ours, or one of the system, of Node or SQLite such as ENOENT; empty when it has none. */
+/** A code of ours, or one of the system, Node or SQLite such as ENOENT; empty if there is none. */
 export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
 }

@@ -1,14 +1,14 @@
-// Lets amounts pass at a rate that may change. The bucket may go into debt: whoever finds it not
-// empty takes any amount, and those who come next wait until the debt is paid. So no amount is too
-// large for it.
+// A token bucket with an adjustable rate. It may go into debt: a caller that finds it not empty
+// takes any amount, and the next callers wait until the debt is paid. So no amount is too large for
+// it.
 
-/** Tokens that gather while nobody takes any: those of this time. */
+/** While nobody takes tokens, at most those of this time accumulate. */
 const BURST_MS = 100;
 
 export class TokenBucket {
   readonly #monotonicMs: () => number;
   #rate: number | null = null;
-  /** Tokens to be had; negative: debt. */
+  /** Available tokens; negative: debt. */
   #level = 0;
   #atMs = 0;
 
@@ -16,7 +16,7 @@ export class TokenBucket {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Tokens per second; null: there is never a debt. */
+  /** Tokens per second; null: unlimited, never in debt. */
   get rate(): number | null {
     return this.#rate;
   }
@@ -31,7 +31,7 @@ export class TokenBucket {
     this.#level -= tokens;
   }
 
-  /** How long it is in debt from now on; `more`: if these were taken, too. */
+  /** How many ms it will be in debt; `more`: if these tokens were taken too. */
   debtMs(more = 0): number {
     if (this.#rate === null) return 0;
     this.#refill();
@@ -39,7 +39,7 @@ export class TokenBucket {
     return level >= 0 ? 0 : (-level * 1_000) / this.#rate;
   }
 
-  /** By the rate since it was last looked at. A clock that steps back adds nothing. */
+  /** Adds tokens for the time since the last refill. A clock that steps back adds nothing. */
   #refill(): void {
     const nowMs = this.#monotonicMs();
     const passedMs = Math.max(0, nowMs - this.#atMs);

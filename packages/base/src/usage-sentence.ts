@@ -1,10 +1,10 @@
-// What yargs says of a wrong command line, as one plain sentence. Pure.
+// Turns yargs' message about a wrong command line into one plain sentence. Pure.
 
 const LACKS_VALUE = /^Not enough arguments following: (.+)$/;
 const LACKS_OPTION = /^Missing required arguments?: (.+)$/;
 const BAD_CHOICE = /Argument: (.+), Given: (.*), Choices: (.+)$/;
 
-/** In one line, with the option as it is typed. */
+/** Returns one line, with options as they are typed. */
 export function usageSentence(message: string): string {
   const [, lacking] = LACKS_VALUE.exec(message) ?? [];
   if (lacking !== undefined) return `${asTyped(lacking)} needs a value`;
