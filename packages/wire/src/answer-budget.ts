@@ -1,8 +1,9 @@
-// Calls that are being answered, in bytes: of one connection, and of all that share a budget.
-// Whoever is over it is not read for a while: TCP slows down the other end, none is cut off. Pure.
+// Tracks the calls being answered, in bytes: per connection, and for all connections that share a
+// budget. A connection over budget is not read for a while: TCP slows down its peer, and nobody is
+// disconnected. Pure.
 import { answeringAllBytesMax, answeringBytesMax } from '@ringwright/base/limits-wire';
 
-/** A connection as far as its reading goes; both may be called when it has been closed. */
+/** Controls the reading of a connection; both methods may be called after it was closed. */
 interface Flow {
   pause(): void;
   resume(): void;
@@ -10,13 +11,13 @@ interface Flow {
 
 export class AnswerBudget {
   #bytes = 0;
-  /** Looks again at each connection that is paused. */
+  /** Re-evaluates each paused connection. */
   readonly #paused = new Set<() => void>();
 
   /**
-   * Adds a connection. The function returned is told by how many bytes the calls grow that are
-   * being answered there. A connection without any may always bring one frame, whatever others
-   * have: what they wait for may be in it.
+   * Adds a connection. The caller reports changes of the bytes being answered there to the returned
+   * function. A connection with none may always bring one frame, whatever others have: it may carry
+   * what they wait for.
    */
   connection(flow: Flow): (bytes: number) => void {
     let ownBytes = 0;

@@ -1,4 +1,5 @@
-// Calls over one connection, both ways, batched into frames. Sockets and timers are given. Pure.
+// Calls over one connection, in both directions, batched into frames. Sockets and timers are passed
+// in. Pure.
 import { AssertionError } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { freeBytes } from '@ringwright/base/free-bytes';
@@ -21,7 +22,7 @@ import { isSpoken, type MessagePart, newerForm, olderForm, type Said } from './o
 import { type Packed, packOne, packRefusal } from './packed-envelope.ts';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
-/** Sends one call to the other end and gives its checked answer. */
+/** Sends a call to the other end and returns its validated answer. */
 export interface Caller {
   call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -31,13 +32,13 @@ export interface Caller {
 }
 
 /**
- * Answers one kind of call. `request` has passed the kind's schema; `caller` reaches the asking
- * end.
+ * Answers one kind of call. `request` has passed the kind's schema; `caller` reaches the end that
+ * sent it.
  */
 export type Answering = (request: unknown, caller: Caller) => unknown;
 
 export interface CallHandler {
-  /** Nobody else looks at the bytes of its answers: their memory is freed when they are packed. */
+  /** Its answers' bytes are not used elsewhere, so their memory is freed once they are packed. */
   readonly givesAway?: true;
   readonly request: z.ZodType;
   readonly answer: Answering;
@@ -45,19 +46,19 @@ export interface CallHandler {
 
 interface ChannelPort {
   send(frame: Uint8Array): void;
-  /** Bytes handed to `send` that have not left yet. */
+  /** Bytes handed to `send` that are not sent yet. */
   queuedBytes(): number;
-  /** Bytes of calls that are being answered have become so many more; less than 0: fewer. */
+  /** Reports a change of the bytes of calls being answered; negative: a decrease. */
   answering(bytes: number): void;
-  /** Runs `work` soon, after what is running now: calls made until then share a frame. */
+  /** Runs `work` soon, after the code that is running now: calls made until then share a frame. */
   defer(work: () => void): void;
-  /** Runs `work` after a time; gives the function that cancels it. */
+  /** Runs `work` after a delay; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void;
   /** Name of the other end for messages, such as its address. */
   readonly peer: string;
 }
 
-/** Why a connection is to be closed: a code of RFC 6455 and a sentence of at most 123 bytes. */
+/** Why a connection must be closed: a code of RFC 6455 and a sentence of at most 123 bytes. */
 export interface Closing {
   readonly code: 1007 | 1008;
   readonly reason: string;
@@ -66,7 +67,7 @@ export interface Closing {
 /** Calls of one frame that are not answered yet. */
 interface Answered {
   calls: number;
-  /** Told to the port. */
+  /** As reported to the port. */
   bytes: number;
 }
 
@@ -87,9 +88,9 @@ export class CallChannel implements Caller {
   #outgoingBytes = 0;
   #flushPlanned = false;
   #nextId = 1;
-  /** Calls that made no sense, less the ones since that did. */
+  /** Calls that were not understood, minus later ones that were. */
   #misunderstood = 0;
-  /** What both ends speak, since the last hello. */
+  /** The wire version that both ends speak, since the last hello. */
   #version = wireVersion;
   #closed: Error | null = null;
 
@@ -99,11 +100,11 @@ export class CallChannel implements Caller {
   }
 
   /**
-   * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (the queue to it
-   * is full; `details.outcome` is `rejected` when the call did not run, `unknown` when it did),
+   * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (its send queue is
+   * full; `details.outcome` is `rejected` when the call did not run, `unknown` when it did),
    * PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form),
-   * VALUE_OUT_OF_RANGE (a request that fits no frame), USAGE (the other end has no such message),
-   * WIRE_VERSION_UNKNOWN (nor could it: it is of an older release).
+   * VALUE_OUT_OF_RANGE (a request that fits no frame), USAGE (the other end lacks the message),
+   * WIRE_VERSION_UNKNOWN (it lacks the message because its release is older).
    */
   call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -117,7 +118,7 @@ export class CallChannel implements Caller {
         throw notSpoken(kind.method, this.#version, this.#port.peer);
       }
       const id = this.#nextId++;
-      // Before anybody waits for it: a request that cannot be packed only throws.
+      // Before the call is registered: a request that cannot be packed just throws.
       const body = olderForm(this.#said(kind.method, 'request', request), request);
       const packed = packOne([0, id, kind.method, body]);
       const cancelTimeout = this.#port.after(timeoutMs, () => {
@@ -125,7 +126,7 @@ export class CallChannel implements Caller {
         const message = `${this.#port.peer} did not answer '${kind.method}' within ${timeoutMs} ms`;
         reject(new CodedError('PEER_TIMEOUT', message));
       });
-      // The answer passes the kind's schema in #finish before it gets here.
+      // #finish validates the answer against the kind's schema first.
       const finish = resolve as (answer: unknown) => void;
       this.#waiting.set(id, { kind, resolve: finish, reject, cancelTimeout });
       this.#post(packed);
@@ -133,8 +134,9 @@ export class CallChannel implements Caller {
   }
 
   /**
-   * Takes one received frame. Gives why the connection is to be closed: it is no frame, too many
-   * more calls made no sense than did, or the other end asks on and reads no answers.
+   * Processes a received frame. Returns why the connection must be closed, or null: the bytes are
+   * no frame, too many more calls were invalid than valid, or the other end keeps calling and reads
+   * no answers.
    */
   receive(bytes: Uint8Array): Closing | null {
     const envelopes = unpackFrame(bytes);
@@ -176,7 +178,7 @@ export class CallChannel implements Caller {
       const { handler, request } = this.#understand(method, body);
       this.#checkRoom('rejected');
       const answer = await handler.answer(request, this);
-      // Again: many small requests that came together may ask for far more than the queue holds.
+      // Checked again: many small requests in one frame may ask for far more than the queue holds.
       this.#checkRoom('unknown');
       const form = olderForm(this.#said(method, 'answer', answer), answer);
       const packed = packOne([1, id, form]);
@@ -184,7 +186,8 @@ export class CallChannel implements Caller {
       if (handler.givesAway === true && packed.long !== null) freeBytes(packed.long);
     } catch (error) {
       this.#post({ bytes: packRefusal(id, error), long: null });
-      // The caller only learns that the call failed; a bug is a crash, after the frame has left.
+      // The caller only learns that the call failed. A bug crashes this process after the frame is
+      // sent.
       if (error instanceof AssertionError) {
         this.#port.defer(() => {
           throw error;
@@ -196,7 +199,7 @@ export class CallChannel implements Caller {
     }
   }
 
-  /** Throws USAGE for a method that is not answered here, PEER_FAILED for a body of another form. */
+  /** Throws USAGE for an unknown method, PEER_FAILED for a body of the wrong form. */
   #understand(method: string, body: unknown): { handler: CallHandler; request: unknown } {
     const handler = isSpoken(method, this.#version) ? this.#handlers.get(method) : undefined;
     const request = handler?.request.safeParse(
@@ -213,7 +216,8 @@ export class CallChannel implements Caller {
 
   #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
     const call = this.#waiting.get(envelope[1]);
-    if (call === undefined) return; // answered after its timeout
+    // answered after its timeout
+    if (call === undefined) return;
     this.#waiting.delete(envelope[1]);
     call.cancelTimeout();
     if (envelope[0] === 2) {
@@ -227,7 +231,7 @@ export class CallChannel implements Caller {
     else call.reject(badMessage(`answer to ${method}`, answer.error));
   }
 
-  /** A hello says which version it is in, and its answer which one is spoken from then on. */
+  /** A hello states its own version; its answer sets the version spoken from then on. */
   #said(method: string, part: MessagePart, body: unknown): Said {
     if (method !== hello.method) return { method, part, version: this.#version };
     const version = toldVersion(body) ?? this.#version;
@@ -235,7 +239,7 @@ export class CallChannel implements Caller {
     return { method, part, version };
   }
 
-  /** Throws PEER_BUSY when the other end takes its frames too slowly. `outcome`: of the call. */
+  /** Throws PEER_BUSY when the other end receives too slowly. `outcome`: that of the call. */
   #checkRoom(outcome: 'rejected' | 'unknown'): void {
     const queued = this.#port.queuedBytes();
     if (queued <= peerQueueBytesMax) return;
@@ -277,7 +281,7 @@ export class CallChannel implements Caller {
   }
 }
 
-/** Null unless it is one that is understood. */
+/** Null unless the version is supported. */
 function toldVersion(body: unknown): number | null {
   if (typeof body !== 'object' || body === null || !('wireVersion' in body)) return null;
   const told = Number(body.wireVersion);

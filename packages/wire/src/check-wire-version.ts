@@ -1,11 +1,11 @@
-// Two ends of a connection speak the lower one of their versions of the wire format. Pure.
+// The two ends of a connection speak the lower of their wire versions. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { programVersion } from '@ringwright/base/program-version';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
 /**
- * The version that both ends speak. Throws WIRE_VERSION_UNKNOWN, which names the release at this
- * end: it may be read at the other. `who`: the other end.
+ * Returns the version that both ends speak. Throws WIRE_VERSION_UNKNOWN, which names the release of
+ * this end, because the error may be read at the other. `who`: the other end.
  */
 export function commonWireVersion(theirs: number, who = 'the other end'): number {
   if (theirs >= oldestWireVersion && theirs <= wireVersion) return theirs;
@@ -17,7 +17,7 @@ export function commonWireVersion(theirs: number, who = 'the other end'): number
   });
 }
 
-/** Why a message is not sent: it came with a later version than the other end's, `theirs`. */
+/** The error for a message that the other end's wire version, `theirs`, does not have yet. */
 export function notSpoken(method: string, theirs: number, who: string): CodedError {
   const message = `${who} is of an older release (wire version ${theirs}), without '${method}'`;
   return new CodedError('WIRE_VERSION_UNKNOWN', message, {
@@ -27,9 +27,9 @@ export function notSpoken(method: string, theirs: number, who: string): CodedErr
 }
 
 /**
- * Says hello, and again in older versions when the other end is older: it refuses every version but
- * its own. Some say which one that is; release 0.1.0 only that it does not understand, so its
- * version is tried next. Throws what `say` throws.
+ * Says hello, and repeats it in older versions if the other end is older: an old release refuses
+ * every version but its own. Most say which version that is. Release 0.1.0 only says that it does
+ * not understand, so its version is tried next. Throws what `say` throws.
  */
 export async function helloInCommonVersion<Answer>(
   say: (version: number) => Promise<Answer>,

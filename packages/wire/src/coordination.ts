@@ -1,4 +1,4 @@
-// Puts and gets of clients: the server that is asked stamps the write and coordinates it. Pure.
+// Puts and gets of clients: the server that receives one coordinates it, and stamps writes. Pure.
 import { ttlMsMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import {
@@ -16,7 +16,9 @@ import { messageKind } from './message.ts';
 export const consistencyField = z.enum(['one', 'quorum', 'all', 'linearizable']);
 export type ConsistencyLevel = z.infer<typeof consistencyField>;
 
-/** What the key must hold for a write to be done: nothing, something, or the record of a stamp. */
+/**
+ * What the key must hold for the write to happen: nothing, something, or the record with a stamp.
+ */
 const conditionField = z.union([z.enum(['absent', 'present']), stampField]);
 export type Condition = z.infer<typeof conditionField>;
 
@@ -24,17 +26,19 @@ const about = {
   keyspace: keyspaceField,
   key: keyField,
   consistency: consistencyField,
-  /** What the session has seen: a put is stamped above it, a get is not behind it. */
+  /** What the session has seen: a put is stamped above it, a get never returns older data. */
   session: z.nullable(z.strictObject({ ms: msField, tie: tieField, weak: z.boolean() })),
 };
 
-/** A null value deletes. The answer names the ring of the coordinator, so that clients follow it. */
+/**
+ * A null value deletes. The answer has the coordinator's ring version, so that clients follow it.
+ */
 export const coordinatePut = messageKind({
   method: 'coordinate-put',
   request: z.strictObject({
     ...about,
     value: valueField,
-    /** The server's clock counts from when it gets the request; null: for ever. */
+    /** Counted by the server's clock from the arrival of the request; null: never expires. */
     ttlMs: z.nullable(z.int().min(1).max(ttlMsMax)),
     condition: z.nullable(conditionField),
   }),

@@ -1,5 +1,5 @@
-// Copy of a partition file: the joiner's process fetches it from the source's, or the joiner reads
-// chunks of a snapshot. Pure.
+// Copies of a partition file: the joiner's carrier fetches the file from the source's carrier, or
+// the joiner reads chunks of a snapshot. Pure.
 import { copyRateMin, packedPartitionBytesMax } from '@ringwright/base/limits-copies';
 import { z } from 'zod';
 import {
@@ -24,7 +24,7 @@ const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}
 const copyRequest = z.strictObject({
   ...partitionFields,
   assignment: z.nullable(assignmentField),
-  /** Who asks: the source limits what it gives by server and zone. */
+  /** The joiner: the source limits what it gives per server and zone. */
   device: deviceIdField,
 });
 
@@ -36,20 +36,20 @@ const descriptionFields = {
   digest: digestField,
 };
 
-/** Where the joiner's process connects to, at the source's address, and what lets it in, once. */
+/** The port of the source's carrier, at the source's address, and a ticket valid once. */
 const doorFields = {
   port: z.int().min(1).max(65_535),
   ticket: hex(64),
-  /** What comes is encrypted under it; null, from older servers: it is not. */
+  /** Key that encrypts the bytes; null, from older servers: not encrypted. */
   cipherKey: z.nullable(hex(32)),
 };
 
-/** USAGE: no process gives copies there. */
+/** USAGE: the source has no carrier. */
 export const copyStart = messageKind({
   method: 'copy-start',
   request: z.strictObject({
     ...copyRequest.shape,
-    /** It makes the file of a small partition itself, out of the records. */
+    /** The joiner can build the file of a small partition from its records. */
     takesPacked: z.nullable(z.boolean()),
   }),
   answer: z.union([
@@ -57,9 +57,9 @@ export const copyStart = messageKind({
       copy: copyIdField,
       ...descriptionFields,
       bytes: countField,
-      /** Of the bytes, the last ones: they are the file's WAL. */
+      /** How many of the bytes, at the end, are the file's WAL. */
       walBytes: countField,
-      /** Of the checksum: the bytes themselves come over a connection that nobody vouches for. */
+      /** Key of the checksum: the bytes themselves arrive over an unauthenticated connection. */
       key: hex(32),
       ...doorFields,
     }),
@@ -67,22 +67,24 @@ export const copyStart = messageKind({
       ...descriptionFields,
       barrierMs: msField,
       floorMs: msField,
-      /** As the commit log has them, each behind its length in four bytes. */
+      /** Records as in the commit log, each after its length in four bytes. */
       records: bytesField('records', 0, packedPartitionBytesMax),
-      /** Whether `promises` would give any. */
+      /** Whether `promises` would return any. */
       hasPromises: z.boolean(),
     }),
   ]),
 });
 
-/** After a cut, from this byte on. */
+/** Resumes a copy at this byte after its connection broke. */
 export const copyGoOn = messageKind({
   method: 'copy-go-on',
   request: z.strictObject({ copy: copyIdField, offset: countField }),
   answer: z.strictObject(doorFields),
 });
 
-/** When all bytes have come; the copy is released. COPY_BUSY: the file was written meanwhile. */
+/**
+ * Called when all bytes have arrived; releases the copy. COPY_BUSY: the file was written meanwhile.
+ */
 export const copyChecksum = messageKind({
   method: 'copy-checksum',
   request: z.strictObject({ copy: copyIdField }),
@@ -107,21 +109,21 @@ export const copyRead = messageKind({
 });
 
 /**
- * How fast the receiver may give and take copies, for this life of its process; as a loan: instead
- * of that for copyLoanMs, unless it is said again.
+ * Sets how fast the receiver may give and take copies until its process ends. A loan replaces that
+ * rate for copyLoanMs, unless it is renewed.
  */
 export const copyRate = messageKind({
   method: 'copy-rate',
   request: z.strictObject({
-    /** In each direction; null: what the server was started with, or the end of the loan. */
+    /** In each direction; null: the rate from the server's start, or the end of the loan. */
     bytesPerSecond: z.nullable(z.int().min(copyRateMin)),
-    /** Made up by who lends; null: this is the server's own rate, which overrules loans. */
+    /** Id chosen by the lender; null: sets the server's own rate, which overrules loans. */
     loan: z.nullable(z.string().min(1).max(64)),
   }),
   answer: z.strictObject({
-    /** What is allowed now; null: no limit. */
+    /** The allowed rate; null: no limit. */
     allowed: z.nullable(z.number().min(0)),
-    /** What is in force: less while requests suffer. */
+    /** The rate in effect: lower while requests suffer. */
     inForce: z.nullable(z.number().min(0)),
   }),
 });

@@ -1,5 +1,5 @@
-// Fetching the active ring of a keyspace from the other end, chunk by chunk, as a delta where that
-// is possible. Rings check themselves when they are decoded. Pure.
+// Fetches the active ring of a keyspace from a peer, chunk by chunk, as a delta where possible.
+// Rings are verified when they are decoded. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   peerCallTimeoutMs,
@@ -13,30 +13,31 @@ import { ringFetch } from './rings.ts';
 
 interface FetchedRing {
   readonly bytes: Uint8Array;
-  /** The id that the other end gives the ring. */
+  /** The ring id that the peer reports. */
   readonly id: string;
-  /** What was fetched is a delta to the ring that was named as base. */
+  /** Whether `bytes` are a delta to the ring that was named as base. */
   readonly isDelta: boolean;
 }
 
 export interface RingWanted {
   readonly keyspace: string;
-  /** A ring that is here: the peer may give a delta to it. */
+  /** A ring that the caller has: the peer may send a delta to it. */
   readonly base: RingHead | null;
-  /** Told of each chunk before it is kept, and before the next is asked for. What it throws ends the fetch. */
+  /**
+   * Called with each chunk before it is kept and the next is requested. An error it throws ends the
+   * fetch.
+   */
   readonly onChunk?: (data: Uint8Array, chunk: { readonly isStart: boolean }) => Promise<void>;
 }
 
-/**
- * The bytes of the ring file the peer has active, at its version of the moment of the first chunk.
- */
+/** Returns the bytes of the peer's active ring file, of the version at the first chunk. */
 export async function fetchRing(peer: Caller, keyspace: string): Promise<Uint8Array> {
   return (await fetchRingFor(peer, { keyspace, base: null })).bytes;
 }
 
 /**
- * What makes that file: a delta to `base`, if the peer can; or the file. Throws RING_TOO_LARGE, and
- * PEER_FAILED for chunks that are not whole: each costs a call, and calls may take long.
+ * Returns a delta to `base` if the peer can make one, else the file. Throws RING_TOO_LARGE, and
+ * PEER_FAILED for short chunks: each costs a call, and calls may take long.
  */
 export async function fetchRingFor(
   peer: Caller,
@@ -65,7 +66,7 @@ export async function fetchRingFor(
 
 type Chunk = AnswerOf<typeof ringFetch>;
 
-/** Every chunk is as long as chunks are, the last one as long as what is left. */
+/** Every chunk must have the full length, the last one exactly the rest. */
 function checkChunk({ bytes, isDelta, data }: Chunk, first: Chunk, received: number): void {
   if (isDelta !== first.isDelta || bytes !== first.bytes) {
     throw new CodedError(
@@ -79,7 +80,7 @@ function checkChunk({ bytes, isDelta, data }: Chunk, first: Chunk, received: num
   throw new CodedError('PEER_FAILED', message);
 }
 
-/** The first bytes of the ring the peer has active under this id: its manifest is among them. */
+/** Returns the first bytes of the peer's active ring with this id; they include its manifest. */
 export async function fetchRingStart(
   peer: Caller,
   { keyspace, id }: RingHead,

@@ -1,4 +1,4 @@
-// Whether the files of the receiver are still those that its data directory names. Pure.
+// Checks whether the receiver's open files are still those in its data directory. Pure.
 import { z } from 'zod';
 import { countField, keyspaceField, partitionField } from './fields.ts';
 import { messageKind } from './message.ts';
@@ -8,17 +8,17 @@ export const damagedFilesMax = 4_096;
 export const damageCharactersMax = 512;
 const reasonField = z.string().max(damageCharactersMax);
 
-/** The receiver compares its open files with the directory: identity and length. */
+/** The receiver compares identity and length of its open files with the directory. */
 export const filesLook = messageKind({
   method: 'files-look',
   request: z.strictObject({ keyspace: keyspaceField }),
   answer: z.strictObject({
-    /** Of the keyspace: files that take and give nothing until they are replaced. */
+    /** Damaged files of the keyspace: unusable until they are replaced. */
     damaged: z
       .array(z.strictObject({ partition: partitionField, reason: reasonField }))
       .max(damagedFilesMax),
     count: countField,
-    /** What became of the commit log, if it had to begin anew; null: nothing. */
+    /** Why the commit log had to begin a new segment; null if it did not. */
     log: z.nullable(reasonField),
   }),
 });

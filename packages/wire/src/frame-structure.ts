@@ -1,6 +1,6 @@
-// Whether received bytes have the structure of a frame: looked at before anything is decoded, so
-// that the decoder never meets what no program of ours sends. Pure.
-// Format: https://github.com/msgpack/msgpack/blob/master/spec.md
+// Checks whether received bytes have the structure of a frame before anything is decoded, so that
+// the decoder never meets what no program of ours sends. Pure. Format:
+// https://github.com/msgpack/msgpack/blob/master/spec.md
 import {
   frameCallsMax,
   frameDepthMax,
@@ -13,10 +13,10 @@ import {
 const kind = { refused: 0, scalar: 1, text: 2, bytes: 3, array: 4, map: 5 } as const;
 
 /**
- * First bytes in ranges, the last one included: the kind, and how many bytes of the scalar or of a
- * length follow. All others are refused. Those are the extension types, of which errors, dates,
- * numbers of a million digits, shared references and records are made; integers of 64 bits, which
- * would be decoded as bigints (ours are doubles); and maps of more fields than 16 bits can count.
+ * Ranges of first bytes, ends included: the kind, and how many bytes of the scalar or length
+ * follow. All others are refused: extension types, which encode errors, dates, numbers of a million
+ * digits, shared references and records; integers of 64 bits, which would be decoded as bigints
+ * (ours are doubles); and maps with more fields than 16 bits can count.
  */
 const ranges: readonly (readonly [from: number, to: number, is: number, width: number])[] = [
   [0x00, 0x7f, kind.scalar, 0], // small integers
@@ -54,9 +54,9 @@ for (const [from, to, is, width] of ranges) {
 }
 
 /**
- * True for one MessagePack array of at most frameCallsMax values, within the limits of a frame, of
- * kinds that are not refused, with short texts as the names of fields. One pass without recursion;
- * no length that is told is believed before its bytes are there.
+ * True for one MessagePack array of at most frameCallsMax values, within the limits of a frame,
+ * without refused kinds, with short texts as field names. One pass without recursion; a stated
+ * length is trusted only once its bytes are there.
  */
 export function hasFrameStructure(bytes: Uint8Array): boolean {
   const first = bytes[0] ?? 0;
@@ -64,7 +64,7 @@ export function hasFrameStructure(bytes: Uint8Array): boolean {
 }
 
 function isOneValue(bytes: Uint8Array): boolean {
-  /** Of the arrays and maps that are open: values still to come, names of fields included. */
+  /** Per open array or map: values still to come, field names included. */
   const left = [1];
   const isMap = [false];
   let at = 0;
@@ -97,13 +97,13 @@ function isOneValue(bytes: Uint8Array): boolean {
   return at === bytes.length;
 }
 
-/** A byte that begins nothing. */
+/** A byte that begins no value. */
 const NO_BYTE = 0xc1;
-/** Of a first byte that holds the size itself. */
+/** Masks for a first byte that contains the size itself. */
 const TEXT_SIZE_BITS = 0x1f;
 const COUNT_BITS = 0x0f;
 
-/** The length or count of the value there; NaN, above which nothing is, where bytes are missing. */
+/** The length or count of the value at `at`; NaN, which fails every limit, if bytes are missing. */
 function sizeAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? NO_BYTE;
   const width = widths[first] ?? 0;

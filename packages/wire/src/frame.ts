@@ -1,5 +1,6 @@
 // A frame: one binary WebSocket message with a batch of calls and answers, in MessagePack. Pure.
-// Without its native part, which takes a third longer for short messages, and 8 ms of each start.
+// Without msgpackr's native part, which takes a third longer for short messages, and 8 ms of each
+// start.
 import { Packr } from 'msgpackr/pack';
 import { hasFrameStructure } from './frame-structure.ts';
 
@@ -10,7 +11,9 @@ export type Envelope =
   | readonly [kind: 1, id: number, body: unknown]
   | readonly [kind: 2, id: number, error: unknown];
 
-/** What is undefined travels as null, which its schema refuses: as an extension it would be no frame. */
+/**
+ * Undefined is sent as null, which its schema refuses; as an extension type it would be no frame.
+ */
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 
 const ARRAY_32 = 0xdd;
@@ -18,20 +21,22 @@ const BIN_32 = 0xc6;
 const HEADER_BYTES = 5;
 const BIN_32_HEADER_BYTES = 5;
 
-/** Bytes from this length on are not copied into an envelope first. */
+/** Bytes of at least this length are not copied into an envelope first. */
 export const longBytesMin = 16 * 1024;
-/** A body may hold long bytes itself, or in an object in it: a record. */
+/** A body may hold long bytes itself, or in an object inside it: a record. */
 const LONG_BYTES_DEPTH = 2;
 const noBytes = new Uint8Array(0);
-/** As they are packed: a type and a length of one byte each. */
+/** Their packed form: a type and a length of one byte each. */
 const NO_BYTES_PACKED = 2;
 
-/** One envelope by itself, so that its exact length is known before it is put into a frame. */
+/**
+ * Packs one envelope by itself, so that its exact length is known before it is put into a frame.
+ */
 export function packEnvelope(envelope: Envelope): Uint8Array {
   return packr.pack(envelope);
 }
 
-/** A frame of packed envelopes: an array with a header of fixed length. */
+/** Joins packed envelopes to a frame: an array with a header of fixed length. */
 export function joinFrame(packed: readonly Uint8Array[]): Uint8Array {
   const header = Buffer.alloc(HEADER_BYTES);
   writeHeader(header, packed.length);
@@ -39,8 +44,9 @@ export function joinFrame(packed: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * A frame of its own for an envelope with long bytes, which are copied once; null for others. Its
- * memory is its own; where it is received only from 128 KiB on, which a socket cannot read at once.
+ * Packs an envelope with long bytes as a frame of its own, copying those once; null for other
+ * envelopes. The frame has memory of its own. At the receiver that holds only from 128 KiB on,
+ * which a socket cannot read at once.
  */
 export function longFrame(
   envelope: Envelope,
@@ -61,7 +67,7 @@ export function longFrame(
 }
 
 interface LongLast {
-  /** Packed last, so that the bytes may take the place of none. */
+  /** The long bytes are packed last, so that they can replace the empty bytes there. */
   readonly body: object;
   readonly long: Uint8Array;
 }
@@ -81,7 +87,8 @@ function longLast(body: unknown, depth: number): LongLast | null {
 
 function isFields(body: unknown): body is Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null) return false;
-  return !Array.isArray(body) && !(body instanceof Uint8Array); // each byte has a name
+  // not bytes, in which every byte would be a field
+  return !Array.isArray(body) && !(body instanceof Uint8Array);
 }
 
 function writeHeader(frame: Buffer, count: number): void {
@@ -90,8 +97,9 @@ function writeHeader(frame: Buffer, count: number): void {
 }
 
 /**
- * The envelopes of a frame, or null when the bytes are none: then nothing was decoded. Bodies are
- * not checked yet, but hold only numbers, texts, bytes, booleans, nulls, arrays and small maps.
+ * Returns the envelopes of a frame, or null, decoding nothing, when the bytes are no frame. Bodies
+ * are not validated yet, but contain only numbers, texts, bytes, booleans, nulls, arrays and small
+ * maps.
  */
 export function unpackFrame(bytes: Uint8Array): readonly Envelope[] | null {
   if (!hasFrameStructure(bytes)) return null;

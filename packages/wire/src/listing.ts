@@ -22,14 +22,14 @@ import { type BatchedWrite, packWrites, unpackWrites } from './packed-writes.ts'
 
 const listedKey = z.tuple([keyField, msField, tieField, z.boolean().meta({ means: 'deleted' })]);
 
-/** What a device that catches up compares with its own file. */
+/** Keys that a device that catches up compares with its own file. */
 export const keysAfter = messageKind({
   method: 'keys-after',
   request: z.strictObject({
     ...partitionFields,
     after: afterField,
     limit: z.int().min(1).max(listKeysMax),
-    /** What has expired by then is told as deleted. */
+    /** Records that have expired by then are reported as deleted. */
     nowMs: msField,
   }),
   answer: z.strictObject({ keys: z.array(listedKey).max(listKeysMax), more: z.boolean() }),
@@ -43,7 +43,7 @@ const boundFields = {
   limit: z.int().min(1).max(listKeysMax),
 };
 const hashField = z.int().min(0).max(0xffff_ffff);
-/** As packPage makes them. */
+/** In the format of packPage. */
 const rowsField = bytesField('rows', 0, scanPageBytesMax);
 
 /** A page of a partition as one device has it, tombstones included. */
@@ -52,33 +52,36 @@ export const pageRead = messageKind({
   request: z.strictObject({
     ...partitionFields,
     ...boundFields,
-    /** Of records without values, these are empty. Without rows there is the digest alone. */
+    /** With `keys` the values are empty. With `digest` there are no rows at all. */
     give: z.enum(['records', 'keys', 'digest']),
     nowMs: msField,
   }),
   answer: z.strictObject({
     rows: rowsField,
-    /** How many are deleted, or have expired by then. */
+    /** Number of records that are deleted or expired. */
     gone: countField,
-    /** Of all records of the page, with their values: equal ones mean equal pages. */
+    /** Digest of all records of the page with their values: equal digests mean equal pages. */
     digest: digestField,
-    /** Where the next page begins; null: the interval is done. */
+    /** Where the next page begins; null: the end of the interval. */
     next: z.nullable(placeField),
   }),
 });
 
-/** A page of a partition for a client: the server that is asked coordinates it. */
+/** A page of a partition for a client; the receiving server coordinates it. */
 export const coordinateScan = messageKind({
   method: 'coordinate-scan',
   request: z.strictObject({
     keyspace: keyspaceField,
     partition: partitionField,
     ...boundFields,
-    /** Keys with another beginning are not given: what a token allows may depend on it. */
+    /** Only keys that begin with it are returned: the token's permission may depend on it. */
     prefix: bytesField('prefix', 0, keyBytesMax),
     values: z.boolean(),
     consistency: consistencyField,
-    /** Of hashes on a circle: these keys alone, whatever partitions have them now. */
+    /**
+     * An arc of the circle of hashes: restricts the page to its keys, whatever partition has them
+     * now.
+     */
     arc: z.nullable(z.strictObject({ start: hashField, end: hashField })),
   }),
   answer: z.strictObject({
@@ -95,7 +98,7 @@ export function packPage(rows: readonly PageRow[]): Uint8Array {
   return packWrites(rows);
 }
 
-/** Views of `bytes`. Throws PEER_FAILED where they are no rows. */
+/** Returns views of `bytes`. Throws PEER_FAILED if they are not whole rows. */
 export function unpackPage(bytes: Uint8Array): PageRow[] {
   const rows = bytes.length === 0 ? [] : unpackWrites(bytes);
   if (rows === null) throw new CodedError('PEER_FAILED', 'a page does not hold whole records');

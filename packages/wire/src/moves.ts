@@ -1,4 +1,5 @@
-// What an operator says of single moves to the device that joins, and the receipts it gives. Pure.
+// An operator's commands for single moves, sent to the joiner, and the receipts that it issues.
+// Pure.
 import { movesInFlightMax } from '@ringwright/base/limits';
 import {
   completeWaitMsMax,
@@ -17,7 +18,7 @@ import {
 } from './fields.ts';
 import { messageKind } from './message.ts';
 
-/** queued: waits for its turn; reserving: asks the source for a snapshot and the disk for room. */
+/** queued: waits for its turn. reserving: requests a snapshot from the source, and disk space. */
 export const loadStages = [
   'queued',
   'paused',
@@ -31,15 +32,16 @@ export const loadStages = [
 export type LoadStage = (typeof loadStages)[number];
 
 /**
- * pause: nothing is copied for the moves until resume, not even after a restart. retry: what runs
- * for them ends, and begins anew at once. prioritise: they come before all others, in this order.
- * force: where too few devices are left to give all records, they join with what there is.
+ * pause: copies nothing for the moves until resume, not even after a restart.
+ * retry: ends what runs for them, and starts again at once.
+ * prioritise: puts them before all others, in this order.
+ * force: joins with the records at hand if too few devices are left to give all of them.
  */
 export const moveActions = ['pause', 'resume', 'retry', 'prioritise', 'force'] as const;
 export type MoveAction = (typeof moveActions)[number];
 
 /**
- * Moves that do not join the receiver, and files that it does not refill, are no fault: `known`
+ * Moves that do not join the receiver, and files that it does not refill, are no error: `known`
  * counts those that do.
  */
 export const moveControl = messageKind({
@@ -48,9 +50,9 @@ export const moveControl = messageKind({
     keyspace: keyspaceField,
     action: z.enum(moveActions),
     assignments: z.array(assignmentField).max(movesInFlightMax),
-    /** Of force: partitions that the receiver holds and refills, which no move brings. */
+    /** For force: partitions that the receiver holds and refills, not brought by a move. */
     refills: z.optional(z.array(partitionField).max(movesInFlightMax)),
-    /** Of force, for the receipt; null for the others. */
+    /** For force, to be put into the receipt; null for the others. */
     reason: z.nullable(z.string().min(1).max(forceReasonCharactersMax)),
   }),
   answer: z.strictObject({ known: countField }),
@@ -58,7 +60,7 @@ export const moveControl = messageKind({
 
 const receiptField = bytesField('receipt', 1, receiptBytesMax);
 
-/** Receipts of moves that the receiver has loaded; of others there is none yet. */
+/** Receipts of moves that the receiver has loaded; other moves have no receipt yet. */
 export const moveReceipts = messageKind({
   method: 'move-receipts',
   request: z.strictObject({
@@ -70,8 +72,9 @@ export const moveReceipts = messageKind({
 
 /**
  * Answered with true when the receiver has loaded what it may of that version's moves and has
- * nothing to give up; with false after `waitMs`, or when another version is active there. Who asks
- * looks for itself then: true may be of the moment before a pass that finds more to do.
+ * nothing left to drain. Answered with false after `waitMs`, or when another version is active
+ * there. The caller must still check the status: true may come from just before a pass that finds
+ * more work.
  */
 export const movesComplete = messageKind({
   method: 'moves-complete',

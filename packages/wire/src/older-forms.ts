@@ -1,13 +1,14 @@
-// Messages as older programs form them. Each change of a form stands here once, by the version that
-// brought it: the rest of the program knows the newest forms alone. Pure.
+// Converts messages to and from the forms of older releases. Each change of a form is listed here
+// once, by the version that introduced it: the rest of the program knows only the newest forms.
+// Pure.
 
 type Fields = Readonly<Record<string, unknown>>;
 export type MessagePart = 'request' | 'answer';
 
-/** From which version on the other end has a message, in a form that is understood here. */
+/** The first version that has a message in a form that is understood here. */
 const methodsSince: ReadonlyMap<string, number> = new Map([
   ['files-look', 19],
-  // Version 20 has them without encryption: its files come in chunks, as from all before.
+  // In version 20 these have no encryption: its files are sent in chunks, as in all earlier ones.
   ['copy-start', 21],
   ['copy-go-on', 21],
   ['copy-checksum', 21],
@@ -23,13 +24,16 @@ interface Change {
   readonly since: number;
   readonly method: string;
   readonly parts: readonly MessagePart[];
-  /** What an end before `since` understands. */
+  /** Converts to what a release before `since` understands. */
   readonly older: (body: Fields) => Fields;
-  /** What such an end meant. */
+  /** Converts from what such a release means. */
   readonly newer: (body: Fields) => Fields;
 }
 
-/** What older programs do not know is null here, and is not said to them. */
+/**
+ * A field that older releases do not know: null when it comes from them, left out when sent to
+ * them.
+ */
 function added(
   since: number,
   { method, parts, field }: Pick<Change, 'method' | 'parts'> & { readonly field: string },
@@ -44,7 +48,7 @@ function without(field: string, body: Fields): Fields {
 
 /** Oldest first. */
 const changes: readonly Change[] = [
-  // A loan becomes the rate, and its end the rate of the start.
+  // A loan becomes the rate itself, and its end the rate of the start.
   added(19, { method: 'copy-rate', parts: ['request'], field: 'loan' }),
   {
     since: 19,
@@ -68,7 +72,7 @@ const changes: readonly Change[] = [
   added(30, { method: 'promises', parts: ['answer'], field: 'stamps' }),
   added(31, { method: 'copy-start', parts: ['request'], field: 'takesRows' }),
   added(31, { method: 'rows', parts: ['answer'], field: 'digest' }),
-  // Version 31 asked for the records of small partitions with `rows`: it takes files instead.
+  // Version 31 requested the records of small partitions with `rows`; it gets files instead.
   {
     since: 32,
     method: 'copy-start',
@@ -85,29 +89,29 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** A file that has lost records was one that is not complete. */
+/** Older releases have no state `lost`: such a file counts as filling. */
 function withoutLost(holding: Fields | null): Fields | null {
   return holding?.['state'] === 'lost' ? { ...holding, state: 'filling' } : holding;
 }
 
-/** Whether an end that speaks `version` has the message. */
+/** Whether a release that speaks `version` has the message. */
 export function isSpoken(method: string, version: number): boolean {
   return version >= (methodsSince.get(method) ?? 0);
 }
 
-/** What a body is part of, and the version of the end that says or hears it. */
+/** The message that a body belongs to, and the version of the end that sends or receives it. */
 export interface Said {
   readonly method: string;
   readonly part: MessagePart;
   readonly version: number;
 }
 
-/** A body in today's form as an end of `version` understands it. */
+/** Converts a body from today's form to the form for an end of `version`. */
 export function olderForm(said: Said, body: unknown): unknown {
   return changesSince(said).reduceRight((form, { older }) => older(form as Fields), body);
 }
 
-/** A body of an end of `version`, of which nothing is known yet, in today's form. */
+/** Converts a body from an end of `version`, not validated yet, to today's form. */
 export function newerForm(said: Said, body: unknown): unknown {
   const isFields = typeof body === 'object' && body !== null && !Array.isArray(body);
   if (!isFields) return body;

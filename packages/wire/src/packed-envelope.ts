@@ -1,4 +1,5 @@
-// Envelopes as they leave: one that fits no frame is refused, a refusal always leaves. Pure.
+// Packs envelopes for sending: one that fits no frame is refused; a refusal can always be sent.
+// Pure.
 import { CodedError, type ErrorDocument } from '@ringwright/base/coded-error';
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import { shortened } from '@ringwright/base/shortened';
@@ -6,18 +7,18 @@ import { type Envelope, joinFrame, longFrame, packEnvelope } from './frame.ts';
 import { hasFrameStructure } from './frame-structure.ts';
 
 export interface Packed {
-  /** An envelope, or a whole frame when it holds long bytes. */
+  /** An envelope, or a whole frame if it has long bytes. */
   readonly bytes: Uint8Array;
   readonly long: Uint8Array | null;
 }
 
-/** What a frame takes besides its envelopes. */
+/** Bytes of a frame besides its envelopes. */
 const FRAME_BYTES_RESERVE = 64;
 const MESSAGE_BYTES_MAX = socketMessageBytesMax - FRAME_BYTES_RESERVE;
 
 /**
- * Never fails: a refusal that names what it was given may be larger than a frame, and details may
- * hold what no frame does.
+ * Never fails: a refusal that quotes its input may exceed a frame, and its details may contain what
+ * no frame can; then the details are dropped.
  */
 export function packRefusal(id: number, error: unknown): Uint8Array {
   const document = errorDocument(error);
@@ -40,7 +41,7 @@ export function packOne(envelope: Envelope): Packed {
   );
 }
 
-/** How an error travels. */
+/** Converts an error to its wire form. */
 export function errorDocument(error: unknown): ErrorDocument {
   if (!(error instanceof CodedError)) {
     return { code: 'PEER_FAILED', message: shortened(String(error)), hint: '', details: {} };

@@ -1,15 +1,15 @@
-// Many writes as one piece of bytes: what each of them costs as a message of its own, mostly in
-// checks and in objects, is paid once. Pure.
+// Many writes as one byte array: what each costs as a message of its own, mostly checks and
+// objects, is paid once. Pure.
 import { keyBytesMax, partitionCountMax, valueBytesMax } from '@ringwright/base/limits';
 import { batchedWritesMax } from '@ringwright/base/limits-wire';
 import type { RequestOf } from './message.ts';
 import type { recordWrite } from './records.ts';
 
-/** One write, without what all writes of a message share. */
+/** One write, without the fields that all writes of a message share. */
 export type BatchedWrite = Omit<RequestOf<typeof recordWrite>, 'keyspace' | 'ringVersion'>;
 
-// partition 4 | flags 1 | key length 2 | value length 4 | ms 6 | tie 5 | expiry 6? |
-// origin ms 6, tie 5? | key | value. All numbers are big-endian.
+// partition 4 | flags 1 | key length 2 | value length 4 | ms 6 | tie 5 | expiry 6? | origin ms 6,
+// tie 5? | key | value. All numbers are big-endian.
 const FIXED_BYTES = 22;
 const EXPIRY_BYTES = 6;
 const ORIGIN_BYTES = 11;
@@ -58,7 +58,7 @@ function flagsOf({ value, expiresMs, origin, repair }: BatchedWrite): number {
   return options | (value === null ? TOMBSTONE : 0);
 }
 
-/** The writes in their order, with views of `bytes`; null when these are not whole writes. */
+/** Returns the writes in order, as views of `bytes`; null if they are not whole writes. */
 export function unpackWrites(bytes: Uint8Array): BatchedWrite[] | null {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const writes: BatchedWrite[] = [];

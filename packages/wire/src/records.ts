@@ -16,12 +16,12 @@ import {
 import { messageKind } from './message.ts';
 
 const staleAnswer = z.strictObject({ kind: z.literal('stale'), ...stampField.shape });
-/** Not stored: a promise with this stamp, which is higher, keeps it out. */
+/** Not stored: a promise with this higher stamp keeps the write out. */
 const promisedAnswer = z.strictObject({ kind: z.literal('promised'), ...stampField.shape });
 
 /**
- * Durable when answered. `stale` carries the newer timestamp that the device holds. `repair`: a
- * holder gave the record to a read, so it may be older than what holders take from writers.
+ * Durable when answered. `stale` has the newer stamp that the device holds. `repair`: the record
+ * comes from a holder, through a read, so it may be older than what holders accept from writers.
  */
 export const recordWrite = messageKind({
   method: 'write',
@@ -33,13 +33,13 @@ export const recordWrite = messageKind({
   answer: z.union([z.strictObject({ kind: z.literal('stored') }), staleAnswer, promisedAnswer]),
 });
 
-/** What became of one of many writes; `failed`: its error is the next one of the answer's. */
+/** The outcome of one of many writes; `failed`: its error is the next one in `errors`. */
 export const writeKinds = ['stored', 'stale', 'promised', 'failed'] as const;
 
 /**
  * Many writes of one turn (packed-writes.ts), each with an outcome of its own. `kinds` has an index
- * of writeKinds for each write; `stamps` are those of the stale and the promised ones in that
- * order, `errors` those of the failed ones.
+ * into writeKinds for each write. `stamps` are those of the stale and promised writes, in order;
+ * `errors` those of the failed ones.
  */
 export const recordsWrite = messageKind({
   method: 'writes',
@@ -55,14 +55,14 @@ export const recordsWrite = messageKind({
   }),
 });
 
-/** Expired records are given as they are: whoever asks decides at one moment for all answers. */
+/** Expired records are returned as they are: the caller applies one moment to all answers. */
 export const recordRead = messageKind({
   method: 'read',
   request: z.strictObject({ ...partitionFields, key: keyField }),
   answer: z.strictObject({ record: z.nullable(z.strictObject(contentFields)) }),
 });
 
-/** Of the record that `read` gives, its stamp alone; null when there is none. */
+/** The stamp of the record that `read` would return; null if there is none. */
 export const recordStamp = messageKind({
   method: 'stamp',
   request: z.strictObject({ ...partitionFields, key: keyField }),
@@ -70,10 +70,10 @@ export const recordStamp = messageKind({
 });
 
 /**
- * The first half of a round (packages/server/src/coordinate/ROUNDS.md): no record of the key
- * stamped below `ms` and `tie` is stored there any more; durable when answered. `given` carries
- * what the device holds then, which only counts of a device that `serves`; `refused` the higher
- * stamp that is there.
+ * The first half of a round (packages/server/src/coordinate/ROUNDS.md): the device no longer
+ * accepts a record of the key stamped below `ms` and `tie`; durable when answered. `given` has the
+ * device's present record, which counts only if the device `serves`; `refused` has the higher stamp
+ * that is there.
  */
 export const recordPrepare = messageKind({
   method: 'prepare',

@@ -1,4 +1,4 @@
-// Replication between holders: compare digests, offer timestamps, push what is wanted. Pure.
+// Replication between holders: compare digests, offer stamps, push what is wanted. Pure.
 import { recentSpansMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import {
@@ -22,7 +22,7 @@ import { messageKind } from './message.ts';
 
 /** Partitions of one digest comparison. */
 export const digestPartitionsMax = 4_096;
-/** Timestamps of one offer, records of one push: some 60 bytes each without values. */
+/** Stamps of one offer, and records of one push: some 60 bytes each without values. */
 export const offerRowsMax = 1_024;
 const rowIndexField = z
   .int()
@@ -36,9 +36,9 @@ export const digests = messageKind({
     keyspace: keyspaceField,
     ringVersion: versionField,
     partitions: z.array(partitionField).max(digestPartitionsMax),
-    /** With it, `expired` is counted: records with a value that have expired by then. */
+    /** If set, `expired` counts the records with a value that have expired by then. */
     nowMs: z.optional(msField),
-    /** With it, the sums of what came in the last seconds are told. */
+    /** If true, the answer has the recent sums. */
     recent: z.optional(z.boolean()),
   }),
   answer: z.strictObject({
@@ -52,7 +52,7 @@ export const digests = messageKind({
             rows: countField,
             expired: z.optional(countField),
             seq: sequenceField,
-            /** 0 while the holder has dropped no tombstone. */
+            /** 0 if the holder has dropped no tombstone yet. */
             floorMs: msField,
             /** By spans of stamps: see RecentRows of the partition store. */
             recent: z.optional(z.array(z.tuple([countField, digestField])).max(recentSpansMax)),
@@ -63,7 +63,7 @@ export const digests = messageKind({
   }),
 });
 
-/** The rows that the receiver's file was given last, the newest first, beside the digest of all. */
+/** The last rows of the receiver's file, newest first, and the digest of all rows. */
 export const tail = messageKind({
   method: 'tail',
   request: z.strictObject({
@@ -78,7 +78,7 @@ export const tail = messageKind({
   }),
 });
 
-/** Keys and timestamps the sender holds; the answer names those the receiver lacks, by index. */
+/** Keys and stamps that the sender holds; the answer names those the receiver lacks, by index. */
 export const offer = messageKind({
   method: 'offer',
   request: z.strictObject({
@@ -92,8 +92,8 @@ export const offer = messageKind({
 });
 
 /**
- * Records the receiver wanted; durable when answered, but for those named by index: promises keep
- * them out until a round has decided what their keys hold.
+ * Records that the receiver wanted. Durable when answered, except those named by index: promises
+ * keep them out until a round has decided what their keys hold.
  */
 export const push = messageKind({
   method: 'push',
@@ -107,19 +107,19 @@ export const push = messageKind({
   }),
 });
 
-/** Promises of keys for which the receiver holds no record as new: a joiner takes them over. */
+/** Promises of keys whose records at the receiver are all older: a joiner takes them over. */
 export const promises = messageKind({
   method: 'promises',
   request: z.strictObject({ ...partitionFields, after: afterField }),
   answer: z.strictObject({
     keys: z.array(keyField).max(offerRowsMax),
-    /** What is promised for each of them; null: it was not told. */
+    /** The promised stamp of each key; null: not reported. */
     stamps: z.nullable(z.array(z.tuple([msField, tieField])).max(offerRowsMax)),
     more: z.boolean(),
   }),
 });
 
-/** Records of the receiver's file after a sequence number: how a joiner catches up. */
+/** Records of the receiver's file after a sequence: how a joiner catches up. */
 export const rowsSince = messageKind({
   method: 'rows',
   request: z.strictObject({
@@ -135,7 +135,7 @@ export const rowsSince = messageKind({
     rows: z.array(z.strictObject(recordFields)).max(offerRowsMax),
     lastSeq: sequenceField,
     more: z.boolean(),
-    /** Whether `promises` would give any; null: it was not looked. */
+    /** Whether `promises` would return any; null: not checked. */
     hasPromises: z.nullable(z.boolean()),
   }),
 });

@@ -1,7 +1,7 @@
-// Which servers read which format of ring files, by the wire version that they speak. Pure.
+// Which servers can read which format of ring files, by their wire version. Pure.
 import { oldestWireVersion } from './wire-version.ts';
 
-/** By format: the wire version from which on every program reads it. */
+/** By format: the first wire version whose programs all read it. */
 const readSince: ReadonlyMap<number, number> = new Map([
   [1, oldestWireVersion],
   [2, 20],

@@ -1,5 +1,5 @@
 // Ring files on the wire: offered and pushed in chunks, or fetched. Rings are immutable, so any
-// peer may relay. Pure.
+// peer may relay them. Pure.
 import {
   ringDeltaBytesMax,
   ringFileBytesMax,
@@ -14,7 +14,7 @@ import { messageKind } from './message.ts';
 const fileBytesField = z.int().min(1).max(ringFileBytesMax);
 const offsetField = z.int().min(0).max(ringFileBytesMax);
 
-/** "I have this ring": answered with whether its bytes are wanted. Refusals are errors. */
+/** "I have this ring": the answer says whether its bytes are wanted. Refusals are errors. */
 export const ringOffer = messageKind({
   method: 'ring-offer',
   request: z.strictObject({
@@ -22,15 +22,15 @@ export const ringOffer = messageKind({
     version: versionField,
     id: ringIdField,
     bytes: fileBytesField,
-    /** Signatures in the file: a server wants its own ring again with more of them. */
+    /** Signatures in the file: a server wants its own ring again if it has more of them. */
     signers: z.int().min(0).max(ringSignatureCountMax),
   }),
   answer: z.strictObject({ wanted: z.boolean(), active: z.nullable(ringHeadSchema) }),
 });
 
 /**
- * After an offer: the chunks that follow are a delta of so many bytes between ring `base`, which
- * must be active, and the one that was offered. Refused deltas end the upload.
+ * After an offer: the chunks that follow are a delta of this many bytes from ring `base`, which
+ * must be active, to the offered ring. A refused delta ends the upload.
  */
 export const ringDelta = messageKind({
   method: 'ring-delta',
@@ -42,7 +42,10 @@ export const ringDelta = messageKind({
   answer: z.strictObject({}),
 });
 
-/** The next bytes of an offered ring or its delta, in order. The last chunk is answered after activation. */
+/**
+ * The next bytes of an offered ring or its delta, in order. The last chunk is answered after the
+ * activation.
+ */
 export const ringChunk = messageKind({
   method: 'ring-chunk',
   request: z.strictObject({ id: ringIdField, offset: offsetField, data: chunkField }),
@@ -50,8 +53,8 @@ export const ringChunk = messageKind({
 });
 
 /**
- * The operator's word after a fork: of the rings that exist for these versions, this one is right.
- * Throws RING_FORK_UNKNOWN when the server has seen no fork.
+ * The operator's decision after a fork: of the rings that exist for these versions, this one is
+ * right. Throws RING_FORK_UNKNOWN when the server has seen no fork.
  */
 export const ringSettle = messageKind({
   method: 'ring-settle',
@@ -63,8 +66,8 @@ export const ringSettle = messageKind({
 });
 
 /**
- * Bytes of the active ring of a keyspace, from an offset; of a delta to it when the ring `base`,
- * which the asking end has, is known here too.
+ * Bytes of the active ring of a keyspace, from an offset; or of a delta to it, if the receiver also
+ * knows ring `base`, which the caller has.
  */
 export const ringFetch = messageKind({
   method: 'ring-fetch',
@@ -77,7 +80,7 @@ export const ringFetch = messageKind({
   answer: z.strictObject({
     version: versionField,
     id: ringIdField,
-    /** Length of what is being read: the file, or the delta. */
+    /** Length of the file or delta that is being read. */
     bytes: fileBytesField,
     isDelta: z.boolean(),
     data: chunkField,

@@ -1,19 +1,20 @@
-// Cursors of scans: a place in a keyspace as text, good on every server, after any restart. Pure.
+// Cursors of scans: a position in a keyspace as text, valid on every server, after any restart.
+// Pure.
 import { crc32 } from 'node:zlib';
 import { CodedError } from '@ringwright/base/coded-error';
 import { placeBytesMax } from '@ringwright/base/key-bounds';
 import type { ScanPlace } from '@ringwright/ring/partitioner/scan-order';
 
-/** What a cursor is good for. */
+/** The scan that a cursor belongs to. */
 export interface CursorUse {
   readonly keyspace: string;
   readonly reverse: boolean;
-  /** That of the partitioner: see isOrdered. */
+  /** Whether the partitioner orders keys: see isOrdered. */
   readonly ordered: boolean;
 }
 
-// format 1 | flags 1 | fields of 4 bytes each, as the format says | place | CRC32 of the keyspace
-// and all before it 4
+// format 1 | flags 1 | fields of 4 bytes each, depending on the format | position | CRC32 of the
+// keyspace and everything before it 4
 const SUM_BYTES = 4;
 const FIELDS_AT = 2;
 const FIELD_BYTES = 4;
@@ -21,7 +22,7 @@ const REVERSE = 1;
 const ORDERED = 2;
 
 type Field = 'partition' | 'cut' | 'start' | 'end';
-/** By format. Format 2 is that of older programs for hashes in intervals. */
+/** By format. Format 2 comes from older releases, for hashes in intervals. */
 const fieldsOf: Readonly<Record<number, readonly Field[]>> = {
   1: ['partition'],
   2: ['partition', 'cut'],
@@ -30,7 +31,7 @@ const fieldsOf: Readonly<Record<number, readonly Field[]>> = {
 
 export function writeCursor({ partition, at, arc, cut }: ScanPlace, use: CursorUse): string {
   const format = arc === undefined || cut === undefined ? 1 : 3;
-  // Of ordered keys the place alone says it, also when partitions were split since.
+  // With ordered keys the position alone suffices, even after partitions were split.
   const values = {
     partition: use.ordered ? 0 : partition,
     cut: cut ?? 0,
@@ -51,7 +52,10 @@ export function writeCursor({ partition, at, arc, cut }: ScanPlace, use: CursorU
   return bytes.toString('base64url');
 }
 
-/** Throws CURSOR_INVALID: for another keyspace or direction, cut, changed, or made up. */
+/**
+ * Throws CURSOR_INVALID for another keyspace or direction, and for a cut, changed or invented
+ * cursor.
+ */
 export function readCursor(cursor: string, use: CursorUse): ScanPlace {
   const bytes = Buffer.from(cursor, 'base64url');
   const fields = fieldsOf[bytes[0] ?? 0];

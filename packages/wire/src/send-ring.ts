@@ -1,4 +1,4 @@
-// Sending a ring to a server: offered, then as a delta to the ring it has, or whole. Pure.
+// Sends a ring to a server: an offer, then a delta to the ring it has, or the whole file. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
@@ -9,9 +9,9 @@ import { ringChunk, ringDelta, ringOffer } from './rings.ts';
 
 export interface SentRing extends RingHead {
   readonly bytes: Uint8Array;
-  /** The delta from a ring the server has active; null: there is none, or it would not be small. */
+  /** The delta from the server's active ring; null: there is none, or it would not be small. */
   readonly deltaFrom: (base: RingHead) => Promise<Uint8Array | null>;
-  /** For each call; the last one is answered when the ring is verified, stored and active. */
+  /** Per call; the last call is answered when the ring is verified, stored and active. */
   readonly timeoutMs: number;
 }
 
@@ -23,8 +23,8 @@ export interface Sending {
 }
 
 /**
- * Resolves when the server has the ring active. A delta that is refused as such is followed by the
- * whole file. Throws the server's refusals and what its Caller throws.
+ * Resolves when the ring is active on the server. If the server refuses the delta as such, the
+ * whole file follows. Throws the server's refusals and what its Caller throws.
  */
 export async function sendRing(server: Caller, ring: SentRing): Promise<Sending> {
   const active = await offer(server, ring);
@@ -48,7 +48,7 @@ export async function sendRing(server: Caller, ring: SentRing): Promise<Sending>
   return { how: 'whole', bytesSent };
 }
 
-/** What the server has instead; 'same' when it wants nothing. */
+/** The server's active ring; 'same' when it wants nothing. */
 async function offer(server: Caller, ring: SentRing): Promise<RingHead | 'same' | null> {
   const { keyspace, version, id, bytes, timeoutMs } = ring;
   const signers = splitRingFile(bytes).signatures.length;
@@ -69,7 +69,7 @@ async function sendChunks(
   return bytes.length;
 }
 
-/** The ring may be good all the same: the base went, or the delta does not fit. */
+/** The ring itself may be fine: the base is no longer active, or the delta does not fit. */
 function isDeltaRefused(error: unknown): boolean {
   if (!(error instanceof CodedError)) return false;
   const refusals: ErrorCode[] = ['RING_DELTA_INVALID', 'RING_VERSION_UNKNOWN', 'USAGE'];

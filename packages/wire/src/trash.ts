@@ -1,5 +1,5 @@
-// Dropped partitions of the receiver: what is in its trash, what comes back, and which drops wait
-// for an operator. Pure.
+// Dropped partitions of the receiver: lists its trash, restores from it, and confirms drops that
+// wait for an operator. Pure.
 import { trashListMax } from '@ringwright/base/limits-copies';
 import { z } from 'zod';
 import {
@@ -18,7 +18,7 @@ export const trashList = messageKind({
   method: 'trash-list',
   request: z.strictObject({ keyspace: keyspaceField }),
   answer: z.strictObject({
-    /** The newest first. */
+    /** Newest first. */
     items: z
       .array(
         z.strictObject({
@@ -30,15 +30,15 @@ export const trashList = messageKind({
         }),
       )
       .max(trashListMax),
-    /** Of the keyspace in all: the list may be cut. */
+    /** Totals of the keyspace: the list may be cut. */
     count: countField,
     bytes: countField,
   }),
 });
 
 /**
- * The partition comes back as one that lacks records. SERVE and LOAD: it refills. UNLOAD: its
- * records are offered to the holders, then it is dropped again.
+ * Restores the partition as one that lacks records. SERVE and LOAD: it refills. UNLOAD: its records
+ * are offered to the holders, then it is dropped again.
  */
 export const trashRestore = messageKind({
   method: 'trash-restore',
@@ -50,14 +50,14 @@ export const trashRestore = messageKind({
   }),
 });
 
-/** Lets go what the receiver holds back; refused unless it is still just that. */
+/** Releases the drops that the receiver holds back; refused if they have changed meanwhile. */
 export const confirmDrops = messageKind({
   method: 'confirm-drops',
   request: z.strictObject({
     keyspace: keyspaceField,
     /** The ring that takes the partitions away. */
     ringId: ringIdField,
-    /** Drops and quarantines that are held, together. */
+    /** Number of held drops and quarantines together. */
     count: z.int().min(1),
   }),
   answer: z.strictObject({ confirmed: countField }),

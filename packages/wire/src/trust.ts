@@ -1,5 +1,5 @@
-// Trust documents, beacons and access documents on the wire: given by the tool, relayed by peers.
-// They are signed, so it does not matter who brings them. Pure.
+// Trust documents, beacons and access documents on the wire: sent by the tool, relayed by peers.
+// They are signed, so any sender is fine. Pure.
 import { beaconBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const rootsField = bytesField('roots', 1, trustFileBytesMax);
 const beaconField = bytesField('beacon', 1, beaconBytesMax);
 const accessField = z.nullable(bytesField('access', 1, accessDocumentBytesMax));
 
-/** "This is whom to trust, and what is newest": answered with the roots that are in force then. */
+/** Offers trusted roots, beacons and the access document; answered with the roots then in force. */
 export const trustOffer = messageKind({
   method: 'trust-offer',
   request: z.strictObject({
@@ -37,7 +37,7 @@ export const trustOffer = messageKind({
   }),
 });
 
-/** What the peer trusts, root by root, the beacons it holds, and the access document in force. */
+/** The roots that the peer trusts, the beacons it holds, and the access document in force. */
 export const trustFetch = messageKind({
   method: 'trust-fetch',
   request: z.strictObject({}),
