@@ -1,17 +1,19 @@
-// A program beside this one, for long work: requests go first where both want the processor.
+// A helper program beside this process, for long work. Requests go first when both need the CPU.
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A piece that is longer comes from the kernel, and goes back to it: what glibc allows at most. */
+/**
+ * Larger blocks are allocated from the kernel and returned to it: the maximum that glibc allows.
+ */
 const KEPT_PIECE_BYTES = 32 * 1024 * 1024;
-/** So much may be free before glibc gives any back. */
+/** Free memory that glibc keeps before it returns any. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * With these in its environment the C library of Linux keeps what is freed. To give the kernel a
- * piece of 256 KiB and to take it again is 64 page faults: half of the kernel's time when files are
- * given, and three quarters when they are taken. Other systems ignore the names.
+ * Environment variables that make Linux's C library keep freed memory. Returning a block of 256 KiB
+ * to the kernel and getting it again costs 64 page faults: half of the kernel's time when files are
+ * sent, and three quarters when they are received. Other systems ignore the names.
  */
 const KEEP_MEMORY = {
   MALLOC_MMAP_THRESHOLD_: String(KEPT_PIECE_BYTES),
@@ -19,34 +21,42 @@ const KEEP_MEMORY = {
 };
 
 /**
- * What `nice` adds to its priority: it gets a tenth of a processor that requests want too. With 19
- * it would get a hundredth, and a busy server could never hand over its partitions. Linux takes the
- * priority at the disk from that.
+ * Added to the process's priority by `nice`: it gets a tenth of a CPU that requests need too. With
+ * 19 it would get a hundredth, and a busy server could never hand over its partitions. Linux
+ * derives the I/O priority from it.
  */
 const NICE = 10;
 
 export interface BackgroundOptions<Answer> {
   readonly program: URL;
-  /** Without work for this long it is ended: it holds ~45 MB. */
+  /** The process is ended after this time without work: it holds ~45 MB. */
   readonly idleMsMax: number;
   readonly onAnswer: (answer: Answer) => void;
-  /** It has ended, whatever the reason, or could not begin; not called after `end`. */
+  /**
+   * Called when the process has ended for any reason, or could not start; not called after `end`.
+   */
   readonly onLost: (why: string) => void;
 }
 
-/** Of the shell: it says the number that the program will have, and a line to it begins that. */
+/**
+ * File descriptor of the shell. The shell writes the program's pid to it, and a line written to it
+ * starts the program.
+ */
 const GATE = 4;
-/** The program's messages for the operator; the shell's own, of what was killed, go nowhere. */
+/**
+ * Descriptor for the program's messages to the operator. The shell's own messages, about killed
+ * programs, are discarded.
+ */
 const MESSAGES = 5;
-/** The status of what a SIGTERM ended, as a shell says it. */
+/** Exit status after a SIGTERM, as a shell reports it. */
 const TERMINATED = 143;
 
-/** A shell that becomes the program when it is told to. */
+/** A shell that waits for a line and then becomes the program. */
 const ONE_RUN = `echo $$ >&${GATE}
 read -r _ <&${GATE} && exec nice -n ${NICE} "$0" "$@" 2>&${MESSAGES}`;
 /**
- * Runs one after the other, until one ends in another way than by SIGTERM. Not in a session of its
- * own: Linux gives each session as much of the processor, however nice it is.
+ * Runs one program after the other until one ends in another way than by SIGTERM. Not in a session
+ * of its own: Linux gives each session an equal share of the CPU, whatever its nice value.
  */
 const SHELL = `while :; do
   /bin/sh -c '${ONE_RUN}' "$0" "$@"
@@ -55,20 +65,20 @@ const SHELL = `while :; do
 done`;
 
 /**
- * One process at a time. To fork one holds this process for as long as its memory is large: 30 ms
- * with 300 MB, 90 ms with 1 GB. So a shell is forked once, early (`park`), and has the channel; it
- * runs the program when that is needed, which takes ~100 ms and holds nobody. The program is kept
- * from one piece of work to the next. It holds this process only while it has work.
+ * Runs one process at a time. A fork blocks this process in proportion to its memory: 30 ms with
+ * 300 MB, 90 ms with 1 GB. So a shell is forked once, early (`park`), and owns the channel. It
+ * starts the program when needed, which takes ~100 ms and blocks nothing. The program is kept
+ * between pieces of work. It keeps this process alive only while it has work.
  */
 export class BackgroundProcess<Order extends Serializable, Answer> {
   readonly #options: BackgroundOptions<Answer>;
   #shell: ChildProcess | null = null;
-  /** Of the program that was told of last. */
+  /** Pid of the program that the shell reported last. */
   #pid: number | null = null;
-  /** Of that program; without a number, and while the last one ends, there is none. */
+  /** State of that program; `none` if no pid is known, and while the previous program ends. */
   #stage: 'none' | 'parked' | 'begun' = 'none';
   #wanted = false;
-  /** Orders for a program that has not begun. */
+  /** Orders for a program that has not started. */
   #held: Order[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
 
@@ -80,12 +90,12 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     return this.#wanted;
   }
 
-  /** Forks now what `start` needs, if that is not there. Throws what `fork` throws. */
+  /** Forks the shell that `start` needs, unless it exists. Throws what `fork` throws. */
   park(): void {
     this.#shell ??= this.#fork();
   }
 
-  /** Returns whether it was not running. Throws what `fork` throws. */
+  /** Returns false if the process was running already. Throws what `fork` throws. */
   start(): boolean {
     if (this.#wanted) return false;
     this.park();
@@ -117,13 +127,14 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
       lines.on('line', (pid) => {
         if (isCurrent()) this.#hear(Number(pid));
       });
-      lines.on('error', () => undefined); // the exit of the shell tells more
+      // the shell's exit tells more
+      lines.on('error', () => undefined);
     }
     holdBy(shell, false);
     return shell;
   }
 
-  /** The next program is parked, and the last one has ended. */
+  /** The shell has parked the next program, so the previous one has ended. */
   #hear(pid: number): void {
     if (this.#stage === 'begun') return this.#lose('it ended with SIGTERM');
     this.#pid = pid;
@@ -138,7 +149,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     for (const order of this.#held.splice(0)) this.#post(order);
   }
 
-  /** Does nothing when the process was not started, or has been lost: `onLost` has told of that. */
+  /** Does nothing if the process was not started or has been lost: `onLost` has reported that. */
   send(order: Order): void {
     if (!this.#wanted) return;
     if (this.#stage === 'begun') this.#post(order);
@@ -149,7 +160,10 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     this.#shell?.send(order, () => undefined);
   }
 
-  /** With work it keeps this process alive and is not ended; without, the time to its end begins. */
+  /**
+   * A process with work keeps this process alive and is not ended. Without work its idle time
+   * starts.
+   */
   hold(hasWork: boolean): void {
     clearTimeout(this.#idleTimer);
     if (this.#shell === null || !this.#wanted) return;
@@ -159,7 +173,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     this.#idleTimer.unref();
   }
 
-  /** The shell stays. */
+  /** Ends the idle program and keeps the shell. */
   #endIdle(): void {
     this.#wanted = false;
     this.#held = [];
@@ -170,17 +184,17 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     this.#options.onLost('it was idle');
   }
 
-  /** It hangs: nothing but its end helps. */
+  /** Kills a process that hangs. */
   kill(): void {
     this.#shell?.kill('SIGKILL');
     endProgram(this.#pid, 'SIGKILL');
   }
 
-  /** Safe to repeat. */
+  /** Idempotent. */
   end(): void {
     clearTimeout(this.#idleTimer);
     this.kill();
-    // One that nobody has told of yet ends by this.
+    // Also ends a program whose pid is not known yet.
     gateOf(this.#shell)?.destroy();
     this.#shell = null;
     this.#pid = null;
@@ -196,13 +210,13 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   }
 }
 
-/** None where the shell could not be forked. */
+/** Null if the shell could not be forked. */
 function gateOf(shell: ChildProcess | null): Socket | null {
   const gate = shell?.stdio?.[GATE];
   return gate instanceof Socket ? gate : null;
 }
 
-/** Whether this process stays alive for it. */
+/** Sets whether the shell keeps this process alive. */
 function holdBy(shell: ChildProcess, holds: boolean): void {
   const change = holds ? 'ref' : 'unref';
   shell[change]();
@@ -214,6 +228,6 @@ function endProgram(pid: number | null, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended, and nobody has told so yet.
+    // The process has ended, and its end has not been reported yet.
   }
 }

@@ -1,20 +1,22 @@
-// What a program that background-process.ts runs has to do with whoever runs it.
+// The program's side of background-process.ts: receives orders and answers its parent.
 import type { Serializable } from 'node:child_process';
 
-/** Does nothing when nobody is left to answer to: then this process ends. */
+/** Does nothing when the parent is gone: then this process ends. */
 export function answerParent(answer: Serializable): void {
   process.send?.(answer, undefined, undefined, () => undefined);
 }
 
-/** Calls `next` when every order that has come by now is taken: a turn later than `takeOrders`. */
+/**
+ * Calls `next` after every order received so far was taken: a turn later than `takeOrders` does.
+ */
 export function afterOrders(next: () => void): void {
   setImmediate(() => setImmediate(() => setImmediate(next)));
 }
 
 /**
- * `take` does not reject. What a parent that is gone has ordered is not taken: its folder may have
- * been removed, or be another one's. Mostly it was killed while this program began: then the end of
- * the channel is read one turn of the event loop after its last message.
+ * `take` must not reject. Orders of a parent that is gone are ignored: its folder may have been
+ * removed, or belong to another process. Usually the parent was killed while this program started:
+ * the end of the channel is then read one turn of the event loop after its last message.
  */
 export function takeOrders<Order>(take: (order: Order) => Promise<void>): void {
   const takeUnlessEnded = (order: Order): void => {

@@ -1,25 +1,25 @@
-// The programs as bundles: some files of JavaScript that hold all modules of a program. To find and
-// to read one takes Node a millisecond of a processor, and a server has seven hundred.
-// tools/house/bundle.mjs makes them; where a source has changed since, the sources are run.
-// JavaScript, like prepare-node.mjs: it runs before anything else is loaded.
+// The programs as bundles: a few JavaScript files with all modules of a program. Node takes a
+// millisecond of CPU to find and read a module, and a server has seven hundred.
+// tools/house/bundle.mjs makes the bundles; if a source has changed since, the sources run instead.
+// JavaScript, like prepare-node.mjs, because it runs before anything else is loaded.
 import fs from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** Of the checkout, with a slash at its end. */
+/** Path of the checkout, with a trailing slash. */
 export const checkout = fileURLToPath(import.meta.url).replace(/packages\/[^/]+\/src\/[^/]+$/, '');
 
-/** Not in node_modules, which npm empties: servers that run start programs of their bundle later. */
+/** Not in node_modules, which npm empties: running servers start programs of their bundle later. */
 export function bundlesFolder(root) {
   return `${root}.bundles`;
 }
 
-/** What says that a file is as it was: when it was changed, and its size. */
+/** Identifies an unchanged file: its modification time and size. */
 export function stampOf(root, file) {
   const found = fs.statSync(root + file, { throwIfNoEntry: false });
   return found === undefined ? null : { file, ms: found.mtimeMs, bytes: found.size };
 }
 
-/** The folder of the newest bundles; null without any, and when a source has changed since. */
+/** The folder of the newest bundles; null if there is none, or a source has changed since. */
 export function freshBundles(root) {
   let list;
   try {
@@ -35,9 +35,9 @@ export function freshBundles(root) {
 }
 
 /**
- * What a launcher imports: the bundle of its program; null where its sources are to be taken. Where
- * Node was told to load something first (--import), that may watch modules, or put faults into
- * them: then there have to be modules.
+ * The URL that a launcher imports: the bundle of its program; null if its sources must run. If Node
+ * was told to load something first (--import), the sources run: it may observe modules or inject
+ * faults into them.
  */
 export function bundleOf(program, root = checkout) {
   if (process.execArgv.some((word) => word.startsWith('--import'))) return null;

@@ -1,5 +1,5 @@
-// Changing files so that a crash leaves the old content or the new, never a part of either. What
-// these functions did is on disk when they return: each syncs the directories that it changed.
+// Changes files so that a crash leaves the old or the new content, never a mixture. The changes are
+// on disk when a function returns: each syncs the directories that it changed.
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { link, open, rename, rm } from 'node:fs/promises';
@@ -8,12 +8,12 @@ import { codeOf } from '@ringwright/base/thrown';
 import { makeDirectories } from './make-directories.ts';
 import { SharedRuns } from './shared-runs.ts';
 
-/** Names of files that a crash leaves behind begin so; nobody reads them. */
+/** Prefix of files that a crash may leave behind; nobody reads them. */
 export const temporaryPrefix = '.tmp-';
 
 const directorySyncs = new SharedRuns(syncEntries);
 
-/** Makes the entries of a directory durable. Who comes while a sync runs shares the next one. */
+/** Makes the entries of a directory durable. Calls during a running sync share the next one. */
 export function syncDirectory(directory: string): Promise<void> {
   return directorySyncs.run(directory);
 }
@@ -23,7 +23,7 @@ async function syncEntries(directory: string): Promise<void> {
   await handle.sync();
 }
 
-/** What is in a file, whoever wrote it. */
+/** Makes a file's content durable, whoever wrote it. */
 export async function syncFile(file: string): Promise<void> {
   await using handle = await open(file, 'r+');
   await handle.sync();
@@ -35,20 +35,20 @@ function syncDirectoryNow(directory: string): void {
   fsyncSync(fd);
 }
 
-/** Creates a directory if it is not there; its entry in the parent is durable either way. */
+/** Creates a directory if it does not exist; in both cases its entry in the parent is durable. */
 export async function makeDirectory(directory: string): Promise<void> {
   await makeDirectories(directory);
   await syncDirectory(dirname(directory));
 }
 
-/** Renames within one file system; both parents are synced. */
+/** Renames within one file system, and syncs both parents. */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));
   if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
 }
 
-/** A new file, synced; the caller syncs the directory. */
+/** Creates and syncs a file; the caller syncs the directory. */
 export async function writeNewFile(
   file: string,
   content: string | Uint8Array,
@@ -59,16 +59,16 @@ export async function writeNewFile(
   await handle.sync();
 }
 
-/** Writes a file that may be there already. Several processes may write it: the last one wins. */
+/** Writes a file that may exist. Several processes may write it: the last one wins. */
 export async function replaceDurably(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = await writeTemporary(path, content);
   await renameDurably(temporary, path);
 }
 
 /**
- * The same for a file that only this process writes, and that only its owner may read. What a crash
- * leaves behind is overwritten the next time, so nobody has to sweep it. Writers of one file must
- * not overlap.
+ * The same for a file that only this process writes, and only its owner may read. The next call
+ * overwrites what a crash leaves behind, so nobody has to clean up. Writers of one file must not
+ * overlap.
  */
 export async function replaceOwnFile(file: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${file}.new`;
@@ -93,7 +93,7 @@ export function replaceOwnFileNow(file: string, text: string): void {
   syncDirectoryNow(dirname(file));
 }
 
-/** Adds a file that must not exist yet; returns false, and changes nothing, when it does. */
+/** Adds a file that must not exist yet; returns false, and changes nothing, if it does. */
 export async function addDurably(path: string, content: string | Uint8Array): Promise<boolean> {
   const temporary = await writeTemporary(path, content);
   try {
@@ -109,11 +109,11 @@ export async function addDurably(path: string, content: string | Uint8Array): Pr
 }
 
 async function writeTemporary(path: string, content: string | Uint8Array): Promise<string> {
-  // Two machines may share the folder, and a process id.
+  // Two machines may share the folder and have the same process id.
   const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const temporary = join(dirname(path), `${temporaryPrefix}${unique}-${basename(path)}`);
   try {
-    // Of a ring's folder: others may read it, as the umask says.
+    // Files of a ring's folder: others may read them, as the umask permits.
     await writeNewFile(temporary, content, 0o666);
   } catch (error) {
     // A full disk must not leave half a file behind.

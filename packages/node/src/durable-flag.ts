@@ -1,4 +1,4 @@
-// A fact about a directory that outlives the process: an empty file that is there, or not.
+// A fact about a directory that outlives the process: an empty file that exists or not.
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,15 +1,15 @@
-// Ports for servers that are killed and started again: below the range that outgoing connections
-// take theirs from, so that nobody else has one while its server is down.
+// Ports for servers that are killed and restarted: below the range of outgoing connections, so that
+// nothing else takes a port while its server is down.
 import net from 'node:net';
 
 const FIRST = 12_000;
-/** Test processes run side by side, and walk far: each has a region that the others never enter. */
+/** Test processes run side by side and use many ports: each has a region of its own. */
 const REGIONS = 8;
 const COUNT = 2_500;
 const region = FIRST + (Number(process.env['VITEST_POOL_ID'] ?? process.pid) % REGIONS) * COUNT;
 let next = (process.pid * 61) % COUNT;
 
-/** Different ports nobody listens on at this moment. */
+/** Returns different ports that nobody listens on at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tried = 0; ports.length < count; tried += 1) {

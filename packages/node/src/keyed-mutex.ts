@@ -1,10 +1,10 @@
-// Runs work for one key (a partition, a keyspace, a file) one after the other; different keys do
-// not wait for each other.
+// Serializes work per key (a partition, a keyspace, a file); different keys do not wait for each
+// other.
 
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Runs `work` when everything that was given for the same key before has ended. */
+  /** Runs `work` after all earlier work for the same key has ended. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const previous = this.#last.get(key) ?? Promise.resolve();
     const mine = previous.then(work, work);
@@ -17,12 +17,12 @@ export class KeyedMutex {
     }
   }
 
-  /** Nothing is under way for this key, and nothing waits. */
+  /** Whether no work for this key runs or waits. */
   isFree(key: string): boolean {
     return !this.#last.has(key);
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work runs. */
   async idle(): Promise<void> {
     while (this.#last.size > 0) await Promise.all(this.#last.values());
   }

@@ -1,12 +1,12 @@
-// A directory with its parents, where the system may refuse any of them.
+// Creates a directory with its parents, although the system may refuse any of them.
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '@ringwright/base/thrown';
 
 /**
- * As `mkdir` with `recursive`, which never ends where the system says of a directory below one that
- * is there that its parent is not (/proc/x). Nothing is synced. What is there already stays as it
- * is, a file too. Throws what mkdir does.
+ * Like `mkdir` with `recursive`, which never ends if the system reports ENOENT for a directory
+ * whose parent exists (/proc/x). Syncs nothing. Existing entries stay as they are, even a file.
+ * Throws what mkdir throws.
  */
 export async function makeDirectories(directory: string, mode = 0o777): Promise<void> {
   if (await isMade(directory, mode)) return;
@@ -16,7 +16,7 @@ export async function makeDirectories(directory: string, mode = 0o777): Promise<
   }
 }
 
-/** False when its parent is missing. */
+/** False when the parent is missing. */
 async function isMade(directory: string, mode: number): Promise<boolean> {
   try {
     await mkdir(directory, { mode });

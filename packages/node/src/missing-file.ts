@@ -1,4 +1,4 @@
-// Telling a file that is missing from one that cannot be read.
+// Distinguishes a missing file from one that cannot be read.
 import { stat } from 'node:fs/promises';
 import { codeOf } from '@ringwright/base/thrown';
 
@@ -6,7 +6,7 @@ export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(onlyMissing)) !== null;
 }
 
-/** For `.catch`: null when a file is missing; any other failure is thrown on. */
+/** For `.catch`: null when a file is missing; any other failure is rethrown. */
 export function onlyMissing(error: unknown): null {
   if (codeOf(error) === 'ENOENT') return null;
   throw error;

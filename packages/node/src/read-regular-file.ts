@@ -1,4 +1,4 @@
-// Reading a file that somebody names: a FIFO would hold the reader for ever, and a device such as
+// Reads a file that a user names: a FIFO would block the reader for ever, and a device such as
 // /dev/zero has no end.
 import { constants, createReadStream, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -7,32 +7,32 @@ import { textFileBytesMax } from '@ringwright/base/limits';
 import { messageOf } from '@ringwright/base/thrown';
 
 const CHUNK_BYTES = 256 * 1024;
-/** What a shell passes for `< FILE`, `… |` and `<(…)`: whoever typed it has opened it himself. */
+/** What a shell passes for `< FILE`, `… |` and `<(…)`: the user has opened it already. */
 const descriptorPath = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/self\/fd\/\d+)$/;
 
 /**
- * The whole file. Throws FILE_UNFIT, before memory is taken, when it is no regular file or has more
- * than `bytesMax` bytes; and Node's own error (ENOENT, EACCES) when it cannot be opened. Open
- * descriptors (/dev/stdin, /dev/fd/N) may be pipes too.
+ * Returns the whole file. Throws FILE_UNFIT, before memory is taken, if it is not a regular file or
+ * has more than `bytesMax` bytes; and Node's own error (ENOENT, EACCES) if it cannot be opened.
+ * Open descriptors (/dev/stdin, /dev/fd/N) may be pipes too.
  */
 export async function readRegularFile(path: string, bytesMax: number): Promise<Buffer> {
   if (descriptorPath.test(path)) return readBounded(createReadStream(path), path, bytesMax);
-  // Before it is opened, because opening some devices does something.
+  // Checked before opening, because opening some devices has effects.
   checkFile(path, await stat(path), bytesMax);
-  // The name may have become a FIFO since, and opening that waits for a writer.
+  // The name may lead to a FIFO by now, and opening that waits for a writer.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   checkFile(path, await file.stat(), bytesMax);
-  // It may grow meanwhile: one byte too many tells.
+  // The file may grow meanwhile: a byte beyond the limit shows that.
   const range = { end: bytesMax, highWaterMark: CHUNK_BYTES, autoClose: false };
   return await readBounded(file.createReadStream(range), path, bytesMax);
 }
 
-/** The same as text, in UTF-8, of up to what one text can hold. */
+/** The same as UTF-8 text, up to the longest string. */
 export async function readRegularText(path: string): Promise<string> {
   return (await readRegularFile(path, textFileBytesMax)).toString('utf8');
 }
 
-/** All bytes of a stream such as stdin, by this name in the message. Throws FILE_UNFIT. */
+/** Returns all bytes of a stream such as stdin; messages call it `name`. Throws FILE_UNFIT. */
 export async function readBounded(
   stream: AsyncIterable<Buffer>,
   name: string,
@@ -48,14 +48,14 @@ export async function readBounded(
   return Buffer.concat(chunks, length);
 }
 
-/** As readRegularFile; throws FILE_UNFIT too where others than its owner may read it. */
+/** Like readRegularFile; also throws FILE_UNFIT if others than its owner may read it. */
 export async function readPrivateFile(path: string, bytesMax: number): Promise<Buffer> {
   const { mode, uid } = await stat(path);
   requirePrivate(path, { mode, uid });
   return readRegularFile(path, bytesMax);
 }
 
-/** For `.catch`, where an option names the file: USAGE, or what is coded already. */
+/** For `.catch`, if an option names the file: throws USAGE, or the error itself if it is coded. */
 export function unreadable(what: string): (cause: unknown) => never {
   return (cause) => {
     if (cause instanceof CodedError) throw cause;
@@ -64,8 +64,8 @@ export function unreadable(what: string): (cause: unknown) => never {
 }
 
 /**
- * A file of root's may be readable by a group: that is how a machine gives a secret to a service.
- * Throws FILE_UNFIT.
+ * Throws FILE_UNFIT if others may read the file. Root's files may be readable by a group: that is
+ * how a machine hands a secret to a service.
  */
 export function requirePrivate(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): void {
   const isOpen = (mode & (uid === 0 ? 0o037 : 0o077)) !== 0;

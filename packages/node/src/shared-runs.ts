@@ -1,21 +1,21 @@
-// One kind of work by name (a directory, a server), one run at a time for each. All who ask while
-// one is under way share the run after it, which begins later than they asked.
+// Runs one kind of work per name (a directory, a server), one run at a time for each. All calls
+// during a run share the next run, which begins after them.
 
 export class SharedRuns {
   readonly #work: (name: string) => Promise<void>;
   readonly #cooldown: () => unknown;
   /** Runs that have not begun. */
   readonly #next = new Map<string, Promise<void>>();
-  /** The last run of each name, its cooldown included. */
+  /** The last run of each name, including its cooldown. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** `cooldown`: what it resolves to ends a run for those that follow it, also one that failed. */
+  /** `cooldown`: its promise delays the runs that follow, also after a failed run. */
   constructor(work: (name: string) => Promise<void>, cooldown: () => unknown = () => undefined) {
     this.#work = work;
     this.#cooldown = cooldown;
   }
 
-  /** Resolves after a run that began after this call. Rejects as `work`. */
+  /** Resolves after a run that began after this call. Rejects like `work`. */
   run(name: string): Promise<void> {
     const planned = this.#next.get(name);
     if (planned !== undefined) return planned;

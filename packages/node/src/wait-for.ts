@@ -1,4 +1,5 @@
-// Waits for a condition of the world, with a deadline; the failure tells what was seen last.
+// Waits for a condition outside this process, with a deadline; the failure shows the last value
+// seen.
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 15;
@@ -9,7 +10,7 @@ interface Wait<Answer> {
   readonly ask: () => Answer | Promise<Answer>;
   readonly until: (answer: Awaited<Answer>) => boolean;
   readonly deadlineMs?: number;
-  /** What to throw at the deadline. */
+  /** Makes the error to throw at the deadline. */
   readonly failure?: (sentence: string) => Error;
 }
 
@@ -17,7 +18,7 @@ function tooLong(sentence: string): Error {
   return new Error(sentence);
 }
 
-/** The first answer that is the one waited for. An `ask` that throws counts as not yet. */
+/** Resolves to the first answer that satisfies `until`. An `ask` that throws counts as not yet. */
 export async function waitFor<Answer>(
   what: string,
   { ask, until, deadlineMs = DEADLINE_MS, failure = tooLong }: Wait<Answer>,

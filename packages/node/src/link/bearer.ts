@@ -1,6 +1,6 @@
-// How a token is shown with a request. Pure.
+// The HTTP header that carries a token. Pure.
 
-/** As RFC 6750 has it. */
+/** As defined by RFC 6750. */
 export function bearer(token: string | null): Readonly<Record<string, string>> {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }

@@ -1,5 +1,5 @@
-// The certificate of a device: its own public key, signed with that key. Whoever connects compares
-// the key with the one it was told, so a name, an authority and an end say nothing here. Pure.
+// The certificate of a device: its public key, signed with that key. A connecting server compares
+// the key with the expected one, so name, authority and expiry mean nothing here. Pure.
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import type { TlsIdentity } from './prove-server.ts';
 
@@ -17,7 +17,7 @@ const ed25519 = element(SEQUENCE, element(OBJECT_ID, Buffer.of(0x2b, 0x65, 0x70)
 const commonName = element(OBJECT_ID, Buffer.of(0x55, 0x04, 0x03));
 const version3 = element(EXPLICIT_0, element(INTEGER, Buffer.of(2)));
 const serial = element(INTEGER, Buffer.of(1));
-/** RFC 5280 has 9999 for certificates that do not expire. */
+/** RFC 5280 uses 9999 for certificates that do not expire. */
 const validity = element(
   SEQUENCE,
   ...['19700101000000Z', '99991231235959Z'].map((time) =>
@@ -25,15 +25,15 @@ const validity = element(
   ),
 );
 
-/** What a device shows to others: a certificate that says nothing but its key. */
+/** The identity that a device shows to others: a certificate that contains only its key. */
 export function deviceIdentity(key: KeyObject): TlsIdentity {
   const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
   return { key: pem, cert: deviceCertificate(key) };
 }
 
 /**
- * X.509 version 3 in PEM, of an ed25519 private key. The same key gives the same bytes: they are
- * made anew at every start and stored nowhere.
+ * X.509 version 3 in PEM, for an ed25519 private key. The same key gives the same bytes: they are
+ * generated at every start and stored nowhere.
  */
 export function deviceCertificate(key: KeyObject): string {
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
@@ -50,7 +50,7 @@ function nameOf(text: string): Buffer {
   return element(SEQUENCE, element(SET, attribute));
 }
 
-/** One element of DER, of less than 64 KiB: tag, length, content. */
+/** One DER element of less than 64 KiB: tag, length, content. */
 function element(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

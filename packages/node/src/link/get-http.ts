@@ -1,10 +1,11 @@
-// One GET over HTTP, over TLS where the server has something to prove.
+// A single GET over HTTP, with TLS if the server has to prove its identity.
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
 import { notReached } from './not-reached.ts';
 import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
 
-// An import would look at all that it exports, and so load what programs that only ask do not need.
+// An import would evaluate all its exports, and load what programs that only send requests do not
+// need.
 const { request } = process.getBuiltinModule('node:http');
 
 export interface GotHttp {
@@ -14,15 +15,18 @@ export interface GotHttp {
 
 interface Asking {
   readonly proof: ServerProof | null;
-  /** Shown to the server; null or absent: nothing. */
+  /** Token shown to the server; null or absent: none. */
   readonly token?: string | null;
-  /** The same, to a server that has something to prove. */
+  /** Identity shown to a server that must prove its own; null or absent: none. */
   readonly identity?: TlsIdentity | null;
-  /** In all. */
+  /** Total time. */
   readonly timeoutMs: number;
 }
 
-/** Throws PEER_UNREACHABLE, PEER_FAILED for no HTTP, and PEER_UNPROVEN before anything was asked. */
+/**
+ * Throws PEER_UNREACHABLE, PEER_FAILED for an answer that is not HTTP, and PEER_UNPROVEN before
+ * anything is requested.
+ */
 export async function getHttp(
   address: string,
   path: string,

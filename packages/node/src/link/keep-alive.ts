@@ -1,10 +1,12 @@
-// Connections that vanished without a word: found by pings, on both ends.
+// Detects vanished connections by pings, at both ends.
 import type { WebSocket } from 'ws';
 
-/** Two pings without a word between them: the other end is gone after at most twice this. */
+/**
+ * If nothing arrives between two pings, the other end is gone: detected after at most twice this.
+ */
 export const pingIntervalMs = 5_000;
 
-/** Ends an open socket from which nothing has come since the last ping. */
+/** Terminates an open socket that has received nothing since the last ping. */
 export function keepAlive(socket: WebSocket): void {
   let alive = true;
   const heard = (): void => {
@@ -13,7 +15,7 @@ export function keepAlive(socket: WebSocket): void {
   socket.on('pong', heard);
   socket.on('message', heard);
   const pings = setInterval(() => {
-    // From a paused one nothing may come.
+    // A paused socket may receive nothing.
     if (!alive && !socket.isPaused) {
       socket.terminate();
       return;

@@ -1,5 +1,5 @@
-// One server as whoever calls it sees it: a connection made when it is needed, introduced, kept,
-// and made again with growing pauses.
+// A client's link to one server: a connection that is made on demand, greeted, kept, and made again
+// with growing pauses.
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import type { CallChannel, Caller } from '@ringwright/wire/call-channel';
@@ -19,20 +19,20 @@ import {
 import { type Answers, socketChannel } from './socket-channel.ts';
 
 export interface LinkPorts extends Answers {
-  /** A clock that never steps: the machine's may be set back by an hour. */
+  /** A clock that never steps; the machine's clock may be set back by an hour. */
   readonly monotonicMs: () => number;
-  /** Longest wait for a connection, before the greeting. */
+  /** Timeout of the connection itself, before the greeting. */
   readonly connectTimeoutMs: number;
-  /** Says hello on a fresh connection; nothing else is called before it resolves. */
+  /** Says hello on a new connection; nothing else is called before it resolves. */
   readonly greet: (address: string, caller: Caller) => Promise<void>;
   readonly onConnect?: (address: string) => void;
-  /** What the server has to prove; null, or without it: nothing, and without TLS. */
+  /** What the server must prove; null or absent: nothing, and no TLS. */
   readonly proofOf?: (address: string) => ServerProof | null;
-  /** What is shown to servers that prove who they are. */
+  /** Identity shown to servers that prove theirs. */
   readonly identity?: TlsIdentity | null;
-  /** The other end of a channel has proven a key. */
+  /** Called when the other end of a channel has proven a key. */
   readonly onProven?: (channel: CallChannel, key: string) => void;
-  /** What is shown to the server there; null or absent: nothing. */
+  /** Token shown to the server; null or absent: none. */
   readonly token?: (address: string) => string | null;
   /** Default: operator. */
   readonly reader?: HintReader;
@@ -43,9 +43,9 @@ export class Link implements Caller {
   readonly #ports: LinkPorts;
   #channel: Promise<CallChannel> | null = null;
   #socket: WebSocket | null = null;
-  /** Proven by the server on the present connection; null: it was asked for none. */
+  /** Key that the server proved on the present connection; null: none was required. */
   #key: string | null = null;
-  /** Replaced by others, with calls under way that may still be answered. */
+  /** Replaced connections, whose calls in flight may still be answered. */
   readonly #replaced = new Set<WebSocket>();
   #connected = false;
   #pauseMs = peerRetryMsMin;
@@ -57,7 +57,7 @@ export class Link implements Caller {
     this.#ports = ports;
   }
 
-  /** Whether there is a connection and its greeting is over. */
+  /** Whether there is a connection and its greeting has ended. */
   get connected(): boolean {
     return this.#connected;
   }
@@ -67,13 +67,13 @@ export class Link implements Caller {
     return this.#key;
   }
 
-  /** How long no attempt is made, since one has failed; 0 when the next call connects. */
+  /** How long no attempt is made after a failed one; 0 when the next call connects. */
   get pausedMs(): number {
     if (this.#channel !== null) return 0;
     return Math.max(0, this.#pauseEndsMs - this.#ports.monotonicMs());
   }
 
-  /** Calls the server, connecting first if need be. Throws what `connect` and the call throw. */
+  /** Calls the server, connecting first if needed. Throws what `connect` and the call throw. */
   async call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     request: z.infer<Request>,
@@ -84,9 +84,9 @@ export class Link implements Caller {
   }
 
   /**
-   * The open channel. Rejects with PEER_UNREACHABLE, at once during the pause after a failed
-   * attempt, with PEER_FAILED where another program answers, and with what `greet` throws: then
-   * nothing else has been sent.
+   * Returns the open channel. Rejects with PEER_UNREACHABLE, at once during the pause after a
+   * failed attempt, with PEER_FAILED if another program answers, and with what `greet` throws: in
+   * that case nothing else was sent.
    */
   connect(): Promise<CallChannel> {
     if (this.#channel !== null) return this.#channel;
@@ -94,29 +94,30 @@ export class Link implements Caller {
       return Promise.reject(this.#unreachable('cannot be reached'));
     const opening = this.#open();
     this.#channel = opening;
-    // What fails before a socket is there has nobody else to forget it.
+    // Nobody else resets the channel if the failure comes before there is a socket.
     opening.catch(() => {
       if (this.#channel === opening) this.#channel = null;
     });
     return opening;
   }
 
-  /** Calls under way are rejected, and later ones too. */
+  /** Rejects calls in flight, and later ones too. */
   close(): void {
     this.#closed = true;
     this.#socket?.terminate();
     for (const socket of this.#replaced) socket.terminate();
   }
 
-  /** The next call connects, whatever has failed before: the server there was heard of. */
+  /**
+   * Makes the next call connect, whatever has failed before: the server has shown signs of life.
+   */
   endPause(): void {
     this.#pauseEndsMs = 0;
   }
 
   /**
-   * The next call makes a new connection, at once, at which the server proves what is asked of it
-   * by then.
-   * Calls under way on the present one have `graceMs` to be answered.
+   * Makes the next call open a new connection, where the server proves what is required by then.
+   * Calls in flight on the present connection have `graceMs` to be answered.
    */
   renew(graceMs: number): void {
     const socket = this.#socket;
@@ -193,7 +194,7 @@ export class Link implements Caller {
     }
   }
 
-  /** The next call connects again, but not before a pause that doubles with every failure. */
+  /** Makes the next call connect again, after a pause that doubles with every failure. */
   #forget(): void {
     this.#channel = null;
     this.#socket = null;
@@ -208,8 +209,9 @@ export class Link implements Caller {
 }
 
 /**
- * Where the wire of a server is, of an address IP:PORT, [IPV6]:PORT or NAME:PORT. Throws
- * PEER_UNREACHABLE: a ring that was imported may name servers that no URL can: [fe80::1%eth0].
+ * The wire URL of a server with the address IP:PORT, [IPV6]:PORT or NAME:PORT. Throws
+ * PEER_UNREACHABLE for an address that no URL can express, which an imported ring may have:
+ * [fe80::1%eth0].
  */
 export function socketUrl(address: string): string {
   const url = `ws://${address}/v1/wire`;

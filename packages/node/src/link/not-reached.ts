@@ -1,11 +1,13 @@
-// Why there is no connection to a server, in words for whoever wanted one.
+// Explains why there is no connection to a server, for the caller.
 import { CodedError } from '@ringwright/base/coded-error';
 
 interface Cause extends Error {
   readonly code?: string;
 }
 
-/** Who reads the hints: somebody who types commands, or who writes a program with connect(). */
+/**
+ * The reader of the hints: a person who types commands, or one who writes a program with connect().
+ */
 export type HintReader = 'operator' | 'programmer';
 
 const hints: Readonly<Record<HintReader, { readonly cut: string; readonly other: string }>> = {
@@ -21,7 +23,7 @@ const hints: Readonly<Record<HintReader, { readonly cut: string; readonly other:
   },
 };
 
-/** A server with --tls ends connections without it, and says nothing. */
+/** A server with --tls closes connections without TLS silently. */
 export function notReached(
   address: string,
   cause: Cause,
@@ -40,7 +42,10 @@ export function notReached(
   });
 }
 
-/** In the place of the WebSocket that was asked for. A ring-server that is full says 503. */
+/**
+ * The error for a response in place of the requested WebSocket. A ring-server that is full answers
+ * 503.
+ */
 export function notUpgraded(address: string, status: number, reader?: HintReader): CodedError {
   if (status !== 503) return otherProgram(address, { answer: `HTTP ${status}`, reader });
   const message = `${address} takes no more connections (HTTP 503)`;
@@ -54,7 +59,7 @@ export function otherProgram(
     reader = 'operator',
     cause,
   }: {
-    /** What it gave that no ring-server gives, such as `HTTP 404`. */
+    /** The answer that no ring-server gives, such as `HTTP 404`. */
     readonly answer: string;
     readonly reader?: HintReader | undefined;
     readonly cause?: Error;

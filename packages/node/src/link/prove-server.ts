@@ -1,4 +1,4 @@
-// A TLS connection on which a server has proven who it is before anything is said to it.
+// A TLS connection on which the server proves its identity before any request is sent.
 import type { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -7,15 +7,15 @@ import { sha256 } from '@ringwright/base/sha256';
 import { shortened } from '@ringwright/base/shortened';
 
 /**
- * What a server has to prove. `device`: one of these keys, with the certificate that it makes
- * itself. `key`: one of these, with whatever certificate it shows. `authority`: that one of these
- * certificates (PEM) vouches for its address. Keys are ids: SHA-256 (hex) of SPKI bytes.
+ * What a server must prove. `device`: one of these keys, with its self-made certificate. `key`: one
+ * of these keys, with any certificate. `authority`: a certificate for its address, issued by one of
+ * these authorities (PEM). Keys are ids: SHA-256 (hex) of SPKI bytes.
  */
 export type ServerProof =
   | { readonly by: 'device' | 'key'; readonly keys: ReadonlySet<string> }
   | { readonly by: 'authority'; readonly ca: string };
 
-/** A key and its certificates, PEM: who shows it proves to be the owner. */
+/** A private key and its certificates, PEM: whoever shows them proves to be their owner. */
 export interface TlsIdentity {
   readonly key: string;
   readonly cert: string;
@@ -27,17 +27,19 @@ export interface ProvenServer {
   readonly key: string;
 }
 
-/** Asked for by name, so that one port can show a device's certificate or that for clients. */
+/**
+ * The TLS server name that selects a device's certificate, on a port that has one for clients too.
+ */
 export const deviceServerName = 'device.ringwright.invalid';
 
 interface Attempt {
   readonly proof: ServerProof;
-  /** What is shown to the server; null: nothing. */
+  /** Identity shown to the server; null: none. */
   readonly identity: TlsIdentity | null;
   readonly timeoutMs: number;
 }
 
-/** Throws PEER_UNREACHABLE, and PEER_UNPROVEN when the server is not who it should be. */
+/** Throws PEER_UNREACHABLE, and PEER_UNPROVEN when the server proves another identity. */
 export async function proveServer(address: string, attempt: Attempt): Promise<ProvenServer> {
   const socket = await handshake(address, attempt);
   const { proof } = attempt;
@@ -52,20 +54,20 @@ export async function proveServer(address: string, attempt: Attempt): Promise<Pr
 }
 
 /**
- * The public key of the device that answers at an address, as SPKI bytes in base64. Whoever asks
- * has nothing to compare it with yet. Throws PEER_UNREACHABLE.
+ * Returns the public key of the device at an address, as SPKI bytes in base64. The caller has
+ * nothing to compare it with yet. Throws PEER_UNREACHABLE.
  */
 export async function askDeviceKey(address: string, timeoutMs: number): Promise<string> {
   const proof: ServerProof = { by: 'device', keys: new Set() };
   const socket = await handshake(address, { proof, identity: null, timeoutMs });
   const certificate = socket.getPeerX509Certificate();
-  // The end of the handshake leaves first: the server would wait for it.
+  // The end of the handshake must leave first: the server would wait for it.
   socket.end(() => socket.destroy());
   if (certificate === undefined) throw unproven(address, proof.keys, 'none');
   return spkiOf(certificate).toString('base64');
 }
 
-/** The id of a key as people type it, with or without colons. Throws USAGE. */
+/** Parses a key id as people type it, with or without colons. Throws USAGE. */
 export function keyFingerprint(text: string): string {
   const plain = text.replaceAll(':', '').toLowerCase();
   if (/^[0-9a-f]{64}$/.test(plain)) return plain;
@@ -81,12 +83,12 @@ function spkiOf({ publicKey }: X509Certificate): Buffer {
   return publicKey.export({ format: 'der', type: 'spki' });
 }
 
-/** Resolves when the connection is encrypted: the proof is still to be looked at. */
+/** Resolves when the connection is encrypted; the caller checks the proof. */
 function handshake(address: string, { proof, identity, timeoutMs }: Attempt): Promise<TLSSocket> {
   const { ip: host, port } = splitAddress(address);
   return new Promise((resolve, reject) => {
     const socket = connect({
-      // Node would end the connection without a word of what it was shown.
+      // Otherwise Node would end the connection without telling what certificate it saw.
       ...{ host, port, minVersion: 'TLSv1.3', rejectUnauthorized: false },
       ...(proof.by === 'authority' && { ca: proof.ca }),
       ...(proof.by === 'device' && { servername: deviceServerName }),
@@ -116,7 +118,7 @@ function refusalOf(address: string, cause: Error & { readonly code?: string }): 
   return new CodedError('PEER_UNREACHABLE', text, { details: { address }, cause });
 }
 
-/** By Node's code; any other one is about the authority. */
+/** By Node's code; all other codes concern the authority. */
 const whyNot: ReadonlyMap<string, string> = new Map([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'it is for other addresses'],
   ['CERT_HAS_EXPIRED', 'it has ended'],
@@ -137,7 +139,7 @@ function notVouchedFor(
   });
 }
 
-/** What a person compares: for whom, by whom, until when, and the key. */
+/** What a person compares: subject, issuer, expiry, and the key. */
 function certificateText(certificate: X509Certificate): string {
   const { subjectAltName = 'nothing', issuer, validTo } = certificate;
   const by = issuer.replaceAll('\n', ', ') || 'nobody named';

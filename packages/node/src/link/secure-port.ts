@@ -1,4 +1,4 @@
-// One port for TLS and plain connections: the first byte of a connection says which it is.
+// One port for TLS and plain connections: the first byte of a connection tells which it is.
 import { constants } from 'node:crypto';
 import type { Server, Socket } from 'node:net';
 import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
@@ -9,38 +9,38 @@ import {
 } from '@ringwright/base/limits-rings';
 import { deviceServerName, type TlsIdentity } from './prove-server.ts';
 
-/** Of a record that begins a handshake; no request of HTTP, and none of Redis, begins so. */
+/** First byte of a TLS handshake record; no HTTP or Redis request begins so. */
 const HANDSHAKE = 22;
 
-/** Tickets would let a caller come back without showing its key again. */
+/** Session tickets would let a client reconnect without proving its key again. */
 const settings = { minVersion: 'TLSv1.3', secureOptions: constants.SSL_OP_NO_TICKET } as const;
 
 export interface SecurePortOptions {
-  /** Shown to whoever asks for the device by name. */
+  /** Shown to clients that ask for the device by its server name. */
   readonly device: TlsIdentity;
   /** Shown to all others, until `show` replaces it. */
   readonly identity: TlsIdentity;
   /** Whether connections without TLS are served too. */
   readonly servesPlain: boolean;
-  /** Told of those that are not served, with the reason. */
+  /** Called for each connection that is not served, with the reason. */
   readonly onRefused: (from: string, reason: string) => void;
 }
 
 export interface SecurePort {
-  /** From the next connection on. Throws when key and certificate do not belong together. */
+  /** Takes effect with the next connection. Throws if key and certificate do not match. */
   show(identity: TlsIdentity): void;
-  /** Ends all connections, those included that did not come as far as being served. */
+  /** Closes all connections, including those not served yet. */
   close(): void;
 }
 
 /**
- * Puts TLS before a server that does not listen yet: what arrives encrypted is served by its own
- * listeners, as what arrives plain. Callers may show a certificate, which is not judged here.
+ * Adds TLS to a server that does not listen yet: its own listeners serve encrypted connections like
+ * plain ones. Clients may show a certificate, which is not judged here.
  */
 export function securePort(server: Server, options: SecurePortOptions): SecurePort {
   const device = createSecureContext({ ...settings, ...options.device });
   const sockets = new Set<Socket>();
-  /** Those that no listener has seen yet, oldest first, by the address they come from. */
+  /** Connections that no listener has seen yet, oldest first, by their remote address and port. */
   const unheard = new Map<string, Socket>();
   const serve = server.listeners('connection');
   const refuse = (socket: Socket, reason: string): void => {
@@ -91,7 +91,7 @@ export function securePort(server: Server, options: SecurePortOptions): SecurePo
   };
 }
 
-/** The same for a socket and for the TLS over it. */
+/** The same key for a socket and for the TLS connection over it. */
 function callerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }
@@ -101,7 +101,7 @@ interface FirstByte {
   readonly onNone: (reason: string) => void;
 }
 
-/** What was read stays in the socket. A caller that says nothing may only wait so long. */
+/** Reads the first byte and puts it back. A silent connection may wait only so long. */
 function firstByteOf(socket: Socket, { onByte, onNone }: FirstByte): void {
   const onError = (error: Error): void => onNone(error.message);
   const onEnd = (): void => void socket.destroy();
@@ -112,7 +112,7 @@ function firstByteOf(socket: Socket, { onByte, onNone }: FirstByte): void {
   const look = (): void => {
     const bytes: Buffer | null = socket.read();
     if (bytes === null) {
-      // Nothing is there yet, or the end.
+      // Either nothing has arrived yet, or the stream has ended.
       if (!socket.readableEnded && !socket.destroyed) socket.once('readable', look);
       return;
     }

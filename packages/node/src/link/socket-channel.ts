@@ -8,18 +8,21 @@ import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
 
 const NO_FRAME: Closing = { code: 1007, reason: 'no binary message' };
-/** Of the range for programs. Whatever was not answered before was not run, and never will be. */
+/**
+ * A close code of the range for applications. Calls not answered by then were not run, and never
+ * will be.
+ */
 const leaving = { code: 4001, reason: 'this server ends' } as const;
 
 export interface Answers {
   readonly handlers: ReadonlyMap<string, CallHandler>;
-  /** Shared with other connections; the connection has one of its own without it. */
+  /** Shared with other connections; without it the connection gets its own. */
   readonly budget?: AnswerBudget;
-  /** Told the bytes of each long message that came. */
+  /** Called with the bytes of each long message received. */
   readonly onLongMessage?: (bytes: number) => void;
   /**
-   * Given what ends the connection in order: no call is taken any more, those under way are
-   * answered, and then it is closed.
+   * Receives a function that ends the connection gracefully: new calls are ignored, calls in flight
+   * are answered, and then the connection is closed.
    */
   readonly onLeaver?: (leave: () => void) => void;
 }
@@ -34,7 +37,7 @@ export function socketChannel(
   let [underWay, isLeaving, isDeaf] = [0, false, false];
   const closeOnceIdle = (): void => {
     if (!isLeaving || underWay > 0) return;
-    // After the answers, which leave at the end of this turn.
+    // After the answers, which are sent at the end of this turn.
     setImmediate(() => socket.close(leaving.code, leaving.reason));
   };
   onLeaver?.(() => {
@@ -63,7 +66,7 @@ export function socketChannel(
     handlers,
   );
   socket.on('message', (data, isBinary) => {
-    // Refused before, or leaving: nothing more is taken from it.
+    // After a refusal or while leaving, further messages are ignored.
     isDeaf ||= isLeaving || socket.readyState !== socket.OPEN;
     if (isDeaf) return;
     const closing = isBinary && Buffer.isBuffer(data) ? channel.receive(data) : NO_FRAME;
@@ -73,17 +76,19 @@ export function socketChannel(
   socket.on('close', (code, reason) => {
     const why = reason.length > 0 ? `: ${code} ${reason.toString()}` : '';
     const message = `the connection to ${peer} is closed${why}`;
-    // Where this end was closing too, answers to calls that did run may have been passed over.
+    // If this end was closing too, answers to calls that did run may have been ignored.
     const isLeft = code === leaving.code && !isLeaving && !isDeaf;
     const details = isLeft ? { outcome: 'rejected' } : {};
     channel.close(new CodedError('PEER_UNREACHABLE', message, { details }));
   });
-  // A 'close' always follows an 'error'; the reason reaches the callers from there.
+  // A 'close' always follows an 'error', and tells the callers the reason.
   socket.on('error', () => undefined);
   return channel;
 }
 
-/** An end that does not read would never get the frame that says goodbye. */
+/**
+ * Closes with a reason, unless the other end does not read: it would never receive the close frame.
+ */
 function refuse(socket: WebSocket, { code, reason }: Closing): void {
   if (socket.bufferedAmount > unreadBytesMax) socket.terminate();
   else socket.close(code, reason);

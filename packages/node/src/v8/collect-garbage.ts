@@ -1,16 +1,19 @@
-// Collects garbage when we know better than V8 that it pays.
+// Triggers garbage collection where this program knows better than V8 that it pays off.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 let collect: ((type: 'minor' | 'major') => void) | null = null;
 
-/** The youngest, in a millisecond; or all, in some 30 ms for each 50 MB that are in use. */
+/** minor: the young generation, in a millisecond. major: everything, ~30 ms per 50 MB in use. */
 export function collectGarbage(type: 'minor' | 'major'): void {
   collect ??= collector();
   collect(type);
 }
 
-/** To be called with how much has come of what makes garbage: the youngest goes once in `most`. */
+/**
+ * Returns a function to be called with each amount of garbage made: one minor collection per
+ * `most`.
+ */
 export function collectEach(most: number): (came: number) => void {
   let since = 0;
   return (came) => {
@@ -21,12 +24,12 @@ export function collectEach(most: number): (came: number) => void {
   };
 }
 
-/** Nothing is collected on request from now on: `ring-server --plain-v8`. */
+/** Disables collection on request from now on: `ring-server --plain-v8`. */
 export function leaveGarbage(): void {
   collect = () => undefined;
 }
 
-/** Only what runs in a new context sees the function that the flag gives. */
+/** Only code in a new context sees the function that the flag provides. */
 function collector(): (type: 'minor' | 'major') => void {
   setFlagsFromString('--expose-gc');
   const collectNow = runInNewContext('gc') as NodeJS.GCFunction;

@@ -1,4 +1,4 @@
-// How V8 keeps the memory of a server: all that is changed of it, and the one switch.
+// All changes to V8's memory management in a server, and the one switch for them.
 import {
   constants,
   type PerformanceEntry,
@@ -10,7 +10,10 @@ import { collectGarbage } from './collect-garbage.ts';
 
 export type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
-/** For a server, before it starts; without it, and with `leaveGarbage`, V8 is as Node has it. */
+/**
+ * Called by a server before it starts; without it, and with `leaveGarbage`, V8 runs as Node
+ * configures it.
+ */
 export function tuneV8(): void {
   disablePretenuring();
   growWhenHindered();
@@ -18,28 +21,29 @@ export function tuneV8(): void {
 }
 
 /**
- * A burst of requests in flight teaches V8 that what they allocate lives long, and from then on it
- * makes that in the old generation, for good and for every request: a third of the processor went
- * into collecting it. In some processes it never came to that, and they were as much faster.
+ * A burst of requests in flight teaches V8 that their allocations live long. From then on it
+ * allocates them in the old generation, for good and for every request: collecting them took a
+ * third of the CPU. Processes where that never happened were faster by as much.
  */
 function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
-/** `collectingMs`: in a tick, from which on collecting the youngest garbage hinders a server. */
+/** `collectingMs`: minor collections of this long per tick slow a server down. */
 const growth = { tickMs: 1_000, collectingMs: 80, newSpaceBytesMax: 16 * 1024 * 1024 };
 
 /**
- * In a burst the young generation grows to 128 MB. That saves a tenth of the processor where many
- * requests are in flight, which are copied with each collection, and nothing elsewhere. So beyond
- * `newSpaceBytesMax` it doubles only where it hinders, and once in a tick. Returns what ends it.
+ * In a burst the young generation grows to 128 MB. That saves a tenth of the CPU where many
+ * requests are in flight, which each collection copies, and nothing elsewhere. So beyond
+ * `newSpaceBytesMax` it doubles only when collections take too long, once per tick. Returns a
+ * function that ends this.
  */
 export function growWhenHindered({ tickMs, collectingMs, newSpaceBytesMax } = growth): () => void {
   let collectedMs = 0;
-  /** A size below which it may grow. */
+  /** The young generation may grow while it is below this size. */
   let limit = newSpaceBytesMax;
   const observer = new PerformanceObserver((list) => {
-    // Of entries of this type Node says more than their type does.
+    // For this entry type Node reports more than its types declare.
     for (const { detail, duration } of list.getEntries() as GcEntry[]) {
       if (detail.kind === constants.NODE_PERFORMANCE_GC_MINOR) collectedMs += duration;
     }
@@ -64,17 +68,17 @@ function allowGrowth(isAllowed: boolean): void {
   setFlagsFromString(`--semi-space-growth-factor=${isAllowed ? 2 : 1}`);
 }
 
-/** `usedShare`: of the event loop's time, below which a server is at rest. */
+/** `usedShare`: a server whose event loop is busy for less than this share is idle. */
 const usual = { tickMs: 10_000, usedShare: 0.05, newSpaceBytesMax: 16 * 1024 * 1024 };
 
 /**
- * Under load the young generation grows to 128 MB. V8 gives memory back some time after it has
- * collected everything, without stopping anybody for it; but who is at rest makes no garbage, so
- * nothing is collected and all is kept. There may be a server for each of sixty disks.
+ * Under load the young generation grows to 128 MB. V8 returns memory some time after a full
+ * collection, without stopping the process. But an idle server makes no garbage, so nothing is
+ * collected and everything is kept. There may be a server for each of sixty disks.
  */
 export function giveBackAtRest({ tickMs, usedShare, newSpaceBytesMax } = usual): NodeJS.Timeout {
   let before = performance.eventLoopUtilization();
-  /** What was there when everything was last collected: if it still is, that was no use. */
+  /** Size at the last full collection: if it has not changed, that collection freed nothing. */
   let kept = 0;
   return setInterval(() => {
     const { utilization } = performance.eventLoopUtilization(before);
@@ -86,7 +90,7 @@ export function giveBackAtRest({ tickMs, usedShare, newSpaceBytesMax } = usual):
   }, tickMs).unref();
 }
 
-/** What the young generation has been given, used or not. */
+/** Size of the young generation, used or not. */
 export function newSpaceBytes(): number {
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
   return young?.space_size ?? 0;
