@@ -1,24 +1,27 @@
-// Keys and values as a caller gives them, checked before they travel. Pure.
+// Validates keys and values of the caller before they are sent. Pure.
 import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { wrongType } from './wrong-type.ts';
 
-/** Throws KEY_INVALID, and USAGE for what is neither text nor bytes: programs give anything. */
+/**
+ * Throws KEY_INVALID, and USAGE for what is neither a string nor bytes, which JavaScript programs
+ * may pass.
+ */
 export function keyBytes(key: string | Uint8Array): Uint8Array {
   const bytes = toBytes('key', key);
   checkKey(bytes);
   return bytes;
 }
 
-/** A bound of a scan: it may be empty, which no key is. Throws as keyBytes. */
+/** A bound of a scan: unlike a key, it may be empty. Throws like keyBytes. */
 export function boundBytes(bound: string | Uint8Array = ''): Uint8Array {
   const bytes = toBytes('bound', bound);
   if (bytes.length > 0) checkKey(bytes);
   return bytes;
 }
 
-/** Throws VALUE_TOO_LARGE, and USAGE as keyBytes. */
+/** Throws VALUE_TOO_LARGE, and USAGE like keyBytes. */
 export function valueBytes(value: string | Uint8Array): Uint8Array {
   const bytes = toBytes('value', value);
   if (bytes.length <= valueBytesMax) return bytes;
@@ -35,7 +38,7 @@ function toBytes(name: string, content: string | Uint8Array): Uint8Array {
     });
   }
   if (content.isWellFormed()) return Buffer.from(content);
-  // It has no UTF-8: two such texts would become the same bytes.
+  // It has no UTF-8 form: two such strings would become the same bytes.
   throw new CodedError('USAGE', `the ${name} is a string with half of a surrogate pair`, {
     hint: 'give bytes that are no text as a Uint8Array',
   });

@@ -1,5 +1,5 @@
-// Options as programs give them. One that is not known would be left out unseen, and a record with
-// `{ ttl: 5 }` stay for ever. Pure.
+// Validates options. An unknown option would be ignored silently, and a record with `{ ttl: 5 }`
+// would stay for ever. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
 import type { PutOptions, ReadOptions, WriteOptions } from './client.ts';
@@ -30,10 +30,10 @@ const pem: Kind = {
   fits: (content) => text.fits(content) || content instanceof Uint8Array,
 };
 const pair: Kind = { wanted: '{ key, cert }', fits: isObject };
-/** Its own check comes where it is used, with a code of its own. */
+/** Validated where it is used, with an error code of its own. */
 const anything: Kind = { wanted: 'anything', fits: () => true };
 
-/** Each option of an interface: the compiler misses none. */
+/** Every option of an interface: the compiler finds a missing one. */
 type KindsOf<Options> = Readonly<Record<keyof Options, Kind>>;
 
 const read: KindsOf<ReadOptions> = { consistency: anything };
@@ -58,7 +58,7 @@ const known = {
   connect: new Map(Object.entries(connect)),
 };
 
-/** Throws USAGE for an option that the call does not have, and for one of another type. */
+/** Throws USAGE for an option that the call does not have, and for a value of the wrong type. */
 export function checkOptions(call: keyof typeof known, options: object): void {
   if (!isObject(options)) {
     throw wrongType(`the last argument of ${call}()`, options, {
@@ -85,7 +85,7 @@ function namesOf(call: keyof typeof known): string {
   return `${call}() takes ${[...known[call].keys()].join(', ')}`;
 }
 
-/** Of a name that is not known, shown. */
+/** Characters of an unknown name that a message shows. */
 const NAME_CHARACTERS = 50;
 
 export function isTexts(content: unknown): content is string[] {

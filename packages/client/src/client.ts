@@ -1,4 +1,4 @@
-// The client: reads and writes of one keyspace, each sent straight to a server that holds the key.
+// The client: reads and writes one keyspace, sending each request to a server that holds the key.
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { clientHedgeMs, clientItemsAtOnce } from '@ringwright/base/limits';
@@ -20,26 +20,26 @@ import { Scan, type ScanOptions, scanSettings } from './scan.ts';
 import { smear } from './smear.ts';
 import { wrongType } from './wrong-type.ts';
 
-/** Text stands for its UTF-8 bytes. */
+/** A string stands for its UTF-8 bytes. */
 export type Bytes = string | Uint8Array;
 
 export interface ReadOptions {
-  /** Default: the client's, which is quorum unless connect() was told otherwise. */
+  /** Default: the client's level, which is quorum unless connect() sets another. */
   readonly consistency?: ConsistencyLevel;
 }
 
 export interface WriteOptions extends ReadOptions {
   /**
-   * True: when the answer to the write is lost, send it again with a new timestamp. Right where
-   * writing the same value twice does no harm, also when somebody else wrote in between. Default
-   * false: WRITE_UNKNOWN is thrown, and the caller decides.
+   * True: if the answer to a write is lost, send it again with a new stamp. Safe where writing the
+   * same value twice does no harm, even if somebody else wrote in between. Default false: throws
+   * WRITE_UNKNOWN, and the caller decides.
    */
   readonly repeatUnknown?: boolean;
   /**
-   * 'absent', 'present', or the stamp or ETag of a record: it is written only if the key has no
-   * value, has one, or holds that very record; else PRECONDITION_FAILED, with the present stamp in
-   * `details.stamp`. Nothing else is ever in force between that record and this one. A quorum
-   * decides it, with two round trips more than a plain write takes.
+   * 'absent', 'present', or the stamp or ETag of a record: writes only if the key has no value, has
+   * one, or holds that very record; else throws PRECONDITION_FAILED, with the present stamp in
+   * `details.stamp`. No other record is ever current between that record and the new one. A quorum
+   * decides, with two round trips more than a plain write.
    */
   readonly if?: string;
 }
@@ -47,13 +47,13 @@ export interface WriteOptions extends ReadOptions {
 export interface PutOptions extends WriteOptions {
   /** Milliseconds after which the record counts as deleted; default: never. */
   readonly ttlMs?: number;
-  /** In place of the client's: 0 sends this one at once. */
+  /** Replaces the client's value: 0 sends this put at once. */
   readonly smearMs?: number;
 }
 
 export interface ClientRecord {
   readonly value: Uint8Array;
-  /** `ms.counter.device`: who wrote it and when; equal stamps mean equal records. */
+  /** `ms.counter.device`: time and device of the write; equal stamps mean equal records. */
   readonly stamp: string;
   /** Unix ms at which it expires; null: never. */
   readonly expiresMs: number | null;
@@ -75,7 +75,7 @@ export interface ClientSettings {
   readonly smearMs: number;
 }
 
-/** Made by connect(); to be closed, best with `await using`. */
+/** Created by connect(). Must be closed, best with `await using`. */
 export class Client implements AsyncDisposable {
   readonly #follower: RingFollower;
   readonly #settings: ClientSettings;
@@ -88,13 +88,13 @@ export class Client implements AsyncDisposable {
     this.#session = settings.session;
   }
 
-  /** Version of the ring that requests are sent by; newer ones are learned from answers. */
+  /** Version of the ring that routes requests; answers tell the client about newer ones. */
   get ringVersion(): number {
     return this.#follower.ring.version;
   }
 
   /**
-   * What this client has seen, to go on elsewhere: give it to another connect(), or to HTTP as
+   * What this client has seen, to continue elsewhere: pass it to another connect(), or to HTTP as
    * `x-ringwright-session`. Null before anything was seen.
    */
   get session(): string | null {
@@ -102,9 +102,9 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The record of a key, or null. Never older than what this client has read or written before.
+   * Returns the record of a key, or null. Never older than what this client has read or written.
    * Throws NOT_ENOUGH_REPLICAS, SESSION_BEHIND, PEER_ codes, KEY_INVALID, CONSISTENCY_INVALID,
-   * CLIENT_CLOSED, and as every call USAGE for a key or an option of another form.
+   * CLIENT_CLOSED, and, like every call, USAGE for an invalid key or option.
    */
   async get(key: Bytes, options: ReadOptions = {}): Promise<ClientRecord | null> {
     this.#checkOpen();
@@ -120,11 +120,11 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Stores a value; durable at its consistency when it resolves, with the record's stamp. Throws
-   * SUPERSEDED when something newer is there, NOT_ENOUGH_REPLICAS (`details.outcome` says whether
-   * it may still appear), WRITE_UNKNOWN when the answer was lost, KEY_INVALID, VALUE_TOO_LARGE,
-   * VALUE_OUT_OF_RANGE, CONSISTENCY_INVALID, CLIENT_CLOSED; with a condition also
-   * PRECONDITION_FAILED, KEY_CONTENDED and KEY_OVERTAKEN.
+   * Stores a value. When it resolves, with the record's stamp, the value is durable at its
+   * consistency level. Throws SUPERSEDED when a newer record exists, NOT_ENOUGH_REPLICAS
+   * (`details.outcome` says whether the value may still appear), WRITE_UNKNOWN when the answer was
+   * lost, KEY_INVALID, VALUE_TOO_LARGE, VALUE_OUT_OF_RANGE, CONSISTENCY_INVALID, CLIENT_CLOSED;
+   * with a condition also PRECONDITION_FAILED, KEY_CONTENDED and KEY_OVERTAKEN.
    */
   async put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
     checkOptions('put', options);
@@ -134,13 +134,13 @@ export class Client implements AsyncDisposable {
     return this.#write(...stored, options);
   }
 
-  /** Removes a key, whether it is there or not; as `put`. */
+  /** Removes a key, whether it exists or not. Throws like `put`. */
   async delete(key: Bytes, options: WriteOptions = {}): Promise<string> {
     checkOptions('delete', options);
     return this.#write(keyBytes(key), null, options);
   }
 
-  /** Reads many keys, each for itself: there is an outcome for every key, in their order. */
+  /** Reads many keys independently. Returns an outcome for every key, in order. */
   async getMany(keys: Iterable<Bytes>, options: ReadOptions = {}): Promise<GetOutcome[]> {
     return inWaves(listOf('keys', keys), clientItemsAtOnce, async (key): Promise<GetOutcome> => {
       try {
@@ -151,7 +151,7 @@ export class Client implements AsyncDisposable {
     });
   }
 
-  /** Stores many values, each for itself: there is an outcome for every entry, in their order. */
+  /** Stores many values independently. Returns an outcome for every entry, in order. */
   async putMany(
     entries: Iterable<readonly [Bytes, Bytes]>,
     options: PutOptions = {},
@@ -168,9 +168,10 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * The records of the keyspace, or of a part of it, in order: see Scan. Pages are read ahead, from
-   * several servers. What was acknowledged at quorum before it began is in it. Throws KEY_INVALID,
-   * VALUE_OUT_OF_RANGE, CONSISTENCY_INVALID, CURSOR_INVALID, CLIENT_CLOSED; its steps as `get`.
+   * Iterates over the records of the keyspace, or of a part of it, in order: see Scan. Reads pages
+   * ahead from several servers. Includes everything acknowledged at quorum before it began. Throws
+   * KEY_INVALID, VALUE_OUT_OF_RANGE, CONSISTENCY_INVALID, CURSOR_INVALID, CLIENT_CLOSED; its steps
+   * throw like `get`.
    *
    *     for await (const { key, value } of client.scan({ prefix: 'user:' })) …
    */
@@ -183,7 +184,9 @@ export class Client implements AsyncDisposable {
     return new Scan(ports, { ...settings, keyspace, timeoutMs, consistency });
   }
 
-  /** Ends the connections. What is under way is rejected; a write may be stored all the same. */
+  /**
+   * Closes the connections. Requests in flight are rejected; a write may be stored all the same.
+   */
   close(): Promise<void> {
     this.#closed = true;
     this.#follower.close();
@@ -221,7 +224,7 @@ export class Client implements AsyncDisposable {
     return formatStamp(written.origin ?? written);
   }
 
-  /** Tries one server after the other as long as the write is certainly stored nowhere. */
+  /** Tries one server after another as long as the write is certainly stored nowhere. */
   async #send(
     request: RequestOf<typeof coordinatePut>,
     repeatUnknown: boolean,
@@ -246,7 +249,7 @@ export class Client implements AsyncDisposable {
         if (kind === 'unknown') lost ??= unknownWrite(error);
       }
     }
-    // Whatever others said: one of them may have stored it.
+    // Whatever the other servers said, one of them may have stored the write.
     throw lost ?? telling;
   }
 
@@ -255,7 +258,7 @@ export class Client implements AsyncDisposable {
   }
 }
 
-/** A string has items too, its letters: nobody means them. */
+/** Excludes strings, which are iterable too: nobody means their letters. */
 function listOf<Item>(name: string, items: Iterable<Item>): Item[] {
   if (typeof items === 'object' && items !== null && Symbol.iterator in items) return [...items];
   const hint = 'getMany takes keys, and putMany pairs of a key and a value';
@@ -267,7 +270,7 @@ function pairOf<Pair>(pair: Pair): Pair {
   throw wrongType('an entry', pair, { wanted: 'a list', hint: "write ['key', 'value']" });
 }
 
-/** A coordinator that answered has said what it knows; otherwise only the loss is known. */
+/** A coordinator that answered has reported what it knows; otherwise only the loss is known. */
 function unknownWrite(error: unknown): unknown {
   if (!(error instanceof CodedError) || error.details.outcome === 'unknown') return error;
   const message = `the write may be stored: ${error.message}`;

@@ -1,4 +1,4 @@
-// Conditions, levels and times as callers give them, checked before anything is sent. Pure.
+// Validates the caller's conditions, levels and times before anything is sent. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ttlMsMax } from '@ringwright/base/limits';
 import { parseStampOrTag } from '@ringwright/base/stamp';
@@ -21,7 +21,7 @@ export function conditionOf(text: string | undefined): Condition | null {
 
 const levels: readonly string[] = consistencyField.options;
 
-/** Programs in JavaScript give anything. Throws CONSISTENCY_INVALID. */
+/** JavaScript programs may pass anything. Throws CONSISTENCY_INVALID. */
 export function checkConsistency<Level extends ConsistencyLevel | undefined>(level: Level): Level {
   if (level === undefined || levels.includes(level)) return level;
   throw new CodedError('CONSISTENCY_INVALID', `'${String(level)}' is no consistency level`, {
@@ -29,7 +29,7 @@ export function checkConsistency<Level extends ConsistencyLevel | undefined>(lev
   });
 }
 
-/** Of timers: longer ones end at once. */
+/** Maximum of a timer: longer ones fire at once. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 /** Throws VALUE_OUT_OF_RANGE. */

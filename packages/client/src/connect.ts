@@ -1,4 +1,4 @@
-// Connecting to a cluster: any server is enough to learn the ring, and the ring names the others.
+// Connects to a cluster: any server can send the ring, which names the other servers.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clientCallTimeoutMs } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
@@ -14,50 +14,50 @@ import { RingFollower } from './ring-follower.ts';
 import { wrongType } from './wrong-type.ts';
 
 export interface ConnectOptions {
-  /** Name of the keyspace, which is the ring's. */
+  /** Name of the keyspace, which is also the name of its ring. */
   readonly keyspace: string;
-  /** Of requests that name none; default: quorum. */
+  /** Level of requests that name none; default: quorum. */
   readonly consistency?: ConsistencyLevel;
-  /** `client.session` of an earlier client: what that one saw, this one sees too. */
+  /** `client.session` of an earlier client: this client sees at least what that one saw. */
   readonly session?: string | null;
   /** Longest wait for one server's answer in ms; default: 15,000. */
   readonly timeoutMs?: number;
-  /** ID.SECRET that ring-builder access grant made; where servers ask for none it is not needed. */
+  /** ID.SECRET from `ring-builder access grant`; not needed where servers require none. */
   readonly token?: string;
   /** A key and its certificate (PEM) that grant roles, instead of a token. */
   readonly identity?: { readonly key: string; readonly cert: string };
   /**
-   * Certificates (PEM) of the authority that vouches for the servers: they are spoken to over TLS
-   * alone. Servers whose keys the ring names have to prove those.
+   * Certificates (PEM) of the authority that signed the servers' certificates; connections then use
+   * TLS only. Servers whose keys the ring names must prove those keys.
    */
   readonly ca?: string;
   /** SHA-256 of the public keys of `addresses`, in hex: for servers without an authority. */
   readonly fingerprint?: string | readonly string[];
-  /** Ids of the keys that a ring names for the devices at `addresses`: for who has that ring. */
+  /** Ids of the device keys that a ring names for `addresses`: for callers that have that ring. */
   readonly deviceKeys?: readonly string[];
-  /** Where this client is, such as r1z2 or r1: servers there are asked before others. */
+  /** Location of this client, such as r1z2 or r1: servers there are asked first. */
   readonly near?: string;
   /**
-   * Each put waits first for a random part of so many ms: where keys begin with the time, the first
-   * writes of a period do not all meet one partition at once. Default: 0.
+   * Each put first waits for a random part of this many ms. So if keys begin with the time, the
+   * first writes of a period do not all hit one partition at once. Default: 0.
    */
   readonly smearMs?: number;
 }
 
 /**
- * A client for one keyspace, ready to use:
+ * Creates a client for one keyspace, ready to use:
  *
  *     const servers = ['10.0.0.1:6200', '10.0.0.2:6200'];
  *     await using client = await connect(servers, { keyspace: 'notes' });
  *     await client.put('shopping', 'milk');
  *     const record = await client.get('shopping');
  *
- * `addresses` are servers to ask first, in this order: `localhost`, `10.0.0.1:6201`, `[::1]:6200`;
- * without a port it is 6200. Throws USAGE for an empty list, and for what is no address, no token
- * and no option, CONSISTENCY_INVALID, VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID,
- * PEER_UNREACHABLE when none answers, PEER_FAILED when it is no ring-server that does,
- * PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those that answer do
- * not have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
+ * `addresses` are the servers to ask first, in this order: `localhost`, `10.0.0.1:6201`,
+ * `[::1]:6200`; the default port is 6200. Throws USAGE for an empty list and for an invalid
+ * address, token or option, CONSISTENCY_INVALID, VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID,
+ * PEER_UNREACHABLE when no server answers, PEER_FAILED when another program answers, PEER_UNPROVEN
+ * when a server proves another key or certificate, RING_UNKNOWN when the answering servers do not
+ * have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
  */
 export async function connect(
   addresses: readonly string[],
@@ -68,7 +68,7 @@ export async function connect(
   const consistency = checkConsistency(options.consistency ?? 'quorum');
   const timeoutMs = checkTimeout(options.timeoutMs ?? clientCallTimeoutMs);
   const { smearMs = 0 } = options;
-  // The check would take what is missing for a word.
+  // Without the default, the check would take undefined for a word.
   const keyspace = checkKeyspaceName(options.keyspace ?? '');
   const seen = options.session ?? null;
   const session = seen === null ? null : parseSessionToken(seen);
@@ -98,7 +98,9 @@ function seedsOf(addresses: readonly string[]): string[] {
   throw wrongType('the list of addresses', addresses, { wanted: 'a list of strings', hint });
 }
 
-/** A file that has it ends with a line feed. Of no other form it could not be sent. */
+/**
+ * A token read from a file ends with a line feed. Other characters could not be sent in a header.
+ */
 function tokenOf({ token }: ConnectOptions): string | null {
   if (token === undefined) return null;
   const word = token.trim();

@@ -1,21 +1,23 @@
-// What the failure of one attempt means for the next. Pure.
+// Decides what the failure of one attempt means for the next. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 
 /**
- * `elsewhere`: another server may do it, and nothing was done here. `unknown`: the write may be
- * stored. `final`: every server would say the same.
+ * `elsewhere`: another server may succeed, and nothing was done here. `unknown`: the write may be
+ * stored. `final`: every server would answer the same.
  */
 type FailureKind = 'elsewhere' | 'unknown' | 'final';
 
-/** Reads change nothing: whatever may differ later, or at another server, is worth asking it. */
+/**
+ * Reads change nothing: if the answer may differ later, or at another server, it is worth asking.
+ */
 export function readFailure(error: unknown): FailureKind {
   return error instanceof CodedError && error.retry !== 'never' ? 'elsewhere' : 'final';
 }
 
 /**
  * A coordinator that has begun a write says in `details.outcome` whether the record is stored
- * nowhere: then another one may be asked, whatever its code is.
+ * nowhere. Then another server may be asked, whatever the error's code.
  */
 export function writeFailure(error: unknown): FailureKind {
   if (!(error instanceof CodedError)) return 'final';
@@ -25,8 +27,8 @@ export function writeFailure(error: unknown): FailureKind {
 }
 
 /**
- * Of the failures of one request at several servers the one to tell. `before`: null at the first.
- * What a server said counts for more than a connection that broke. That a server lacks the ring, as
+ * Of one request's failures at several servers, returns the one to report. `before`: null at the
+ * first. A server's answer counts more than a broken connection. A server that lacks the ring, as
  * one does whose disk was replaced, says nothing about the others.
  */
 export function tellingFailure(before: unknown, next: unknown): unknown {

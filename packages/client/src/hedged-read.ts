@@ -1,5 +1,4 @@
-// One read at several servers: the next is asked when one fails or takes long. The first answer is
-// taken, whoever gives it.
+// One read at several servers: the next is asked when one fails or is slow. The first answer wins.
 import { tellingFailure } from './failure-kind.ts';
 
 interface Read<Answer> {
@@ -13,8 +12,8 @@ interface Read<Answer> {
 }
 
 /**
- * Rejects when no server is left, rather with what a server said than with a connection that broke.
- * Rejects at once with a failure that another server would repeat.
+ * Rejects when no server is left, preferably with a server's answer rather than a broken
+ * connection. Rejects at once with a failure that every other server would repeat.
  */
 export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
   const { addresses, ask, hedgeMs, onSlow, mayHelp } = read;

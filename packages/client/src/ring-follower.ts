@@ -1,4 +1,5 @@
-// The servers of a keyspace and its ring, which newer answers make this client fetch again.
+// The servers of a keyspace and its ring; the client fetches a newer ring when an answer mentions
+// it.
 import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -20,25 +21,26 @@ interface FollowerSettings {
   readonly keyspace: string;
   readonly timeoutMs: number;
   readonly token: string | null;
-  /** What servers have to prove whose keys no ring names; null: nothing, without TLS. */
+  /** Shown to servers that prove their identity. */
   readonly identity: TlsIdentity | null;
+  /** What servers must prove whose keys no ring names; null: nothing, and no TLS. */
   readonly proof: ServerProof | null;
-  /** Where the client is; null: every server is as near. */
+  /** Location of the client; null: all servers are equally near. */
   readonly near: Place | null;
 }
 
 const monotonicMs = (): number => performance.now();
 
-/** A client answers nothing: servers call other servers. */
+/** A client answers no calls: servers call only other servers. */
 const NO_HANDLERS = new Map<string, never>();
 
 export class RingFollower {
   readonly #settings: FollowerSettings;
-  /** Given to connect(): asked last, and never forgotten. */
+  /** Servers passed to connect(): asked last, and never dropped. */
   readonly #seeds: readonly string[];
   readonly #links = new Map<string, Link>();
   readonly #retired = new Set<Link>();
-  /** Servers that kept a caller waiting: until when others are asked first. */
+  /** Servers that kept a caller waiting: the time until which others are asked first. */
   readonly #avoidUntilMs = new Map<string, number>();
   #ring: KnownRing | null = null;
   #fetching = false;
@@ -62,18 +64,18 @@ export class RingFollower {
     });
   }
 
-  /** An open channel to a server. Rejects before anything has been sent. */
+  /** Returns an open channel to a server. Rejects before anything has been sent. */
   open(address: string): Promise<CallChannel> {
     const link = this.#links.get(address) ?? this.#linkTo(address);
     return link.connect();
   }
 
-  /** To be told of a server that kept a caller waiting. */
+  /** Called about a server that kept a caller waiting. */
   avoid(address: string): void {
     this.#avoidUntilMs.set(address, monotonicMs() + clientAvoidMs);
   }
 
-  /** Learns the ring from a server; throws what the server or the connection says. */
+  /** Fetches the ring from a server. Throws the server's or the connection's errors. */
   async learn(channel: CallChannel): Promise<void> {
     const { keyspace, near } = this.#settings;
     const ring = knownRing(await fetchRing(channel, keyspace), near);
@@ -82,7 +84,8 @@ export class RingFollower {
     const wanted = new Set([...ring.addresses, ...this.#seeds]);
     for (const [address, link] of this.#links) {
       const keys = ring.keysAt(address);
-      // It proved what connect() was given, or nothing: from now on it proves what the ring names.
+      // The server proved what connect() was given, or nothing; from now on it must prove the
+      // ring's key.
       if (keys !== undefined && !keys.has(link.key ?? '')) link.renew(this.#settings.timeoutMs);
       if (wanted.has(address)) continue;
       this.#links.delete(address);
@@ -91,12 +94,12 @@ export class RingFollower {
     }
   }
 
-  /** An answer came from a server with this ring version: a newer ring is fetched from it. */
+  /** Called for each answer with the server's ring version: fetches the ring if it is newer. */
   heard(version: number, channel: CallChannel): void {
     if (version <= this.ring.version || this.#fetching) return;
     this.#fetching = true;
     this.learn(channel)
-      // The old ring still works: any server coordinates. The next answer tries again.
+      // The old ring still works, since any server coordinates. The next answer tries again.
       .catch(() => undefined)
       .finally(() => {
         this.#fetching = false;
@@ -123,19 +126,19 @@ export class RingFollower {
     return link;
   }
 
-  /** The keys that the ring names count for more than what connect() was given. */
+  /** Keys that the ring names take precedence over the proof passed to connect(). */
   #proofOf(address: string): ServerProof | null {
     const keys = this.#ring?.keysAt(address);
     return keys === undefined ? this.#settings.proof : { by: 'device', keys };
   }
 
-  /** False while it was slow or away a moment ago. */
+  /** False if the server was slow or unreachable a moment ago. */
   #isWell(address: string): boolean {
     const isAway = (this.#links.get(address)?.pausedMs ?? 0) > 0;
     return !isAway && monotonicMs() >= (this.#avoidUntilMs.get(address) ?? 0);
   }
 
-  /** Answers may still be on their way from a server that has left the ring. */
+  /** Keeps the link for a while: answers may still arrive from a server that has left the ring. */
   #retire(link: Link): void {
     this.#retired.add(link);
     const timer = setTimeout(() => {
@@ -146,7 +149,7 @@ export class RingFollower {
   }
 }
 
-/** The ring as a client knows it: which servers hold a key. */
+/** The parts of a ring that a client needs: which servers hold a key. */
 interface KnownRing {
   readonly version: number;
   readonly partitions: number;
@@ -157,13 +160,13 @@ interface KnownRing {
   readonly holdersOf: (partition: number) => string[];
   /** Addresses of all devices, near ones first. */
   readonly addresses: readonly string[];
-  /** Ids of the keys that the server at an address has to prove; undefined: it has none. */
+  /** Ids of the keys that the server at an address must prove; undefined: it has none. */
   readonly keysAt: (address: string) => ReadonlySet<string> | undefined;
 }
 
 /**
- * The ring of a ring file. Its signatures are not looked at: a wrong ring makes a client ask the
- * wrong server, which coordinates the request by its own ring all the same.
+ * Decodes a ring file without verifying its signatures: a wrong ring makes a client ask the wrong
+ * server, which still coordinates the request by its own ring.
  */
 function knownRing(file: Uint8Array, near: Place | null): KnownRing {
   const { ring } = decodeRing(file);

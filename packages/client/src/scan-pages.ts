@@ -1,12 +1,12 @@
-// Pages of a scan in their order, of which several are asked for before they are needed.
+// The pages of a scan in order, with several of them requested ahead.
 import { clientPagesAhead, clientPagesOfPartition } from '@ringwright/base/limits';
 
 /** The pages of one partition, or of another part of the whole, from first to last. */
 export type PartPages<Page> = AsyncGenerator<Page, void>;
 
 /**
- * The pages of all parts, one part after the other. Parts that come next are read ahead, each a few
- * pages; `clientPagesAhead` bounds what is kept or asked for. Ends all parts when it is left.
+ * Yields the pages of all parts, one part after the other. Reads the next parts ahead, a few pages
+ * each; `clientPagesAhead` bounds the pages kept or requested. Leaving the loop ends all parts.
  */
 export async function* pagesAhead<Page>(parts: Iterator<PartPages<Page>>): PartPages<Page> {
   const open: ReadAhead<Page>[] = [];
@@ -28,7 +28,7 @@ export async function* pagesAhead<Page>(parts: Iterator<PartPages<Page>>): PartP
   }
 }
 
-/** Takes pages as long as there is room, so that they are here when they are asked for. */
+/** Requests pages as long as there is room, so that they are ready when needed. */
 class ReadAhead<Page> {
   readonly #pages: PartPages<Page>;
   readonly #ready: Promise<Page | null>[] = [];
@@ -58,7 +58,7 @@ class ReadAhead<Page> {
       const { value, done } = await this.#pages.next();
       return done === true ? null : value;
     });
-    // Whoever asks for the page hears of its failure; the scan may be left before.
+    // The consumer of the page gets its error; a scan may end before that.
     page.catch(() => undefined);
     this.#last = page;
     this.#ready.push(page);

@@ -1,4 +1,4 @@
-// A scan: the records of a keyspace in order, as an async iterable with a place to go on from.
+// A scan: the records of a keyspace in order, as an async iterable with a cursor to resume from.
 import { CodedError } from '@ringwright/base/coded-error';
 import { boundsFrom, type KeyBounds, placeBehind, withinPrefix } from '@ringwright/base/key-bounds';
 import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
@@ -28,7 +28,7 @@ import { type PartPages, pagesAhead } from './scan-pages.ts';
 /** One record of a scan. */
 export class ScannedRecord {
   readonly key: Uint8Array;
-  /** Empty when the scan was asked for keys alone. */
+  /** Empty if the scan returns keys only. */
   readonly value: Uint8Array;
   readonly #row: PageRow;
 
@@ -38,7 +38,7 @@ export class ScannedRecord {
     this.#row = row;
   }
 
-  /** As ClientRecord.stamp. Made when it is asked for: few scans need it, and it takes a while. */
+  /** Like ClientRecord.stamp. Formatted on demand: few scans need it, and formatting takes time. */
   get stamp(): string {
     return formatStamp(this.#row.origin ?? this.#row);
   }
@@ -53,38 +53,38 @@ interface ScanSettings extends KeyBounds {
   readonly keyspace: string;
   readonly prefix: Uint8Array;
   readonly limit: number;
-  /** This partition alone; null: all. */
+  /** Restricts the scan to this partition; null: all. */
   readonly only: number | null;
   readonly values: boolean;
   readonly consistency: ConsistencyLevel;
-  /** As Scan.cursor gave it; null: from the first. */
+  /** A Scan.cursor to resume from; null: from the beginning. */
   readonly cursor: string | null;
   readonly timeoutMs: number;
 }
 
 interface Page {
   readonly rows: readonly PageRow[];
-  /** What they are read from: its start. */
+  /** The start of the part that the rows come from. */
   readonly place: ScanPlace;
 }
 
 /** What a scan works with. */
 interface ScanPorts {
   readonly follower: RingFollower;
-  /** True when no other server need be asked any more. */
+  /** True when no further server should be asked. */
   readonly isClosed: () => boolean;
 }
 
 /**
- * Every record that is there from the first step to the last is given exactly once; one that comes
- * or goes meanwhile may be given or not. Keys come in the order of their bytes: over the whole
- * keyspace where its partitions are ranges, else inside each partition.
+ * Every record that exists from the first step to the last is returned exactly once; a record that
+ * is added or removed meanwhile may be missing or not. Keys come in byte order: over the whole
+ * keyspace if its partitions are ranges, else within each partition.
  */
 export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #ports: ScanPorts;
   readonly #settings: ScanSettings;
   readonly #start: ScanPlace | null;
-  /** Behind the last record there is: a scan that has reached its limit need not be. */
+  /** Whether the scan has passed the last record; a scan that reached its limit may not have. */
   #isOver = false;
   #given: { readonly key: Uint8Array; readonly place: ScanPlace } | null = null;
 
@@ -97,9 +97,10 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   }
 
   /**
-   * The place behind the record that was given last: another scan of any client, or of HTTP, goes
-   * on from there, after any time. Null when all are given, as over HTTP: `do { … } while (cursor)`
-   * ends. Before the first record it is the cursor from which the scan began, or null.
+   * The position after the last record returned: another scan, of any client or over HTTP, can
+   * resume there at any later time. Null when all records were returned, as over HTTP, so that `do
+   * { … } while (cursor)` ends. Before the first record it is the cursor that the scan began with,
+   * or null.
    */
   get cursor(): string | null {
     if (this.#isOver) return null;
@@ -109,7 +110,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     return writeCursor({ ...place, at }, this.#use());
   }
 
-  /** Throws CURSOR_INVALID for a cursor of an older program that cannot be followed any more. */
+  /** Throws CURSOR_INVALID for a cursor of an older release that can no longer be followed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ScannedRecord, void> {
     let left = this.#settings.limit;
     this.#isOver = false;
@@ -190,25 +191,25 @@ function askForPage(
 }
 
 export interface ScanOptions extends ReadOptions {
-  /** Keys that begin with it; default: all. */
+  /** Only keys that begin with it; default: all. */
   readonly prefix?: Bytes;
   /** The lowest key; default: the first. */
   readonly from?: Bytes;
-  /** Keys below this one; default: up to the last. */
+  /** Only keys below this one; default: up to the last. */
   readonly to?: Bytes;
   /** From the highest key to the lowest; default: false. */
   readonly reverse?: boolean;
-  /** The most records that are given; default: all. */
+  /** Maximum number of records; default: all. */
   readonly limit?: number;
-  /** False: values come empty, which saves their transfer; default: true. */
+  /** False: values are empty, which saves their transfer; default: true. */
   readonly values?: boolean;
-  /** This partition alone, as the ring has it when the scan begins; default: all. */
+  /** Only this partition, as numbered by the ring when the scan begins; default: all. */
   readonly partition?: number;
-  /** Where an earlier scan of the same interval ended: Scan.cursor. */
+  /** Scan.cursor of an earlier scan of the same interval, to resume from. */
   readonly cursor?: string | null;
 }
 
-/** Before anything travels. Throws USAGE, KEY_INVALID, VALUE_OUT_OF_RANGE. */
+/** Validates the options before anything is sent. Throws USAGE, KEY_INVALID, VALUE_OUT_OF_RANGE. */
 export function scanSettings(
   options: ScanOptions,
 ): Omit<ScanSettings, 'keyspace' | 'timeoutMs' | 'consistency'> {

@@ -1,15 +1,17 @@
-// Which servers a request may go to, best first. Pure.
+// Chooses the servers that a request may go to, best first. Pure.
 import { clientTriesMax } from '@ringwright/base/limits';
 
 interface Choices {
-  /** Holders of the key in replica order: one of them coordinates without a hop. */
+  /** Holders of the key in replica order: a holder coordinates without a network hop. */
   readonly holders: readonly string[];
-  /** Any other servers, which coordinate as well. */
+  /** Any other servers; they can coordinate too. */
   readonly others: readonly string[];
   readonly isWell: (address: string) => boolean;
 }
 
-/** Up to clientTriesMax addresses, each once: well holders, well others, then the rest. */
+/**
+ * Returns up to clientTriesMax distinct addresses: healthy holders, healthy others, then the rest.
+ */
 export function serverChoice({ holders, others, isWell }: Choices): string[] {
   const all = [...new Set([...holders, ...others])];
   const well = all.filter(isWell);

@@ -1,4 +1,4 @@
-// Insert smearing (EventQL): puts of one moment are spread over a window.
+// Insert smearing (EventQL): spreads puts of one moment over a window.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clientSmearMsMax } from '@ringwright/base/limits';
 

@@ -1,4 +1,4 @@
-// What a program in JavaScript gives in place of what was wanted. Pure.
+// The error for a value of the wrong type from a JavaScript program. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
 /** USAGE: `the key is of type Uint16Array, wanted a string or a Uint8Array`. */
