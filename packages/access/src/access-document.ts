@@ -1,4 +1,4 @@
-// The access document: who may do what in a cluster, signed as rings are. Pure.
+// The access document: who may do what in a cluster, signed like rings. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringSignatureCountMax } from '@ringwright/base/limits';
@@ -26,7 +26,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 const tokenSchema = z.strictObject({
   id: z.string().regex(tokenIdPattern),
-  /** Of the secret (token.ts). */
+  /** Hash of the secret (token.ts). */
   hash,
   /** Milliseconds since 1970, UTC; null: never. */
   expiresMs: z.int().min(0).nullable(),
@@ -37,17 +37,17 @@ export type GrantedToken = z.infer<typeof tokenSchema>;
 
 const accessSchema = z.strictObject({
   cluster: z.string().min(1).max(128),
-  /** Of the root: raised after a compromise, and counted before the version. */
+  /** Epoch of the root: raised after a compromise, and compared before the version. */
   epoch: z.int().min(1),
-  /** 1, 2, 3 …: servers take none that is lower than theirs. */
+  /** 1, 2, 3 …: a server accepts no version below its own. */
   version: z.int().min(1).max(accessVersionMax),
-  /** Id of the document before; null for the first. */
+  /** Id of the previous document; null for the first. */
   previous: hash.nullable(),
-  /** By whom, when and what: for lists and logs. */
+  /** Author, time and description of the last change, for lists and logs. */
   by: z.string().max(128),
   ms: z.int().min(0),
   change: z.string().max(accessChangeCharactersMax),
-  /** By id, in its order. */
+  /** Sorted by id. */
   tokens: z.array(tokenSchema).max(accessTokensMax),
 });
 
@@ -68,7 +68,9 @@ export function accessIdOf({ bytes }: Payload): string {
   return sha256(bytes);
 }
 
-/** The signed document of a file, of which nobody has verified anything. Throws ACCESS_INVALID. */
+/**
+ * Parses a file into a signed document, of which nothing is verified yet. Throws ACCESS_INVALID.
+ */
 export function parseAccessFile(bytes: Uint8Array): SignedDocument {
   if (bytes.length > accessDocumentBytesMax) {
     throw accessInvalid(`${bytes.length} bytes, at most ${accessDocumentBytesMax}`);
@@ -78,7 +80,9 @@ export function parseAccessFile(bytes: Uint8Array): SignedDocument {
   return parsed.data;
 }
 
-/** Throws ACCESS_INVALID. Whether anybody signed it is for openAccess to see, before this. */
+/**
+ * Decodes a document. The caller, openAccess, has verified the signatures. Throws ACCESS_INVALID.
+ */
 export function decodeAccess(file: SignedDocument): AccessDocument {
   const parsed = accessSchema.safeParse(parseJson(file.payload, notJson));
   if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);

@@ -1,4 +1,4 @@
-// A line of the audit log: who did what, when, chained to the line before by its hash. Pure.
+// A line of the audit log: who did what, when, chained to the previous line by its hash. Pure.
 import { assert } from '@ringwright/base/assert';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
@@ -13,17 +13,17 @@ const lineSchema = z.strictObject({
   ms: z.int(),
   /** access, refused, ring, trust, start, lost, or the method of an operator's message. */
   kind: z.string(),
-  /** A token, a peer, or where somebody came from. */
+  /** A token, a peer, or a caller's address. */
   who: z.string(),
   what: z.string(),
-  /** SHA-256 of the line before. */
+  /** SHA-256 of the previous line. */
   prev: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
 export type AuditLine = z.infer<typeof lineSchema>;
 export type AuditEvent = Pick<AuditLine, 'kind' | 'who' | 'what'>;
 
-/** Where a log begins. */
+/** The head of an empty log. */
 export const auditStart = { seq: 0, hash: '0'.repeat(64) };
 
 export interface AuditHead {
@@ -31,7 +31,7 @@ export interface AuditHead {
   readonly hash: string;
 }
 
-/** Characters of each, of which JSON makes six times as many bytes at most. */
+/** Maximum characters of each field; JSON makes at most six times as many bytes of them. */
 const shown = { kind: 32, who: 72, what: 190 };
 
 const FURTHER_BYTES_MAX = 160;
@@ -51,7 +51,7 @@ export function printLine(event: AuditEvent, ms: number, head: AuditHead): strin
   return canonicalJson({ ...about, ms, seq: head.seq + 1, prev: head.hash });
 }
 
-/** Null: this is no line. */
+/** Null if the text is not a line. */
 export function parseLine(text: string): AuditLine | null {
   try {
     return lineSchema.parse(JSON.parse(text));
@@ -65,8 +65,8 @@ export function headAfter(text: string, line: Pick<AuditLine, 'seq'>): AuditHead
 }
 
 /**
- * What is wrong in lines that follow each other, oldest first. The first one may follow lines that
- * are kept no more, and what was cut off at the end cannot be seen here.
+ * Finds errors in consecutive lines, oldest first. The first line may follow lines that are no
+ * longer kept, and lines cut off at the end cannot be detected here.
  */
 export function checkChain(lines: readonly string[]): Finding[] {
   const findings: Finding[] = [];

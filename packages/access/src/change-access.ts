@@ -1,4 +1,4 @@
-// The next access document: with a token more, or one less. Pure.
+// Makes the next access document, with one token added or some removed. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessTokensMax } from '@ringwright/base/limits-access';
 import { sha256 } from '@ringwright/base/sha256';
@@ -12,7 +12,7 @@ export interface AccessChange {
   readonly change: string;
 }
 
-/** Throws TOKEN_EXISTS: a name stands for one secret for good; VALUE_OUT_OF_RANGE. */
+/** Throws TOKEN_EXISTS, because a name stands for one secret for good, and VALUE_OUT_OF_RANGE. */
 export function withToken(
   before: AccessDocument | null,
   token: GrantedToken,

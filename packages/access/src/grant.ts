@@ -1,12 +1,12 @@
-// A grant: one role, and what it holds for; as a word, and as a name in a certificate. Pure.
+// A grant: one role and its scope; written as a word, or as a URI in a certificate. Pure.
 import { grantPrefixBytesMax } from '@ringwright/base/limits-access';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
-/** Stands for every keyspace, those to come included. */
+/** Stands for every keyspace, including future ones. */
 export const everyKeyspace = '*';
 
-/** Roles on records: each of a keyspace, and of the keys that begin with a prefix. */
+/** Roles on records: each for one keyspace, and for the keys that begin with a prefix. */
 export const dataRoles = ['read', 'write'] as const;
 /** Roles on a whole cluster. */
 export const clusterRoles = ['operator', 'metrics', 'peer'] as const;
@@ -17,14 +17,14 @@ export type ClusterRole = (typeof clusterRoles)[number];
 const prefixSchema = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= grantPrefixBytesMax, 'is too long')
-  // A lone surrogate would stand for another prefix than the one that is shown.
+  // A lone surrogate would stand for another prefix than the one displayed.
   .refine((text) => Buffer.from(text).toString() === text, 'no valid text');
 
 export const grantSchema = z.discriminatedUnion('role', [
   z.strictObject({
     role: z.enum(dataRoles),
     keyspace: z.string().regex(keyspaceNamePattern).or(z.literal(everyKeyspace)),
-    /** Of keys, in UTF-8; empty for all. */
+    /** Prefix of keys, in UTF-8; empty: all keys. */
     prefix: prefixSchema,
   }),
   z.strictObject({ role: z.enum(clusterRoles) }),
@@ -40,7 +40,7 @@ export function grantText(grant: Grant): string {
   return `${role} ${keyspace}${prefix === '' ? '' : `/${prefix}`}`;
 }
 
-/** Of `KEYSPACE[/PREFIX]` as it is typed; null: no name of a keyspace. */
+/** Parses `KEYSPACE[/PREFIX]` as it is typed; null if it is not a keyspace name. */
 export function dataGrantOf(role: DataRole, place: string): DataGrant | null {
   const at = place.indexOf('/');
   const [keyspace, prefix] = at === -1 ? [place, ''] : [place.slice(0, at), place.slice(at + 1)];
@@ -56,14 +56,17 @@ export function grantUri(grant: Grant): string {
   return `${scheme}${role}:${keyspace}${prefix === '' ? '' : `/${encodeURIComponent(prefix)}`}`;
 }
 
-/** Null: another name, or none that this release knows. */
+/** Null for other URIs, and for roles that this release does not know. */
 export function grantOfUri(uri: string): Grant | null {
   if (!uri.startsWith(scheme)) return null;
   const decoded = decoding(uri.slice(scheme.length));
   return decoded === null ? null : grantOfWord(decoded);
 }
 
-/** Of `operator`, `read:notes` or `write:notes/user:`, as they are typed; null: no grant. */
+/**
+ * Parses `operator`, `read:notes` or `write:notes/user:`, as they are typed; null if it is no
+ * grant.
+ */
 export function grantOfWord(word: string): Grant | null {
   const cluster = clusterRoles.find((role) => role === word);
   if (cluster !== undefined) return { role: cluster };

@@ -1,22 +1,22 @@
-// What each message between servers, clients and the tool needs: one line for each. Pure.
+// The permissions that each message between servers, clients and the tool needs. Pure.
 import type { RequestOf } from '@ringwright/wire/message';
 import type { messageKinds } from '@ringwright/wire/messages';
 import { anyToken, type Need, nothing, role } from './need.ts';
 
 type Kinds = typeof messageKinds;
 
-/** Of the request, where it depends on it: all of the needs have to be met. */
+/** Needs, which may depend on the request; all of them must be met. */
 export type NeedsOf<Request> = readonly Need[] | ((request: Request) => readonly Need[]);
 
 const peer = [role('peer')];
 const operator = [role('operator')];
 const operatorOrPeer = [role('operator', 'peer')];
 
-/** The compiler refuses a message without a line here. */
+/** The compiler refuses a message that has no line here. */
 export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<Kinds[Name]>> } = {
-  // What it says of the caller is only heard from peers, and who has no token is told of no ring.
+  // Claims about the caller count only from peers, and a caller without a token learns of no ring.
   hello: [nothing],
-  // The documents are signed: that is the credential, or nobody could ever grant the first token.
+  // The documents' signatures are the credential, or nobody could ever grant the first token.
   trustOffer: [nothing],
   trustFetch: [anyToken],
   ringOffer: operatorOrPeer,
@@ -51,7 +51,7 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   pageRead: peer,
   coordinatePut: ({ keyspace, key, condition }) => {
     const write: Need = { kind: 'data', role: 'write', keyspace, key };
-    // A condition tells what is there.
+    // The outcome of a condition tells what the key holds.
     return condition === null ? [write] : [write, { ...write, role: 'read' }];
   },
   coordinateGet: ({ keyspace, key }) => [{ kind: 'data', role: 'read', keyspace, key }],

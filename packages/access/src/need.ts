@@ -1,10 +1,10 @@
-// What a request needs of whoever asks, and whether grants are enough for it. Pure.
+// The permission that a request needs, and whether grants suffice for it. Pure.
 import { type ClusterRole, type DataRole, everyKeyspace, type Grant } from './grant.ts';
 
 export type Need =
-  /** It gives away nothing and changes nothing, or its own signature is the credential. */
+  /** The request reveals and changes nothing, or its own signature is the credential. */
   | { readonly kind: 'nothing' }
-  /** Any token that is good. */
+  /** Any valid token. */
   | { readonly kind: 'token' }
   /** One of these roles. */
   | { readonly kind: 'role'; readonly roles: readonly ClusterRole[] }
@@ -15,7 +15,10 @@ export type Need =
       readonly keyspace: string;
       readonly key: Uint8Array | null;
     }
-  /** The ring of a keyspace: whoever may read or write anything there, and every cluster role. */
+  /**
+   * The ring of a keyspace: for callers that may read or write anything there, and all cluster
+   * roles.
+   */
   | { readonly kind: 'ring'; readonly keyspace: string };
 
 export const nothing: Need = { kind: 'nothing' };
@@ -41,7 +44,7 @@ export function needText(need: Need): string {
   }
 }
 
-/** Whether grants are enough for the need. `grants`: null for whoever has no good token. */
+/** Whether grants suffice for the need. `grants`: null for a caller without a valid token. */
 export function permits(grants: readonly Grant[] | null, need: Need): boolean {
   if (need.kind === 'nothing') return true;
   if (grants === null) return false;

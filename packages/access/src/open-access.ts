@@ -1,5 +1,5 @@
-// Is this access document by those we trust, and may it follow the one in force? Signatures over
-// raw bytes, before it is parsed. And is a token one that it grants? Pure.
+// Verifies an access document: trusted signatures, checked on the raw bytes before they are parsed,
+// and whether it may follow the document in force. Also authenticates tokens. Pure.
 import { timingSafeEqual } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { signersOf } from '@ringwright/ring/trust/dsse';
@@ -16,18 +16,18 @@ import {
 } from './access-document.ts';
 import { type Token, tokenHash } from './token.ts';
 
-/** A document whose signatures hold, ready to be asked. */
+/** A document whose signatures are valid, ready for lookups. */
 export interface Access {
   readonly document: AccessDocument;
   readonly id: string;
-  /** As it was given, signatures and all. */
+  /** The original bytes, including signatures. */
   readonly bytes: Uint8Array;
   readonly tokens: ReadonlyMap<string, GrantedToken>;
 }
 
 /**
- * The ring keys sign it, as many as a ring version needs: whoever may replace all servers of a ring
- * may say who reads it. Throws ACCESS_INVALID, TRUST_EXPIRED.
+ * Ring keys sign the document, as many as a ring version needs: whoever may replace all servers of
+ * a ring may decide who reads it. Throws ACCESS_INVALID, TRUST_EXPIRED.
  */
 export function openAccess(bytes: Uint8Array, trusts: readonly Trust[], nowMs: number): Access {
   const file = parseAccessFile(bytes);
@@ -51,7 +51,7 @@ export function openAccess(bytes: Uint8Array, trusts: readonly Trust[], nowMs: n
   return { document, id: accessIdOf(payload), bytes, tokens: byId(document) };
 }
 
-/** Ring keys of the one trust of which most have signed it. */
+/** The number of ring keys that signed it, under the trust with the most of them. */
 export function signersOfAccess(bytes: Uint8Array, trusts: readonly Trust[]): number {
   const file = parseAccessFile(bytes);
   return Math.max(0, ...trusts.map((trust) => accessSigners(file, trust).size));
@@ -65,7 +65,7 @@ export function accessSigners(
   return signersOf(payloadOf(file), file.signatures, keys.ring);
 }
 
-/** Of bytes that were verified before they were stored. Throws ACCESS_INVALID. */
+/** Opens bytes that were verified before they were stored. Throws ACCESS_INVALID. */
 export function storedAccess(bytes: Uint8Array): Access {
   const file = parseAccessFile(bytes);
   const document = decodeAccess(file);
@@ -82,8 +82,8 @@ interface Judged {
 }
 
 /**
- * Whether a document may follow the one in force: never back. Throws ACCESS_OLDER, ACCESS_FORK,
- * ACCESS_INVALID. `same`: there is nothing to do.
+ * Decides whether a document may follow the one in force: never an older one. Throws ACCESS_OLDER,
+ * ACCESS_FORK, ACCESS_INVALID. `same`: nothing to do.
  */
 export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | 'same' {
   if (held === null) return 'newer';
@@ -96,7 +96,8 @@ export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | '
   }
   const steps = offered.epoch - have.epoch || offered.version - have.version;
   if (steps > 0) return 'newer';
-  // No more than that: whoever has an old document must not get the present one for it.
+  // Only epoch and version: a caller with an old document must not receive the present one in an
+  // error.
   const details = { held: stepOf(have), given: stepOf(offered) };
   if (steps < 0) {
     const message = `access document ${offered.version} is older than ${have.version}, in force`;
@@ -118,10 +119,12 @@ function stepOf({ epoch, version }: Step): Step {
   return { epoch, version };
 }
 
-/** Compared with where no token of the id is granted: it takes as long, and equals no hash. */
+/** Compared if no token has the id: takes the same time, and equals no hash. */
 const noHash = Buffer.alloc(32);
 
-/** Null, in the same time, where it is unknown, revoked, expired, or the secret is not right. */
+/**
+ * Returns null, in the same time, if the token is unknown, revoked or expired, or the secret wrong.
+ */
 export function authenticate(
   { tokens }: Pick<Access, 'tokens'>,
   token: Token,
@@ -137,7 +140,7 @@ export function hasExpired({ expiresMs }: Pick<GrantedToken, 'expiresMs'>, nowMs
   return expiresMs !== null && nowMs >= expiresMs;
 }
 
-/** One sentence for all reasons: a stranger learns none. */
+/** One sentence for all reasons, so that an unknown caller learns none. */
 export function tokenRefused(): CodedError {
   return new CodedError('TOKEN_REFUSED', 'the token is not granted here, or no longer', {
     hint: 'ring-builder access list shows which are; access grant makes one',

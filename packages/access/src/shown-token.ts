@@ -1,18 +1,18 @@
-// Which token a program shows to servers: that of an option, or of the environment. No option takes
-// a token itself: it would be in the list of processes.
+// The token that a program shows to servers, from an option or the environment. No option takes a
+// token itself: it would appear in the list of processes.
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseToken, tokenText } from './token.ts';
 
 /**
- * Of the file that was named, else of RING_BUILDER_TOKEN_FILE or RING_BUILDER_TOKEN; null: none was
- * given. Throws USAGE for what is no token, and what `read` throws.
+ * Returns the token from the named file, else from RING_BUILDER_TOKEN_FILE or RING_BUILDER_TOKEN;
+ * null: none is set. Throws USAGE for an invalid token, and what `read` throws.
  */
 export async function shownToken(
   named: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
   read: (file: string) => Promise<string>,
 ): Promise<string | null> {
-  // Empty words of the environment come of unset variables in scripts.
+  // Unset variables in scripts give empty values in the environment.
   const file = named ?? (env['RING_BUILDER_TOKEN_FILE'] || null);
   const word = file === null ? (env['RING_BUILDER_TOKEN'] ?? '') : await read(file);
   if (file === null && word === '') return null;

@@ -7,12 +7,12 @@ export const tokenIdPattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 export interface Token {
-  /** Not secret: it is in documents, lists and logs. */
+  /** Not secret: it appears in documents, lists and logs. */
   readonly id: string;
   readonly secret: string;
 }
 
-/** `random`: tokenSecretBytes that nobody can guess. */
+/** `random`: tokenSecretBytes unpredictable bytes. */
 export function newToken(id: string, random: Uint8Array): Token {
   if (random.length !== tokenSecretBytes) throw new RangeError(`${random.length} random bytes`);
   return { id, secret: Buffer.from(random).toString('base64url') };
@@ -33,8 +33,8 @@ function isToken({ id, secret }: Token): boolean {
 }
 
 /**
- * SHA-256 (hex). One round and no salt: the secret has 256 random bits, and the id keeps equal
- * secrets of two tokens apart.
+ * SHA-256 (hex). One round and no salt: the secret has 256 random bits, and including the id keeps
+ * equal secrets of two tokens apart.
  */
 export function tokenHash({ id, secret }: Token): string {
   return sha256(`ringwright-token\0${id}\0${secret}`);
