@@ -1,6 +1,6 @@
-// Heads of rings in a shared folder: every revision is a file of its own that is linked into place.
-// Two cannot link one name, which is the compare-and-swap. Revisions are never removed: a swap that
-// was slow could otherwise link a number that is free again.
+// Heads of rings in a shared folder. Every revision is a file that is linked into place; no two
+// writers can link one name, which is the compare-and-swap. Revisions are never removed: otherwise
+// a slow swap could link a number that is free again.
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFilePollMs } from '@ringwright/base/limits';

@@ -1,5 +1,5 @@
-// Heads of rings in etcd, by its JSON gateway (v3): <prefix>/<ring>/head, compare-and-swap on the
-// key's revision. Reads are linearizable, etcd's default.
+// Heads of rings in etcd, through its JSON gateway (v3): <prefix>/<ring>/head, with
+// compare-and-swap on the key's revision. Reads are linearizable, etcd's default.
 import { etcdRetryMs } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { type EtcdMembers, etcdMembers } from './etcd-members.ts';
@@ -11,7 +11,7 @@ const rangeSchema = z.object({
   header: z.object({ revision: z.string() }),
   kvs: z.array(keyValue).default([]),
 });
-// A false member is left out of the answer.
+// etcd omits a member that is false.
 const txnSchema = z.object({ succeeded: z.boolean().default(false) });
 const watchSchema = z.object({
   result: z.object({
@@ -58,12 +58,12 @@ async function swap(
   const succeeded = done.answer !== null && txnSchema.parse(done.answer).succeeded;
   if (succeeded) return 'won';
   if (!done.doubtful) return 'lost';
-  // A member that broke off may have done it: then the second try found its own value.
+  // An interrupted member may have done the swap, so that the second attempt found its own value.
   const found = await read(etcd, key).catch(() => null);
   return found?.value === value ? 'won' : 'unknown';
 }
 
-/** Every connection begins with all values as they are, so none is missed between two. */
+/** Each connection begins by reading all current values, so no change is missed between two. */
 function watch(etcd: EtcdMembers, start: string, { onHead, onTrouble }: WatchPorts): () => void {
   const ending = new AbortController();
   const range = { key: base64(start), range_end: base64(after(start)) };
@@ -96,7 +96,7 @@ function watch(etcd: EtcdMembers, start: string, { onHead, onTrouble }: WatchPor
   return () => ending.abort();
 }
 
-/** The end of the range of all keys that begin so: its last byte one higher. */
+/** The end of the key range with this prefix: its last byte plus one. */
 function after(start: string): string {
   return `${start.slice(0, -1)}${String.fromCharCode(start.charCodeAt(start.length - 1) + 1)}`;
 }

@@ -1,4 +1,4 @@
-// Calls to whichever member of an etcd cluster answers, as the user that the store is opened for.
+// Sends calls to whichever member of an etcd cluster answers, as the store's user.
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -8,19 +8,19 @@ import { z } from 'zod';
 import { type EtcdPlace, type EtcdPost, postEtcd, readSecret } from './etcd-request.ts';
 
 interface Sent {
-  /** Null when a member may have done it, and no member answered. */
+  /** Null when no member answered and one of them may have executed the call. */
   readonly answer: unknown;
   readonly member: string;
-  /** A member that broke off before may have done it too. */
+  /** An interrupted earlier member may have executed the call too. */
   readonly doubtful: boolean;
 }
 
 export interface EtcdMembers {
-  /** For what may be asked twice. Throws HEAD_STORE_UNREACHABLE, HEAD_STORE_REFUSED. */
+  /** For idempotent calls. Throws HEAD_STORE_UNREACHABLE, HEAD_STORE_REFUSED. */
   call(path: string, body: unknown): Promise<Sent>;
-  /** For what changes something. Throws the same when no member can have done it. */
+  /** For calls that change something. Throws the same errors if no member can have executed it. */
   send(path: string, body: unknown): Promise<Sent>;
-  /** The lines of an answer that goes on; it ends after etcdWatchMs, in case the member is gone. */
+  /** Yields the lines of a streamed answer; ends after etcdWatchMs, in case the member is gone. */
   stream(
     member: string,
     call: { readonly path: string; readonly request: unknown },
@@ -69,7 +69,7 @@ export function etcdMembers(members: readonly string[], place: EtcdPlace): EtcdM
           for (const line of lines) yield JSON.parse(line);
         }
       } catch (error) {
-        // Its minute is over, or nobody listens any more.
+        // Either etcdWatchMs is over, or nobody listens any more.
         if (!signal.aborted) throw error;
       }
     },
@@ -80,7 +80,7 @@ type Post = (call: Omit<EtcdPost, 'token'>, signal: AbortSignal) => Promise<Inco
 
 const tokenSchema = z.object({ token: z.string() });
 
-/** With a user: a token, and a new one when the member knows it no more. */
+/** With a user, calls carry a token, which is renewed when a member no longer accepts it. */
 function postAs(place: EtcdPlace): Post {
   const { user, passwordFile } = place.access;
   if (user === undefined)
@@ -110,10 +110,10 @@ function isRefusal(error: unknown): boolean {
   return error instanceof CodedError && error.code === 'HEAD_STORE_REFUSED';
 }
 
-/** Of TLS: no member was found that both sides trust. */
+/** TLS errors: no connection was made that both sides trust. */
 const tlsCode = /^(ERR_SSL|ERR_TLS|CERT|UNABLE|DEPTH|SELF_SIGNED|HOSTNAME)_/;
 
-/** Only then the request certainly did nothing. */
+/** Whether no connection was made; only then the request certainly did nothing. */
 function neverConnected(error: unknown): boolean {
   const code = codeOf(error);
   return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH'].includes(code) || tlsCode.test(code);

@@ -1,4 +1,4 @@
-// One POST to one member of etcd's JSON gateway; over TLS where the store's URL says etcds.
+// One POST to one member of etcd's JSON gateway, over TLS if the store's URL says etcds.
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -7,7 +7,7 @@ import { messageOf } from '@ringwright/base/thrown';
 import { readPrivateFile, readRegularFile } from '@ringwright/node/read-regular-file';
 import type { StoreAccess } from './store-access.ts';
 
-// An import would look at all that they export, and so load what Node has for fetch: 14 MB.
+// An import would evaluate all their exports, and load what Node needs for fetch: 14 MB.
 const http = process.getBuiltinModule('node:http');
 const https = process.getBuiltinModule('node:https');
 
@@ -23,11 +23,13 @@ export interface EtcdPost {
   readonly token: string | null;
 }
 
-/** What the member answers so it has not done: the request or who sent it is not to its liking. */
+/**
+ * A member that answers with one of these has done nothing: it rejects the request or its sender.
+ */
 const refusing = new Set([400, 401, 403, 404, 412]);
 
 /**
- * The answer's head, when it is a good one; its body follows. Certificates are read for each
+ * Resolves to the response once its status is 200; its body follows. Certificates are read for each
  * request, so that renewed ones count. Throws HEAD_STORE_REFUSED, and errors of the connection.
  */
 export async function postEtcd(
@@ -37,7 +39,7 @@ export async function postEtcd(
 ): Promise<IncomingMessage> {
   const url = new URL(`${tls ? 'https' : 'http'}://${member}${path}`);
   const headers = token === null ? {} : { authorization: token };
-  // A connection of its own: one that was kept may be closed just now, and leave a swap in doubt.
+  // A connection of its own: a kept one may be closed at this moment, and leave a swap in doubt.
   const options = { method: 'POST', headers, signal, agent: false } as const;
   const certificates = tls ? await certificatesOf(access) : {};
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -63,13 +65,13 @@ async function certificatesOf({ ca, cert, key }: StoreAccess) {
   };
 }
 
-/** Whether all of it can be read, before it is needed. Throws USAGE, FILE_UNFIT. */
+/** Checks that all files can be read before they are needed. Throws USAGE, FILE_UNFIT. */
 export async function checkAccess(access: StoreAccess): Promise<void> {
   await certificatesOf(access);
   if (access.passwordFile !== undefined) await readSecret(access.passwordFile);
 }
 
-/** What nobody else may read. Throws USAGE, FILE_UNFIT. */
+/** Reads a file that only its owner may read. Throws USAGE, FILE_UNFIT. */
 export function readSecret(path: string): Promise<Buffer> {
   return readAccess(path, readPrivateFile);
 }

@@ -1,5 +1,5 @@
-// What is recorded as the head of a ring that several machines share, and the transaction file that
-// it names: the log as a whole, and which file holds what of which version. Pure.
+// The record of the head of a shared ring, and the transaction file that it names: the whole log,
+// and which file holds which version. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
@@ -12,11 +12,11 @@ const fileName = z.string().regex(/^\d{10}-[0-9a-f]{40}(-\d{7,10}\.(ring|jsonl)|
 const recordSchema = z.strictObject({
   format: z.literal(1),
   ring: z.string(),
-  /** Random, as EventQL's METADATA transactions are. */
+  /** Random, like the ids of EventQL's METADATA transactions. */
   transaction: z.string().regex(/^[0-9a-f]{40}$/),
-  /** Orders transactions: one more than the one before. */
+  /** Orders transactions: one more than the previous one. */
   sequence: z.int().positive(),
-  /** The transaction it was based on. */
+  /** The transaction it is based on. */
   base: z.string().nullable(),
   version: z.int().positive(),
   id: digest,
@@ -36,11 +36,11 @@ const transactionSchema = z.strictObject({
   ring: z.string(),
   transaction: z.string(),
   sequence: z.int().positive(),
-  /** log.jsonl as it is. */
+  /** Content of log.jsonl. */
   log: z.string(),
   /** Versions whose files were not pruned, oldest first. */
   files: z.array(storedFile),
-  /** Receipts of the versions that finalized moves; those of an older program name none. */
+  /** Receipts of the versions that finalized moves; transactions of older releases have none. */
   receipts: z.array(storedFile).default([]),
 });
 export type TransactionFile = z.infer<typeof transactionSchema>;
@@ -60,12 +60,14 @@ export function parseTransaction(text: string): TransactionFile {
   return parse(transactionSchema, text, 'the transaction file');
 }
 
-/** Names begin with the sequence: what a later head does not name can never become one. */
+/**
+ * Names begin with the sequence: a file that a later head does not name can never become a head's.
+ */
 export function transactionName(one: Pick<HeadRecord, 'sequence' | 'transaction'>): string {
   return `${prefixOf(one)}.json`;
 }
 
-/** `name`: as the file is called in a rings folder. */
+/** `name`: the file's name in a rings folder. */
 export function storedName(
   one: Pick<HeadRecord, 'sequence' | 'transaction'>,
   name: string,

@@ -1,5 +1,5 @@
-// Where heads of rings are recorded for several machines: a few small values that change by
-// compare-and-swap. Made for etcd; a folder that machines share keeps the same contract.
+// Records the heads of rings for several machines: a few small values, changed by compare-and-swap.
+// Designed for etcd; a shared folder keeps the same contract.
 
 export interface StoredHead {
   readonly value: string;
@@ -8,30 +8,31 @@ export interface StoredHead {
 }
 
 /**
- * `unknown`: the connection broke after the request was sent. Reading the value tells, once it is
- * ours or a later one.
+ * `unknown`: the connection broke after the request was sent. Reading the value tells the outcome
+ * once it is our value or a later one.
  */
 export type SwapOutcome = 'won' | 'lost' | 'unknown';
 
 export interface HeadStore {
   /** The store as it is named on the command line. */
   readonly url: string;
-  /** Null when there is none yet. Never an old value. Throws HEAD_STORE_UNREACHABLE. */
+  /** Null if there is no value yet. Never a stale value. Throws HEAD_STORE_UNREACHABLE. */
   read(ring: string): Promise<StoredHead | null>;
   /**
-   * Writes when the revision still is the expected one, null: when there is no value. Values have
-   * to differ from all before. Throws HEAD_STORE_UNREACHABLE when nothing was sent to any member.
+   * Writes if the revision is still the expected one; null: if there is no value. A value must
+   * differ from all earlier ones. Throws HEAD_STORE_UNREACHABLE when nothing was sent to any
+   * member.
    */
   swap(ring: string, expected: string | null, value: string): Promise<SwapOutcome>;
   /**
-   * Tells each ring's value as it is now, then every newer one; some may be passed over, never the
-   * newest, and one may be told twice. The function returned ends it.
+   * Reports each ring's present value, then newer ones. Some may be skipped, but never the newest,
+   * and one may be reported twice. Returns a function that ends the watch.
    */
   watch(ports: WatchPorts): () => void;
 }
 
 export interface WatchPorts {
   readonly onHead: (ring: string, value: string) => void;
-  /** The store is away; watching goes on. */
+  /** The store is unreachable; the watch continues. */
   readonly onTrouble: (error: unknown) => void;
 }

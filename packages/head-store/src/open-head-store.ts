@@ -1,4 +1,4 @@
-// The store of heads that a URL names.
+// Opens the head store that a URL names.
 import { CodedError } from '@ringwright/base/coded-error';
 import { directoryHeadStore } from './directory-head-store.ts';
 import { etcdHeadStore } from './etcd-head-store.ts';
@@ -27,8 +27,8 @@ export function openHeadStore(text: string, access: StoreAccess = openAccess): H
 }
 
 /**
- * Who opens it is of this machine, the rest is the same for all. Throws USAGE when the URL holds a
- * password too: it would stand in lists of processes and in store.json.
+ * Splits off the user, which belongs to this machine; the rest is the same for all. Throws USAGE if
+ * the URL contains a password: it would appear in process lists and in store.json.
  */
 export function splitUser(url: string): { readonly url: string; readonly user: string | null } {
   const user = etcdUrl.exec(url)?.[2];

@@ -1,6 +1,6 @@
 // One ring store: a folder, on a disk of its own, with the files of transactions. The transaction
-// file is written last: where it is, all that it names is there too. A store without the file of
-// the head's transaction is behind, and nothing is read from it.
+// file is written last: if it exists, all files that it names exist. A store without the
+// transaction file of the head is behind, and nothing is read from it.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -17,7 +17,7 @@ import {
   transactionName,
 } from './head-record.ts';
 
-/** A transaction with what it takes to store it. */
+/** A transaction with all that is needed to store it. */
 export interface Transaction {
   readonly record: HeadRecord;
   readonly content: TransactionFile;
@@ -25,8 +25,8 @@ export interface Transaction {
 }
 
 /**
- * Durable when it returns. A store that was behind has caught up with it. The store's folder must
- * be there: one that is not mounted would be filled beside its disk.
+ * Stores a transaction; durable when it resolves. A store that was behind has then caught up. The
+ * store's folder must exist: an unmounted one would be created on the wrong disk.
  */
 export async function hold(
   store: string,
@@ -43,7 +43,7 @@ export async function hold(
   await addDurably(join(folder, transactionName(record)), text);
 }
 
-/** Null when the store is behind. Throws when it is away, or HEAD_RECORD_INVALID. */
+/** Null when the store is behind. Throws when it is unreachable, or HEAD_RECORD_INVALID. */
 export async function readTransaction(
   store: string,
   record: HeadRecord,
@@ -54,7 +54,7 @@ export async function readTransaction(
   return parseTransaction(bytes.toString('utf8'));
 }
 
-/** Null when it is missing or damaged. */
+/** Null when the file is missing or damaged. */
 async function readStored(
   store: string,
   ring: string,
@@ -73,8 +73,9 @@ export async function discard(store: string, record: HeadRecord): Promise<void> 
 }
 
 /**
- * Removes what no head can name any more: files up to this transaction's sequence that it does not
- * name. They are of older heads, or of commits that were stopped or lost against this one.
+ * Removes files that no head can name any more: those up to this transaction's sequence that it
+ * does not name. They belong to older heads, or to commits that were stopped or lost against this
+ * one.
  */
 export async function sweep(store: string, { record, content }: Transaction): Promise<void> {
   const files = [...content.files, ...content.receipts];
@@ -85,7 +86,7 @@ export async function sweep(store: string, { record, content }: Transaction): Pr
   });
 }
 
-/** Temporary files count as what they were to become. */
+/** A temporary file counts as the file it was to become. */
 async function removeWhere(folder: string, gone: (name: string) => boolean): Promise<void> {
   const unfinished = new RegExp(`^\\${temporaryPrefix}[0-9]+-[0-9a-f]+-`);
   for (const name of (await readdir(folder).catch(onlyMissing)) ?? []) {
@@ -93,7 +94,7 @@ async function removeWhere(folder: string, gone: (name: string) => boolean): Pro
   }
 }
 
-/** From the first ring store that has caught up; null when there is none. */
+/** Reads from the first ring store that has caught up; null when there is none. */
 export async function readContent(record: HeadRecord): Promise<TransactionFile | null> {
   for (const store of record.stores) {
     const content = await readTransaction(store, record).catch(() => null);
@@ -109,10 +110,10 @@ export async function requireContent(record: HeadRecord): Promise<TransactionFil
   throw noneCaughtUp(record);
 }
 
-/** One version's file, its digest checked. Throws RING_STORES_TOO_FEW. */
+/** Reads the file of one version and verifies its digest. Throws RING_STORES_TOO_FEW. */
 export async function readSharedFile(record: HeadRecord, file: StoredFile): Promise<Uint8Array> {
   for (const store of record.stores) {
-    // Only those that have caught up with the head are asked.
+    // Only ring stores that have caught up with the head are read.
     if ((await readTransaction(store, record).catch(() => null)) === null) continue;
     const bytes = await readStored(store, record.ring, file);
     if (bytes !== null) return bytes;

@@ -1,4 +1,4 @@
-// What this machine shows to a head store: paths and a name, never a secret itself.
+// What this machine uses to access a head store: paths and a user name, never a secret itself.
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
@@ -6,7 +6,7 @@ import { z } from 'zod';
 export const storeAccessSchema = z.strictObject({
   /** Certificate of the authority that signed the members' certificates (PEM). */
   ca: z.string().optional(),
-  /** Certificate and key that the members ask for (PEM). */
+  /** Client certificate and key for members that require them (PEM). */
   cert: z.string().optional(),
   key: z.string().optional(),
   user: z.string().optional(),
@@ -14,7 +14,7 @@ export const storeAccessSchema = z.strictObject({
 });
 export type StoreAccess = z.infer<typeof storeAccessSchema>;
 
-/** Under these names in options; in the environment RINGWRIGHT_STORE_CA and so on. */
+/** Names of the options; in the environment RINGWRIGHT_STORE_CA and so on. */
 const storeAccessNames = {
   ca: 'store-ca',
   cert: 'store-cert',
@@ -22,7 +22,7 @@ const storeAccessNames = {
   passwordFile: 'store-password-file',
 } as const;
 
-/** What was given, options before the environment; paths made absolute. */
+/** Collects the settings, options before the environment; makes paths absolute. */
 export function storeAccessOf(
   option: (name: string) => string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -36,5 +36,5 @@ export function storeAccessOf(
   return { ...Object.fromEntries(found), ...(user === undefined ? {} : { user }) };
 }
 
-/** Of a store that asks for nothing. */
+/** For a store that requires nothing. */
 export const openAccess: StoreAccess = {};
