@@ -1,4 +1,5 @@
-// ring-server check DIR: audits the data directory of a server that does not run. Changes nothing.
+// ring-server check DIR: audits the data directory of a server that is not running. Changes
+// nothing.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
@@ -13,7 +14,7 @@ export interface CheckedData {
   readonly findings: readonly Finding[];
 }
 
-/** Throws USAGE unless one directory is named, DATA_DIR_IN_USE while its server runs. */
+/** Throws USAGE unless exactly one directory is named, DATA_DIR_IN_USE while its server runs. */
 export async function checkData(args: readonly string[]): Promise<CheckedData> {
   const [directory, ...more] = args.filter((word) => word !== '--json');
   const hint = 'ring-server check DIR [--json], while no server runs on DIR';

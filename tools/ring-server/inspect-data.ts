@@ -1,5 +1,5 @@
 // ring-server inspect DIR [RING [PARTITION]]: what a data directory holds, in numbers. Changes
-// nothing. Of one whose server runs, that server is asked: it alone can read its files.
+// nothing. If its server is running, asks that server, which alone can read its files.
 import { parseArgs } from 'node:util';
 import { shownToken } from '@ringwright/access/shown-token';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -22,11 +22,11 @@ export interface InspectedData extends Inspection {
   readonly directory: string;
   readonly ring: string | null;
   readonly partition: number | null;
-  /** Its name, or the address where none was given. */
+  /** The device's name, or its address if it has no name. */
   readonly device: string;
-  /** Address of the running server that was asked; null when none runs. */
+  /** Address of the running server that was asked; null if none runs. */
   readonly server: string | null;
-  /** Of the log, which the next start replays: what was written last may not be counted. */
+  /** Bytes of the log that the next start replays: the last writes may not be counted. */
   readonly logBytes: number;
 }
 
@@ -36,11 +36,11 @@ interface Place {
   readonly partition: number | null;
 }
 
-/** Of the server that has the directory open. */
+/** The server that has the directory open. */
 interface OwnServer {
   readonly address: string;
   readonly born: string;
-  /** Shown to it; null: none was given. */
+  /** Token shown to the server; null: none. */
   readonly token: string | null;
 }
 
@@ -48,7 +48,7 @@ const form = 'ring-server inspect DIR [RING [PARTITION]] [--token-file FILE] [--
 
 /**
  * Throws USAGE, RING_UNKNOWN, PARTITION_ABSENT, PARTITION_DAMAGED, PEER_UNREACHABLE, and
- * TOKEN_MISSING of a running server that wants a token.
+ * TOKEN_MISSING if a running server requires a token.
  */
 export async function inspectData(args: readonly string[]): Promise<InspectedData> {
   const { tokenFile, ...place } = placeOf(args);
@@ -129,7 +129,7 @@ async function askServer(
   }
 }
 
-/** What a server says of tokens is said to programs that speak HTTP. */
+/** Replaces the server's hint about tokens, which is meant for programs that speak HTTP. */
 function refusalOf(error: CodedError): CodedError {
   if (error.code !== 'TOKEN_MISSING') return error;
   return new CodedError(error.code, error.message, {
@@ -138,7 +138,7 @@ function refusalOf(error: CodedError): CodedError {
   });
 }
 
-/** Its own server proves the key that lies in the directory; one of an older release has no TLS. */
+/** The right server proves the key in its directory; a server of an older release has no TLS. */
 async function getOwn(
   { address, token }: OwnServer,
   path: string,
@@ -149,7 +149,7 @@ async function getOwn(
   const proof: ServerProof = { by: 'device', keys: new Set([key]) };
   return getHttp(address, path, { proof, timeoutMs, token }).catch((error: unknown) => {
     if (!(error instanceof CodedError) || error.code !== 'PEER_UNREACHABLE') throw error;
-    // Whoever listens there has proved nothing: it is not shown the token.
+    // This listener has proved nothing, so it is not shown the token.
     return getHttp(address, path, { proof: null, timeoutMs });
   });
 }

@@ -12,7 +12,10 @@ import type { RunningServer } from '@ringwright/server/start-server';
 import type { Logger } from '@ringwright/server/telemetry/log';
 import { parseOptions } from './parse-options.ts';
 
-/** Exit code after the store failed: the supervisor should start the server again, from disk. */
+/**
+ * Exit code after the store failed: the supervisor should restart the server, which reads the disk
+ * again.
+ */
 const STORE_FAILED_EXIT = 4;
 
 async function main(): Promise<void> {
@@ -26,13 +29,13 @@ async function main(): Promise<void> {
     if (args[0] === 'inspect') return inspect(args.slice(1));
   }
   const options = await parseOptions(args);
-  // Records and keys are nobody else's to read.
+  // Nobody else may read records and keys.
   process.umask(0o077);
   const [{ startServer }, { serverLog }] = await Promise.all([
     import('@ringwright/server/start-server'),
     import('@ringwright/server/telemetry/log'),
   ]);
-  // Before a flag is set: what was compiled under other flags is not taken from the cache.
+  // Before any V8 flag is set: code compiled under other flags is not taken from the cache.
   flushCompileCache();
   if (options.plainV8) leaveGarbage();
   else tuneV8();
@@ -43,10 +46,11 @@ async function main(): Promise<void> {
     process.exit(STORE_FAILED_EXIT);
   };
   const starting = startServer(options, { log, onFailure });
-  // From now on: requests are answered before the start has ended. A second signal ends at once.
+  // Signals are handled from now on: requests are answered before the start has ended. A second
+  // signal ends the process at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      // One that could not start ends by itself.
+      // A server that failed to start ends by itself.
       void starting.then((server) => stop(server, signal, log)).catch(() => undefined);
     });
   }
@@ -82,11 +86,11 @@ async function stop(server: RunningServer, signal: NodeJS.Signals, log: Logger):
     log.fatal({ error }, 'not stopped cleanly: the next start replays the log');
     process.exit(STORE_FAILED_EXIT);
   }
-  // At once: the files are as they should be, and would be closed one by one.
+  // Exits at once: the files are consistent, and would otherwise be closed one by one.
   process.exit(signal === 'SIGINT' ? 130 : 0);
 }
 
-/** What happened, and what to do. */
+/** Prints what happened, and what to do. */
 function tell({ message, code, hint }: CodedError): void {
   const sentence = `ring-server: ${shortenedWords(message)} [${code}]`;
   process.stderr.write(`${printable(sentence)}\n`);
@@ -99,6 +103,6 @@ main().catch((error: unknown) => {
   const coded = error instanceof CodedError ? error : diskError(error);
   if (coded === null) throw error;
   tell(coded);
-  // Whatever is still under way: who could not start ends.
+  // Ends whatever is still in progress: a server that could not start exits.
   process.exit(coded.exit);
 });

@@ -1,4 +1,4 @@
-// Command line of ring-server, made from the table of server options.
+// The command line of ring-server, built from the table of server options.
 import { shortened } from '@ringwright/base/shortened';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
@@ -8,7 +8,7 @@ import yargs from 'yargs';
 
 const path = { type: 'string', requiresArg: true } as const;
 
-/** Files of this machine, which the environment may name too. */
+/** Files of this machine; the environment may name them too. */
 const storeOptions = {
   'store-ca': { ...path, describe: "certificate of the store's authority" },
   'store-cert': { ...path, describe: 'certificate to show to the store' },
@@ -23,7 +23,7 @@ $0 --version
 
 Serves the partitions that rings give to one device; check audits its data while it does not run.`;
 
-/** Throws USAGE with what is wrong; prints help and ends the process for --help. */
+/** Throws USAGE with the reason; prints help and ends the process for --help. */
 export async function parseOptions(argv: readonly string[]): Promise<ServerOptions> {
   requireNoWord(argv);
   const parsed: Readonly<Record<string, unknown>> = await yargs([...argv])
@@ -51,7 +51,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
   return optionsOf(parsed, { storeAccess: storeAccessOf(file, process.env) });
 }
 
-/** Before yargs, which would ask for --data. */
+/** Runs before yargs, which would complain about a missing --data. */
 function requireNoWord(argv: readonly string[]): void {
   const [word = '-'] = argv;
   if (word.startsWith('-') || argv.includes('--help')) return;

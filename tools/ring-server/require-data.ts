@@ -1,12 +1,13 @@
-// A data directory that is named must be one: to look at another would make files in it.
+// Requires that a named directory is a data directory: opening another one would create files in
+// it.
 import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 
-/** What a server makes first; one of them may be lost. */
+/** What a server creates first; one of them may be lost. */
 const signs = ['device.json', 'partitions'];
 
-/** `form`: how the command is written. Throws USAGE. */
+/** `form`: the command's syntax, for the hint. Throws USAGE. */
 export async function requireData(directory: string, form: string): Promise<void> {
   const why = await whyNot(directory);
   if (why === null) return;
