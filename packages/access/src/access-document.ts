@@ -68,9 +68,7 @@ export function accessIdOf({ bytes }: Payload): string {
   return sha256(bytes);
 }
 
-/**
- * Parses a file into a signed document, of which nothing is verified yet. Throws ACCESS_INVALID.
- */
+/** Parses a file into a signed document that is not verified yet. Throws ACCESS_INVALID. */
 export function parseAccessFile(bytes: Uint8Array): SignedDocument {
   if (bytes.length > accessDocumentBytesMax) {
     throw accessInvalid(`${bytes.length} bytes, at most ${accessDocumentBytesMax}`);
@@ -80,9 +78,7 @@ export function parseAccessFile(bytes: Uint8Array): SignedDocument {
   return parsed.data;
 }
 
-/**
- * Decodes a document. The caller, openAccess, has verified the signatures. Throws ACCESS_INVALID.
- */
+/** Decodes a document. openAccess verifies the signatures before. Throws ACCESS_INVALID. */
 export function decodeAccess(file: SignedDocument): AccessDocument {
   const parsed = accessSchema.safeParse(parseJson(file.payload, notJson));
   if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);

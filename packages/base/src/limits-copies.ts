@@ -14,9 +14,7 @@ export const copiesFromServerMax = 16;
 export const copiesFromZoneMax = 20;
 /** Snapshots that one device holds open for others: each is a staged file on its disk. */
 export const copiesOutMax = 32;
-/**
- * Of these, for the devices of one server, so that a joiner with many devices does not take all.
- */
+/** Of these, for devices of one server, so that a joiner with many devices does not take all. */
 export const copiesToServerMax = 16;
 /** Of these, for one zone: the others get their turn while a whole zone is being filled. */
 export const copiesToZoneMax = 24;
@@ -46,8 +44,9 @@ export const sideJobsMax = 64;
  */
 export const sideProcessIdleMsMax = 10_000;
 /**
- * Checkpoints wait for such a copy until the WAL is half as long (PartitionWal.exceeds). Then the
- * copy falls back to the other way, or is repeated. Moving 16 MiB takes ~80 ms of one turn.
+ * Checkpoints wait for a copy by another process until the WAL is half this long
+ * (PartitionWal.exceeds). Then the copy is taken in another way, or repeated. Moving 16 MiB takes
+ * ~80 ms of one turn.
  */
 export const heldWalBytesMax = 16 * 1024 * 1024;
 /** Bytes copied while checkpoints wait, for copies on this device: 0.1 s on a busy disk. */
@@ -61,19 +60,13 @@ export const copyRoundsMax = 16;
 export const snapshotsAtOnceMax = 2;
 /** A snapshot that nobody has read from for this long is released. */
 export const copyIdleMsMax = 60_000;
-/**
- * Chunks requested ahead of the one being written: hides the round trip, and a pause at either end.
- */
+/** Chunks requested ahead of the present one: hides the round trip, and a pause at either end. */
 export const copyChunksAhead = 8;
-/**
- * Bytes of a copy per write: for 1 MiB the kernel looks for contiguous memory, ten times as long.
- */
+/** Bytes of a copy per write: for 1 MiB the kernel seeks contiguous memory, ten times as long. */
 export const copyWriteBytes = 256 * 1024;
 /** A copy is synced in pieces of this size while the rest arrives: no long wait at its end. */
 export const copySyncBytes = 64 * 1024 * 1024;
-/**
- * Bytes that the source's carrier reads at once: fewer turns of its event loop than with 256 KiB.
- */
+/** Bytes the source's carrier reads at once: fewer turns of its event loop than with 256 KiB. */
 export const copyPieceBytes = 1024 * 1024;
 /** Interval of a carrier's progress reports; at each one a copy that an operator stopped ends. */
 export const copyReportMs = 250;
@@ -82,9 +75,7 @@ export const copyReportMs = 250;
  * for.
  */
 export const copyConnectMsMax = 5_000;
-/**
- * How long to retry a port in use: the carrier of a server that was killed ends within this time.
- */
+/** How long to retry a port in use: the carrier of a server that was killed ends by then. */
 export const copyListenMsMax = 5_000;
 /** Time for a new connection to present its ticket. */
 export const copyGreetMsMax = 5_000;
@@ -105,8 +96,8 @@ export const unpackedFileBytesMax = 2 * packedPartitionBytesMax + 64 * 1024;
 /** A connection without traffic for this long is considered broken; it is made again. */
 export const copySilenceMsMax = 20_000;
 /**
- * How long a file is read in place; then it is copied aside, since its held checkpoints keep the
- * log.
+ * How long a file is read in place. Then it is copied aside, because held checkpoints keep log
+ * segments.
  */
 export const copyHoldMsMax = 10_000;
 /** How often a hold is checked for a checkpoint that must wait no longer. */
@@ -170,9 +161,7 @@ export const loopDelayMsMax = 100;
  * an idle server, and one machine may run sixty. A measured delay is too short by up to this.
  */
 export const loopDelayResolutionMs = 50;
-/**
- * If one file at a time is too much, a cooldown takes as long as the file did: half of the time.
- */
+/** If one file at a time is too much, a cooldown takes as long as the file: half of the time. */
 export const copyCooldownTimesFirst = 1;
 /**
  * Cooldown at most, in multiples of the file's time: a fifth of the speed of one file at a time.

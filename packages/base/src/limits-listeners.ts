@@ -13,9 +13,7 @@ import { httpConnectionsMax, unheardConnectionsMax, wireConnectionsMax } from '.
 
 const MIB = 1024 * 1024;
 
-/**
- * Wire connections reserved for members of rings and operators: a rollout of hundreds of servers.
- */
+/** Wire connections kept for members of rings and operators: a rollout of hundreds of servers. */
 export const wireReservedMax = 512;
 /** Connections from one address that no ring names: a machine with many programs, or a gateway. */
 export const wirePerAddressMax = 1_024;
@@ -49,9 +47,7 @@ export const httpEndLookMs = 10;
 export const scanAnswerBytesMax = listTurnBytesMax;
 /** Bodies of all requests in flight: 32 of the largest batches, 256 of the largest values. */
 export const httpBodiesBytesMax = 256 * MIB;
-/**
- * Incomplete WebSocket messages of all that are neither members nor operators: 64 of the largest.
- */
+/** Incomplete WebSocket messages of all but members and operators: 64 of the largest. */
 export const wireBegunBytesMax = 256 * MIB;
 /** A message with fewer bytes is not counted: one read of a socket may bring as much. */
 export const wireBegunBytesMin = 64 * 1024;

@@ -9,9 +9,7 @@ const MIB = 1024 * 1024;
  * no more than these can tell whether a ring is of its own line. Some ten waves of a rollout.
  */
 export const ringAncestorsMax = 32;
-/**
- * An operator's reason for choosing one line of a forked ring: a sentence, stored on each server.
- */
+/** An operator's reason for a line of a forked ring: a sentence, stored on each server. */
 export const forkReasonCharactersMax = 512;
 /**
  * How often a server tells its peers which rings it has: a fork or a missed version shows within
@@ -28,9 +26,7 @@ export const takeoverMsMax = 3_000;
  * enough.
  */
 export const startMeetingsMax = 64;
-/**
- * How long it waits for them: a dead device fails at once, only a suspended one does not answer.
- */
+/** How long it waits for them: a dead device fails at once, only a suspended one never answers. */
 export const startMeetingMsMax = 1_000;
 /** After its start, how long other servers may still pause before they try to reach it again. */
 export const peersBackMsMin = peerRetryMsMax;
@@ -50,13 +46,9 @@ export const ringTurnBytesMax = 4 * MIB;
 export const ringUploadsMax = 64;
 /** Bytes of all incomplete uploads: the largest possible ring, and small ones. */
 export const ringUploadsBytesMax = ringFileBytesMax + 128 * MIB;
-/**
- * An upload without a chunk for this long makes room for others: its connection may have broken.
- */
+/** An upload without chunks for this long makes room for others: its connection may have broken. */
 export const ringUploadIdleMsMax = 30_000;
-/**
- * Connections of servers, clients and tools to one server: each takes some 50 KB and a descriptor.
- */
+/** Connections of servers, clients and tools to one server: each takes 50 KB and a descriptor. */
 export const wireConnectionsMax = 4_096;
 /** HTTP connections, including those above. */
 export const httpConnectionsMax = 8_192;
@@ -77,7 +69,7 @@ export const tlsBundlePollMs = 1_000;
 export const allowedHostsMax = 64;
 /** Addresses that a server without any ring calls back, because their hellos name them. */
 export const unknownPeersMax = 16;
-/** Addresses remembered whose word made a directory refill: with more it would refill all day. */
+/** Addresses remembered as having made a directory refill: with more it would refill all day. */
 export const believedPeersMax = 1_024;
 /** Minimum interval at which a server is asked about claims that others make in its name. */
 export const askBackMs = 2_000;
@@ -112,9 +104,7 @@ export const laterMovesMax = 2 ** 20;
  * enough.
  */
 export const sizeLevelMax = 1_000;
-/**
- * Partitions whose sizes a ring may record: at four characters each they are 4 MB in each version.
- */
+/** Partitions whose sizes a ring may record: 4 MB in each version, at four characters each. */
 export const measuredPartitionsMax = 2 ** 20;
 /** Moves that one version may make only to even out bytes: each is searched for on its own. */
 export const swapBudgetMax = 1_000;

@@ -45,15 +45,11 @@ export const openFilesMemoryShare = 1 / 24;
 export const fileCacheBytesMax = 64 * MIB;
 /** With less, the path to a row (three index pages, three table pages) is read each time. */
 export const fileCacheBytesMin = 64 * KIB;
-/**
- * Share of the machine's memory for one device's page caches: 1 MiB for 1,024 files with 24 GiB.
- */
+/** Share of machine memory for one device's page caches: 1 MiB for 1,024 files with 24 GiB. */
 export const pageCachesMemoryShare = 1 / 24;
 /** Share of the machine's memory for one device's row caches. */
 export const rowCachesMemoryShare = 1 / 128;
-/**
- * Row caches of one device, 180,000 rows of 100 bytes: the garbage collector visits each of them.
- */
+/** Row caches of one device, 180,000 rows of 100 bytes: the garbage collector visits each. */
 export const rowCachesBytesMax = 64 * MIB;
 /** Descriptors reserved for connections, copies and the log. */
 export const descriptorsKept = 1_000;
@@ -79,9 +75,7 @@ export const diskCheckEveryBytes = 16 * MIB;
 export const diskCheckEveryMs = 1_000;
 /** Rows merged into an adopted copy per turn: 5 ms, and 15 ms of another turn to store them. */
 export const mergeRowsMin = 256;
-/**
- * The same while more rows arrive than are merged: twice a batch, so that merging outruns writing.
- */
+/** The same while more rows arrive than are merged: twice a batch, so merging outruns writing. */
 export const mergeRowsMax = 2 * logBatchWritesMax;
 export const mergeBytesMax = 2 * logBatchBytesMax;
 /**
@@ -104,9 +98,7 @@ export const partitionFileBytesMax = 64 * 1024 * MIB;
  * flight.
  */
 export const tombstoneAgeMsMin = 3_600_000;
-/**
- * How often a device tries to drop tombstones: each attempt costs a sync per holder and partition.
- */
+/** How often a device tries to drop tombstones: each attempt costs a sync per holder and file. */
 export const tombstoneRoundMs = 600_000;
 /** Maximum read rate of the scrub: a twentieth of a slow disk. */
 export const scrubBytesPerSecondMax = 4 * MIB;

@@ -36,9 +36,7 @@ export const deviceExtraBytesMax = 512;
 export const ringFileBytesMax = 512 * MIB;
 export const ringManifestBytesMax = 64 * KIB;
 export const ringDevicesSectionBytesMax = 64 * MIB;
-/**
- * Sections of a ring file: nine of ours and some of other programs; the manifest lists them all.
- */
+/** Sections of a ring file: nine of ours, some of other programs; the manifest lists them all. */
 export const ringSectionCountMax = 64;
 /** Two operators and a build machine sign a ring, with room for keys being replaced. */
 export const ringSignatureCountMax = 16;
@@ -113,9 +111,7 @@ export const keyBytesMax = 1_024;
 /** Keys for lookups only: /account/container/object of Swift, with room for its settings. */
 export const lookupKeyBytesMax = 8_192;
 export const valueBytesMax = 1 * MIB;
-/**
- * A write stamped further ahead of this clock is refused: one wrong clock must not win for ever.
- */
+/** A write stamped further ahead of this clock is refused: a wrong clock must not win for ever. */
 export const clockAheadMsMax = 60_000;
 /** Clocks this close count as equal: a reading of another clock is as old as its network trip. */
 export const clockAgreesMs = 1_000;
@@ -168,7 +164,8 @@ export const repeatedLinesMax = 1_000;
 /** Ring versions kept on a server's disk, newest last: the last good ones. */
 export const ringVersionsKept = 5;
 /**
- * A version further ahead of the active one is refused: a stray or hostile ring, no missed push.
+ * A version further ahead of the active one is refused: it comes from a stray or hostile ring, and
+ * not from a missed push.
  */
 export const ringVersionJumpMax = 1_000;
 /** How often a server looks for changed ring files on disk. */

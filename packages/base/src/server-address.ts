@@ -34,9 +34,7 @@ export function parseAddress(written: string): Address | null {
   return name !== undefined && isHostName(name) ? { ip: name, port: number } : null;
 }
 
-/**
- * A name of digits and dots is meant as IPv4 and must be valid, or `10.0.0.256` would be a name.
- */
+/** A name of digits and dots is meant as IPv4 and must be one, or `10.0.0.256` would be a name. */
 function isHostName(name: string): boolean {
   if (!/^[\d.]+$/.test(name)) return true;
   return ipv4.test(name) && name.split('.').every((part) => Number(part) <= 255);

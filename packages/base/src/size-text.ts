@@ -12,9 +12,7 @@ const units: Readonly<Record<string, number>> = {
   ti: 2 ** 40,
 };
 
-/**
- * Bytes, or bytes per second, of `50MB/s`, `1.5GiB`, `200k`, `800000`; null if it is not a size.
- */
+/** Bytes, or bytes per second, of `50MB/s`, `1.5GiB`, `200k`, `800000`; null if it is no size. */
 export function parseSize(text: string): number | null {
   const found = /^(\d+\.?\d*|\.\d+)\s*([kmgt]i?)?b?(\/s)?$/i.exec(text);
   const unit = units[(found?.[2] ?? '').toLowerCase()];

@@ -184,9 +184,7 @@ export class Client implements AsyncDisposable {
     return new Scan(ports, { ...settings, keyspace, timeoutMs, consistency });
   }
 
-  /**
-   * Closes the connections. Requests in flight are rejected; a write may be stored all the same.
-   */
+  /** Closes the connections. Requests in flight are rejected; a write may still be stored. */
   close(): Promise<void> {
     this.#closed = true;
     this.#follower.close();

@@ -98,9 +98,7 @@ function seedsOf(addresses: readonly string[]): string[] {
   throw wrongType('the list of addresses', addresses, { wanted: 'a list of strings', hint });
 }
 
-/**
- * A token read from a file ends with a line feed. Other characters could not be sent in a header.
- */
+/** A token read from a file ends with a line feed. No header can carry other characters. */
 function tokenOf({ token }: ConnectOptions): string | null {
   if (token === undefined) return null;
   const word = token.trim();

@@ -8,9 +8,7 @@ import { isPeerCode } from '@ringwright/base/errors';
  */
 type FailureKind = 'elsewhere' | 'unknown' | 'final';
 
-/**
- * Reads change nothing: if the answer may differ later, or at another server, it is worth asking.
- */
+/** Reads change nothing: if the answer may differ later, or at another server, asking pays off. */
 export function readFailure(error: unknown): FailureKind {
   return error instanceof CodedError && error.retry !== 'never' ? 'elsewhere' : 'final';
 }

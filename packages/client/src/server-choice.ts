@@ -9,9 +9,7 @@ interface Choices {
   readonly isWell: (address: string) => boolean;
 }
 
-/**
- * Returns up to clientTriesMax distinct addresses: healthy holders, healthy others, then the rest.
- */
+/** Up to clientTriesMax distinct addresses: healthy holders, healthy others, then the rest. */
 export function serverChoice({ holders, others, isWell }: Choices): string[] {
   const all = [...new Set([...holders, ...others])];
   const well = all.filter(isWell);

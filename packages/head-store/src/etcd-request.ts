@@ -23,9 +23,7 @@ export interface EtcdPost {
   readonly token: string | null;
 }
 
-/**
- * A member that answers with one of these has done nothing: it rejects the request or its sender.
- */
+/** A member that answers with one of these has done nothing: it rejects request or sender. */
 const refusing = new Set([400, 401, 403, 404, 412]);
 
 /**

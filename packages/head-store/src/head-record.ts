@@ -60,9 +60,7 @@ export function parseTransaction(text: string): TransactionFile {
   return parse(transactionSchema, text, 'the transaction file');
 }
 
-/**
- * Names begin with the sequence: a file that a later head does not name can never become a head's.
- */
+/** Names begin with the sequence: a file that a later head does not name never becomes a head's. */
 export function transactionName(one: Pick<HeadRecord, 'sequence' | 'transaction'>): string {
   return `${prefixOf(one)}.json`;
 }

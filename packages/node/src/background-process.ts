@@ -3,9 +3,7 @@ import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/**
- * Larger blocks are allocated from the kernel and returned to it: the maximum that glibc allows.
- */
+/** Larger blocks come from the kernel and are returned to it: the maximum that glibc allows. */
 const KEPT_PIECE_BYTES = 32 * 1024 * 1024;
 /** Free memory that glibc keeps before it returns any. */
 const KEPT_BYTES = 64 * 1024 * 1024;

@@ -29,7 +29,10 @@ async function filesIn(target: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** A file that cannot be opened is removed at once later; one with another name stays. */
+/**
+ * Removes a file in steps. A file that cannot be opened is left to the caller's `rm`; one that has
+ * another name keeps its bytes.
+ */
 async function removeFile(file: string): Promise<void> {
   await using handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW).catch(() => null);
   if (handle === null) return;

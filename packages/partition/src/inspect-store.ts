@@ -24,9 +24,7 @@ interface StoreView extends Pick<Store, 'list' | 'damaged' | 'newest'> {
   readonly logBytes: number;
 }
 
-/**
- * Holds the directory lock until `use` resolves, so no server can start. Throws DATA_DIR_IN_USE.
- */
+/** Holds the directory lock until `use` resolves, so no server starts. Throws DATA_DIR_IN_USE. */
 export async function withStoreView<T>(
   root: string,
   use: (view: StoreView) => Promise<T> | T,

@@ -37,9 +37,7 @@ interface OpenStoreOptions {
   readonly directory: string;
   /** Must return a fresh random id of [A-Za-z0-9_-]{1,64} on each call. */
   readonly newIncarnation: () => string;
-  /**
-   * Called once, with STORE_FAILED. The caller must close the store and open the directory again.
-   */
+  /** Called once, with STORE_FAILED. The caller must close the store and reopen the directory. */
   readonly onFailure?: ((error: CodedError) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
   /** Address at which the carrier serves files to other servers; default: any port on loopback. */

@@ -30,9 +30,7 @@ const about = {
   session: z.nullable(z.strictObject({ ms: msField, tie: tieField, weak: z.boolean() })),
 };
 
-/**
- * A null value deletes. The answer has the coordinator's ring version, so that clients follow it.
- */
+/** A null value deletes. The answer has the coordinator's ring version, for clients to follow. */
 export const coordinatePut = messageKind({
   method: 'coordinate-put',
   request: z.strictObject({

@@ -82,9 +82,7 @@ export const copyGoOn = messageKind({
   answer: z.strictObject(doorFields),
 });
 
-/**
- * Called when all bytes have arrived; releases the copy. COPY_BUSY: the file was written meanwhile.
- */
+/** Called when all bytes have arrived; releases the copy. COPY_BUSY: the file has been written. */
 export const copyChecksum = messageKind({
   method: 'copy-checksum',
   request: z.strictObject({ copy: copyIdField }),

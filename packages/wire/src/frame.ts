@@ -11,9 +11,7 @@ export type Envelope =
   | readonly [kind: 1, id: number, body: unknown]
   | readonly [kind: 2, id: number, error: unknown];
 
-/**
- * Undefined is sent as null, which its schema refuses; as an extension type it would be no frame.
- */
+/** Undefined is sent as null, which schemas refuse; as an extension type it would be no frame. */
 const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 
 const ARRAY_32 = 0xdd;
@@ -29,9 +27,7 @@ const noBytes = new Uint8Array(0);
 /** Their packed form: a type and a length of one byte each. */
 const NO_BYTES_PACKED = 2;
 
-/**
- * Packs one envelope by itself, so that its exact length is known before it is put into a frame.
- */
+/** Packs one envelope by itself, so that its exact length is known before it joins a frame. */
 export function packEnvelope(envelope: Envelope): Uint8Array {
   return packr.pack(envelope);
 }

@@ -108,9 +108,7 @@ export class Link implements Caller {
     for (const socket of this.#replaced) socket.terminate();
   }
 
-  /**
-   * Makes the next call connect, whatever has failed before: the server has shown signs of life.
-   */
+  /** Makes the next call connect, whatever has failed before: the server showed signs of life. */
   endPause(): void {
     this.#pauseEndsMs = 0;
   }

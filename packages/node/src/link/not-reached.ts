@@ -5,9 +5,7 @@ interface Cause extends Error {
   readonly code?: string;
 }
 
-/**
- * The reader of the hints: a person who types commands, or one who writes a program with connect().
- */
+/** The reader of the hints: a person who types commands, or who writes a program with connect(). */
 export type HintReader = 'operator' | 'programmer';
 
 const hints: Readonly<Record<HintReader, { readonly cut: string; readonly other: string }>> = {

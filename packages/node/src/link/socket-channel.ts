@@ -86,9 +86,7 @@ export function socketChannel(
   return channel;
 }
 
-/**
- * Closes with a reason, unless the other end does not read: it would never receive the close frame.
- */
+/** Closes with a reason, unless the other end does not read: it would never get the close frame. */
 function refuse(socket: WebSocket, { code, reason }: Closing): void {
   if (socket.bufferedAmount > unreadBytesMax) socket.terminate();
   else socket.close(code, reason);

@@ -2,7 +2,7 @@
 import { type CipherGCM, createCipheriv, randomBytes } from 'node:crypto';
 
 const KEY_BYTES = 16;
-/** Each key is used once. */
+/** A constant nonce is safe here: each key is used once. */
 const NONCE = Buffer.alloc(12);
 
 /** 64 hex digits: the key, then the checksum. */

@@ -63,9 +63,7 @@ export class CopyProcess {
     this.#process.send({ kind: 'rate', rate });
   }
 
-  /**
-   * Resolves to the port it listens on; starts it if needed. Rejects when it cannot listen or dies.
-   */
+  /** Resolves to its port; starts the process if needed. Rejects when it cannot listen or dies. */
   async port(): Promise<number> {
     this.#start();
     return this.#port ?? Promise.reject(lost('it is not started'));

@@ -196,9 +196,7 @@ export class GiveFiles {
     if (given.summed === bytes) this.#tellChecksum(given);
   }
 
-  /**
-   * Reports the checksum once: a reader that reconnects after the end of the file has it already.
-   */
+  /** Reports the checksum once: a reader that reconnects after the end of the file has it. */
   #tellChecksum(file: Given): void {
     file.summed = Number.POSITIVE_INFINITY;
     tellStore({ kind: 'given', id: file.id, checksum: file.checksum.text() });

@@ -71,9 +71,7 @@ export class PartFiles {
     if (this.#under > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /**
-   * Waits for reads in progress: the descriptor of a closed file may be reused for another file.
-   */
+  /** Waits for reads in progress: the descriptor of a closed file may be reused for another. */
   async close(): Promise<void> {
     await this.idle();
     for (const { fd } of this.#parts) closeSync(fd);

@@ -2,7 +2,7 @@
 // checksum, which travels over another connection, tells whether the bytes are right.
 import { createCipheriv } from 'node:crypto';
 
-/** Each key is used for one connection. */
+/** A constant start is safe here: each key is used for one connection. */
 const COUNTER = Buffer.alloc(16);
 
 /** Used at both ends: applying the cipher twice restores the bytes. */

@@ -22,8 +22,8 @@ import { failed, type StoreParts } from '../parts/store-parts.ts';
 import { checkThere, useRows } from '../parts/use-partition.ts';
 
 /**
- * The directory holds data.db, which nobody has open; it has the rows of the present file up to
- * `mergedSeq`. The steps, none of which syncs on this thread:
+ * Adopts a staged copy. `directory` holds data.db, which nobody has open and which has the rows of
+ * the present file up to `mergedSeq`. The steps, none of which syncs on this thread:
  * 1. The copy gets this device's identity and all rows of the present file; then it is synced.
  * 2. Later writes stay in the log for both files: Partition.keptSince.
  * 3. CURRENT is switched on disk.
@@ -188,9 +188,7 @@ async function switchTo(
   return present;
 }
 
-/**
- * Logs the state: so far it may be durable only in the line of an empty partition, which goes now.
- */
+/** Logs the state: so far only the line of an empty partition may have it, which goes now. */
 export function logState(parts: StoreParts, partition: Partition): Promise<void> {
   const { state } = must(partition.file, 'a copy took its place').marks();
   return logChange(parts, partition, { state });

@@ -16,9 +16,7 @@ import { beginHold, endHold, touched } from './held-file.ts';
 const TICKET_BYTES = 32;
 const KEY_BYTES = 16;
 
-/**
- * Holds checkpoints back while the file is read; the count of checkpoints shows whether one ran.
- */
+/** Holds checkpoints back while the file is read; their count shows whether one ran. */
 interface Hold {
   readonly file: PartitionFile;
   readonly checkpoints: number;

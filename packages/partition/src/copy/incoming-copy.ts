@@ -96,9 +96,7 @@ export class IncomingCopy {
     await this.discard();
   }
 
-  /**
-   * Syncs and closes: closing it later would drop the locks of the connection that adopts the file.
-   */
+  /** Syncs and closes: closing it later would drop the locks of the adopting connection. */
   async #makeDurable(): Promise<void> {
     await this.#lastSync;
     await this.#handle.sync();

@@ -35,7 +35,8 @@ export class Snapshot {
   }
 
   /**
-   * Bytes [offset, offset + length) of the file, fewer at its end; length <= transferChunkBytesMax.
+   * Reads bytes [offset, offset + length) of the file, fewer at its end; `length` is at most
+   * transferChunkBytesMax.
    */
   async readChunk(offset: number, length: number): Promise<Buffer> {
     if (this.#released) throw new CodedError('STORE_CLOSED', 'the snapshot is released');

@@ -35,9 +35,7 @@ export class StagedCopy {
     partition: Partition,
     staged: {
       readonly about: CopyDescription;
-      /**
-       * Staging folder that becomes the partition's folder; it has a subfolder named `incarnation`.
-       */
+      /** Staging folder that becomes the partition's folder; `incarnation` names its subfolder. */
       readonly directory: string;
       readonly incarnation: string;
       readonly room: PromisedRoom;
@@ -154,7 +152,8 @@ export async function stageCopy(
 }
 
 /**
- * Throws COPY_INVALID for an impossible file, DISK_FULL with both numbers, before the first byte.
+ * Reserves disk space for a copy. Throws COPY_INVALID for an impossible file, and DISK_FULL with
+ * both numbers, before the first byte.
  */
 export async function reserveCopy(
   parts: StoreParts,

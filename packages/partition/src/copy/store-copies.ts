@@ -28,9 +28,7 @@ export function storeCopies(parts: StoreParts) {
     /** See unpackPartition. Also throws PARTITION_ABSENT. */
     unpack: async (packed: PackedPartition) =>
       unpackPartition(parts, partitionOf(parts, packed), packed),
-    /**
-     * Called before the first request, so that starting helper processes later does not delay one.
-     */
+    /** Called before the first request, so that starting helper processes later delays none. */
     parkProcesses: (): void => {
       for (const process of [parts.audits, parts.copies, parts.carrier]) process.park();
     },

@@ -2,9 +2,7 @@
 import type { PreparedStatements } from './prepared-statements.ts';
 import type { RecordContent } from './record.ts';
 
-/**
- * Most files have none. They then need no flush and no prepared statement to count expired records.
- */
+/** Most files have none. They then need no flush and no statement to count expired records. */
 export class Expiring {
   #any: boolean;
 

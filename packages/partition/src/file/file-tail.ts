@@ -17,9 +17,7 @@ interface TailRow extends Stamp {
   readonly hash: Buffer;
 }
 
-/**
- * Returns up to `rowsMax` rows, newest first, and the digest of the same moment. Does not flush.
- */
+/** Returns up to `rowsMax` rows, newest first, and the digest at that moment. Does not flush. */
 export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
   const pending = [...file.pending.values()].reverse();
   const stored = (pending.length < rowsMax ? file.stored.of(statements.last).all(rowsMax) : [])

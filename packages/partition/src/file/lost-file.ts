@@ -6,9 +6,7 @@ import { identityOf, whyLost } from './file-identity.ts';
 import type { Partition } from './partition.ts';
 import { currentFile, currentText, newCurrentText, noteReplaced } from './partition-directory.ts';
 
-/**
- * Says why the file is lost; null when it is intact. Also for a file that is about to be reopened.
- */
+/** Says why the file is lost; null when it is intact. Also for a file about to be reopened. */
 export function whyPartitionLost(root: string, partition: Partition): string | null {
   const { keyspace, incarnation, seen, file, isNew } = partition;
   if (!partition.hasFile) return null;

@@ -11,9 +11,7 @@ export interface HashedRecord extends RecordContent {
   readonly hash: Buffer;
   /** True for a promise instead of a record: Write.isPromise. */
   readonly isPromise: boolean;
-  /**
-   * Whether the value is long and its memory is not shared, so that it can be freed with the row.
-   */
+  /** Whether the value is long and its memory is not shared, so it can be freed with the row. */
   readonly isFreed?: boolean;
 }
 

@@ -35,9 +35,7 @@ export class Memtables {
     this.#limits = limits;
   }
 
-  /**
-   * Flushes what is due after writes to these partitions. Returns these and all others it flushed.
-   */
+  /** Flushes what is due after writes to these partitions. Returns these and others it flushed. */
   afterWrites(touched: Iterable<Partition>): Set<Partition> {
     const { memtableRowsMax, memtableBytesMax, memtablesBytesMax } = this.#limits;
     const changed = new Set(touched);

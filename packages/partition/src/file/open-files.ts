@@ -171,9 +171,7 @@ export class OpenFiles {
     noteSynced(partition);
   }
 
-  /**
-   * Registers an open file in place of the partition's previous one, which the caller has closed.
-   */
+  /** Registers an open file in place of the partition's previous one, which the caller closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
     partition.seen = file.isInMemory ? null : seeFiles(file.db.name);

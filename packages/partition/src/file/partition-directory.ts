@@ -138,9 +138,7 @@ export async function isFinished(directory: string): Promise<boolean> {
   return text.endsWith('\n') && isIncarnation(text.slice(0, -1));
 }
 
-/**
- * Removes what a crash left beside the current incarnation: copies not yet adopted, and old files.
- */
+/** Removes what a crash left beside the current incarnation: unfinished copies, and old files. */
 export async function removeLeftovers(
   directory: string,
   place: { incarnation: string; staging: string },

@@ -5,9 +5,7 @@ import { codeOf, messageOf } from '@ringwright/base/thrown';
 // A constraint fails only if an index or a counter is not what this program wrote.
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH|CONSTRAINT)/;
 
-/**
- * Whether the error concerns one file's content. Every other error casts doubt on the whole disk.
- */
+/** Whether the error concerns one file's content. Any other error casts doubt on the whole disk. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof CodedError) return error.code === 'PARTITION_DAMAGED';
   return DAMAGE.test(codeOf(error));

@@ -19,9 +19,7 @@ interface CheckpointerOptions {
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
-  /**
-   * Segments below this one were lost. They are no longer needed once their partitions are synced.
-   */
+  /** Segments below this one were lost. They are not needed once their partitions are synced. */
   leftSegments = 0;
   readonly #queue = new Set<Partition>();
   #running: Promise<void> | null = null;
@@ -47,9 +45,7 @@ export class Checkpointer {
     this.#checkpointBelow(Math.max(log.currentSegment - segmentsBehindMax, this.leftSegments));
   }
 
-  /**
-   * Called when segments up to the current one are lost: makes their content durable in the files.
-   */
+  /** Called when the segments up to now are lost: makes their content durable in the files. */
   leaveSegments(): void {
     this.leftSegments = this.#options.log.currentSegment + 1;
     this.#checkpointBelow(this.leftSegments);

@@ -23,9 +23,7 @@ interface CommitLogOptions {
   readonly directory: string;
   readonly limits: StoreLimits;
   readonly segment: LogSegment;
-  /**
-   * Called in order with each batch once it is durable; the batch's buffer is reused afterwards.
-   */
+  /** Called in order with each durable batch; the batch's buffer is reused afterwards. */
   readonly onDurable: (batch: LogBatch) => void;
   /** Called when a new segment has begun. */
   readonly onRotate: () => void;
@@ -206,9 +204,7 @@ export class CommitLog {
     });
   }
 
-  /**
-   * Called when the last call on the log's file has returned: its descriptor is no longer in use.
-   */
+  /** Called when the last call on the log's file has returned: its descriptor is not in use. */
   #ended(error: unknown): void {
     this.#busy = false;
     if (error !== null) this.#fail(error);

@@ -57,9 +57,7 @@ export function bytesInBatch(entry: Write | LoggedChange, partition: Partition):
   return length + defineLength(partition);
 }
 
-/**
- * Makes room for `bytes` more. Views of earlier writes stay valid: they point into the old buffer.
- */
+/** Makes room for `bytes` more. Views of earlier writes stay valid: they use the old buffer. */
 export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): void {
   const needed = batch.used + bytes;
   if (needed <= batch.buffer.length) return;

@@ -22,9 +22,7 @@ const CHANGE = 3;
 /** Bytes before the record or change, the same for both kinds. */
 const FIXED_BYTES = 9;
 
-/**
- * A partition as the log names it. Writes of an earlier lifetime must not reach the present one.
- */
+/** A partition as the log names it. Writes of an earlier lifetime never reach the present one. */
 export interface LogPartition {
   readonly keyspace: string;
   readonly partition: number;
@@ -34,9 +32,7 @@ export interface LogPartition {
 /** Called for each entry of a payload, in order; offsets are relative to the payload. */
 interface EntryVisitor {
   define(index: number, partition: LogPartition): void;
-  /**
-   * Either an encoded record in [start, end), the range of the row hash, or a change: see isChange.
-   */
+  /** An encoded record in [start, end), the range of the row hash, or a change: see isChange. */
   entry(index: number, start: number, end: number): void;
 }
 
@@ -98,9 +94,7 @@ export function encodeWrite(
   return { start, end };
 }
 
-/**
- * Visits all entries. Returns the offset of the first bytes that are not a whole entry, or null.
- */
+/** Visits all entries. Returns the offset of the first bytes that are no whole entry, or null. */
 export function visitEntries(payload: Buffer, visitor: EntryVisitor): number | null {
   for (let offset = 0; offset < payload.length; ) {
     const end =

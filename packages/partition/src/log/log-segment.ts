@@ -93,9 +93,9 @@ export async function removeSegments(directory: string, numbers: readonly number
 const ZEROS = Buffer.alloc(logFillBytes);
 
 /**
- * Appends a frame that has its checksum. The frame is durable when `done` is called without
- * an error. Small frames overwrite zeros that an earlier frame brought along: a file that grows
- * costs a commit of the file system's journal each time, twice the CPU and half the rate
+ * Appends a frame that has its checksum. The frame is durable when `done` is called without an
+ * error. Small frames overwrite zeros that an earlier frame brought along: a file that grows costs
+ * a commit of the file system's journal each time, twice the CPU and half the rate
  * (tools/bench/RESULTS.md).
  */
 export function appendFrame(

@@ -109,9 +109,7 @@ class KeptLength {
   }
 }
 
-/**
- * Keeps offsets, not records: a segment of small records would take six times its size as objects.
- */
+/** Keeps offsets, not records: a segment of small records takes six times its size as objects. */
 class EntryPlaces {
   readonly found = new Map<LogPartition, number[]>();
   readonly #dictionary = new Map<number, number[]>();

@@ -121,9 +121,7 @@ function* pieces(parts: readonly Part[]): Iterable<LoggedEntry[]> {
   if (piece.length > 0) yield piece;
 }
 
-/**
- * Must happen before a new segment begins: a torn end in any but the last segment would be damage.
- */
+/** Runs before a new segment begins: a torn end in any but the last segment would be damage. */
 async function cut(file: string, offset: number): Promise<void> {
   await using handle = await open(file, 'r+');
   await handle.truncate(offset);

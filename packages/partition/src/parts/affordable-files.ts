@@ -16,9 +16,7 @@ interface MachineLimits {
   readonly descriptors: number;
 }
 
-/**
- * Four descriptors per file, two of them for syncs. Where descriptors are scarce, half stay free.
- */
+/** Four descriptors per file, two of them for syncs. If descriptors are scarce, half stay free. */
 export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
   const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
   const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 4;

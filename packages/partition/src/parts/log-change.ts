@@ -5,9 +5,7 @@ import type { Partition } from '../file/partition.ts';
 import type { WriteOutcome } from '../file/record.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
-/**
- * Rejects like changeMarks, which is for callers that do not know whether the partition has a file.
- */
+/** Rejects like changeMarks, which is for callers that do not know if the partition has a file. */
 export function logChange(
   parts: StoreParts,
   partition: Partition,

@@ -53,9 +53,7 @@ export interface StoreParts extends KeyspaceFolders {
   readonly fail: (error: unknown) => void;
 }
 
-/**
- * Throws STORE_CLOSED or STORE_FAILED. Long operations call it at their start and after each wait.
- */
+/** Throws STORE_CLOSED or STORE_FAILED. Long operations call it first and after each wait. */
 export function checkOpen(parts: Pick<StoreParts, 'closed' | 'failure'>): void {
   if (parts.failure !== null) throw parts.failure;
   if (parts.closed) throw new CodedError('STORE_CLOSED', 'the store is closed');

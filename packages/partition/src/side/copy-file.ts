@@ -5,9 +5,7 @@ import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { pageBytes } from '../file/schema.ts';
 import type { CopiedFile, PagesToCopy } from './side-process.ts';
 
-/**
- * Takes the checksum between reading and writing, which costs no more than a copy by the kernel.
- */
+/** Takes the checksum between reading and writing, which costs no more than a kernel copy. */
 export function copyFile(from: string, to: string): CopiedFile {
   using ends = new DisposableStack();
   const source = ends.adopt(openSync(from, 'r'), closeSync);
