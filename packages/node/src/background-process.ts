@@ -125,8 +125,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
       lines.on('line', (pid) => {
         if (isCurrent()) this.#hear(Number(pid));
       });
-      // the shell's exit tells more
-      lines.on('error', () => undefined);
+      lines.on('error', () => undefined); // the shell's exit tells more
     }
     holdBy(shell, false);
     return shell;

@@ -99,7 +99,7 @@ async function build(
   parts.audits.prepare();
   const files = parents.map(({ partition }) => join(directory, `parent-${partition}.db`));
   for (const [index, parent] of parents.entries()) {
-    await copyAside(parts, parent, files[index] as string); // One staged file per parent.
+    await copyAside(parts, parent, files[index] as string); // one staged file per parent
   }
   const toBuild = children.map((child) => {
     const file = join(directoryOf(directory, child), 'data.db');

@@ -26,7 +26,7 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
     for (const partition of touched) registry.touch(partition);
     for (const partition of memtables.afterWrites(touched)) {
       if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
-      // ^Above the hard limit the disk does not keep up, so the writers wait for it.
+      // Above the hard limit the disk does not keep up, so the writers wait for it.
       if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(files, partition);
       else checkpointer.request(partition);
     }

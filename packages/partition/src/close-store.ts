@@ -23,7 +23,7 @@ export async function closeStore(parts: StoreParts): Promise<void> {
     if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
     else {
       orFail(parts, () => files.close(partition));
-      // ^Has an effect only if the file could not be closed properly.
+      // Has an effect only if the file could not be closed properly.
       files.abandon(partition);
     }
     await setImmediate();

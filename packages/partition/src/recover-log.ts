@@ -54,7 +54,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   });
   await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true);
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
-  // ^The new segment comes first: a log in use always has a segment.
+  // The new segment comes first: a log in use always has a segment.
   const begun = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
   try {
     await raiseFlag(dataPaths.logInUse(root));

@@ -58,7 +58,7 @@ export class Store {
   readonly requests: ReturnType<typeof storeRequests>;
   /** Children of partitions that are split or merged. */
   readonly children: ReturnType<typeof storeChildren>;
-  /** Partitions in which a read or write met damage. The scrubber takes them from this set. */
+  /** Partitions in which an operation met damage. The scrubber takes them from this set. */
   readonly suspects: StoreParts['suspects'];
   readonly directory: string;
   readonly #parts: StoreParts;

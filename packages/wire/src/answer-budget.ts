@@ -16,8 +16,8 @@ export class AnswerBudget {
 
   /**
    * Adds a connection. The caller reports changes of the bytes being answered there to the returned
-   * function. A connection with none may always bring one frame, whatever others have: it may carry
-   * what they wait for.
+   * function. A connection without calls in progress may always bring one frame, whatever others
+   * have: that frame may carry what they wait for.
    */
   connection(flow: Flow): (bytes: number) => void {
     let ownBytes = 0;

@@ -216,8 +216,7 @@ export class CallChannel implements Caller {
 
   #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
     const call = this.#waiting.get(envelope[1]);
-    // answered after its timeout
-    if (call === undefined) return;
+    if (call === undefined) return; // answered after its timeout
     this.#waiting.delete(envelope[1]);
     call.cancelTimeout();
     if (envelope[0] === 2) {

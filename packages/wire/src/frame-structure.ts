@@ -1,6 +1,6 @@
 // Checks whether received bytes have the structure of a frame before anything is decoded, so that
-// the decoder never meets what no program of ours sends. Pure. Format:
-// https://github.com/msgpack/msgpack/blob/master/spec.md
+// the decoder never meets what no program of ours sends. Pure.
+// Format: https://github.com/msgpack/msgpack/blob/master/spec.md
 import {
   frameCallsMax,
   frameDepthMax,

@@ -83,8 +83,7 @@ function longLast(body: unknown, depth: number): LongLast | null {
 
 function isFields(body: unknown): body is Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null) return false;
-  // not bytes, in which every byte would be a field
-  return !Array.isArray(body) && !(body instanceof Uint8Array);
+  return !Array.isArray(body) && !(body instanceof Uint8Array); // each byte would be a field
 }
 
 function writeHeader(frame: Buffer, count: number): void {

@@ -1,5 +1,5 @@
-// A client's link to one server: a connection that is made on demand, greeted, kept, and made again
-// with growing pauses.
+// The caller's link to one server: a connection that is made on demand, greeted, kept, and made
+// again with growing pauses.
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import type { CallChannel, Caller } from '@ringwright/wire/call-channel';

@@ -103,8 +103,7 @@ export class CopyProcess {
     if (!this.#process.start()) return;
     const { host, port } = this.#options;
     const ports = Promise.withResolvers<number>();
-    // port() reports the error
-    ports.promise.catch(() => undefined);
+    ports.promise.catch(() => undefined); // port() reports the error
     this.#port = ports.promise;
     this.#heard = (answer) => {
       if (answer.kind === 'listening') ports.resolve(answer.port);

@@ -12,8 +12,7 @@ const [given, taken] = [new GiveFiles(), new TakeFiles()];
 async function follow(order: CopyOrder): Promise<void> {
   switch (order.kind) {
     case 'listen':
-      // now, because the process is killed when it is idle
-      flushCompileCache();
+      flushCompileCache(); // now, because the process is killed when it is idle
       return given.listen(order);
     case 'rate':
       for (const { bucket } of [given, taken]) bucket.setRate(order.rate);

@@ -27,7 +27,7 @@ interface Hold {
 /** Where the joiner's carrier fetches the bytes. */
 type CopyDoor = Omit<CopyGate, 'host'>;
 
-/** A file that this device gives away. The carrier has it open until it is released. */
+/** A file given to another server. The carrier has it open until it is released. */
 export class GivenCopy {
   readonly description: CopyDescription;
   /** Key of the keyed checksum: drawn here, and sent only to the server that may have the copy. */
@@ -56,8 +56,7 @@ export class GivenCopy {
     this.#parts = parts;
     this.#partition = partition;
     this.description = copied.description;
-    // checksum() rejects with it
-    this.#checksum.promise.catch(() => undefined);
+    this.#checksum.promise.catch(() => undefined); // checksum() rejects with it
     this.#hold = this.#begin(copied.file);
     try {
       this.#order = parts.carrier.begin({

@@ -48,8 +48,7 @@ export class IncomingCopy {
     this.#checksum.take(chunk);
     const written = this.#lastWrite.then(() => this.#writeChunk(chunk, offset));
     this.#lastWrite = written;
-    // this caller gets the error, and finish gets it again
-    written.catch(() => {});
+    written.catch(() => {}); // this caller gets the error, and finish gets it again
     await written;
     this.#syncPiece();
   }
@@ -104,8 +103,7 @@ export class IncomingCopy {
   }
 
   async #cleanUp(): Promise<void> {
-    // closed already in the case of success
-    await this.#handle.close().catch(() => {});
+    await this.#handle.close().catch(() => {}); // closed already on success
     await this.#staged.remove();
   }
 

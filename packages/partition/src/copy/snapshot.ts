@@ -154,8 +154,7 @@ async function checksumFile(file: string): Promise<CopiedFile> {
   const checksum = KeyedChecksum.begin();
   let bytes = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 4 * transferChunkBytesMax })) {
-    // a Buffer, since no encoding is set
-    checksum.take(chunk as Buffer);
+    checksum.take(chunk as Buffer); // a Buffer, since no encoding is set
     bytes += (chunk as Buffer).length;
   }
   return { bytes, seal: checksum.text() };

@@ -64,8 +64,7 @@ export class StagedCopy {
   async adopt(makeDurable: () => Promise<void>): Promise<PartitionInfo> {
     try {
       const synced = makeDurable();
-      // awaited below, unless the file is wrong
-      synced.catch(() => {});
+      synced.catch(() => {}); // awaited below, unless the file is wrong
       // failpoint: copy-in.before-verify
       const copied = { file: this.file, owner: this.#owner() };
       const owned = await verifyCopy(this.#parts.audits, copied, this.about);

@@ -34,8 +34,7 @@ export function storeCopies(parts: StoreParts) {
     },
     /** Starts the helper processes for copies that will soon be given or taken. */
     prepare: ({ gives, takes }: { readonly gives: boolean; readonly takes: boolean }): void => {
-      // a later call reports the error
-      if (gives) parts.carrier.port().catch(() => undefined);
+      if (gives) parts.carrier.port().catch(() => undefined); // a later call reports the error
       if (takes) parts.audits.prepare();
     },
     /** Limits the bytes per second of copies, in each direction. */

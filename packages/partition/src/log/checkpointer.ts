@@ -89,7 +89,7 @@ export class Checkpointer {
 
   async #checkpoint(partition: Partition): Promise<void> {
     if (partition.damage !== null || partition.gone) return;
-    // ^A closed file was synced when it was closed.
+    // A closed file was synced when it was closed.
     if (partition.file === null && partition.unstored === null)
       return this.#finishClosed(partition);
     // Entries applied from now on come from this segment or a later one.

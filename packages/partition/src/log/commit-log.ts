@@ -76,10 +76,7 @@ export class CommitLog {
     return this.#segment.number;
   }
 
-  /**
-   * Says why the current segment's file is lost, which a crash would be recovered from; null if it
-   * is intact.
-   */
+  /** Says why the current segment, which a recovery would need, is lost; null if it is intact. */
   async whyLost(): Promise<string | null> {
     const segment = this.#segment;
     const { file, identity } = segment;

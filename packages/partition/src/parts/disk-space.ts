@@ -60,7 +60,7 @@ export class DiskSpace {
           this.#low = free < this.#reserveBytes;
         },
         () => {
-          // ^A disk that cannot even report its free space is not written to; the next write asks
+          // A disk that cannot even report its free space is not written to; the next write asks
           // again.
           this.#low = true;
         },

@@ -77,7 +77,7 @@ async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
   if (why === null) return null;
   log.leaveSegment();
   checkpointer.leaveSegments();
-  // ^Batches in flight still go into the lost segment.
+  // Batches in flight still go into the lost segment.
   void log.drained().then(() => checkpointer.segmentBegan());
   const hint = 'somebody, or another program, changed the data directory; the log begins anew';
   return new CodedError('LOG_DAMAGED', why, { hint });

@@ -31,7 +31,7 @@ export interface StoreParts extends KeyspaceFolders {
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly mutex: KeyedMutex;
-  /** Partitions in which a read met a damaged record, and which no scrub has checked since. */
+  /** Partitions in which an operation met damage, and which no scrub has checked since. */
   readonly suspects: Set<PartitionPlace>;
   /** By keyspace: partitions that are being split or merged. */
   readonly mirrors: Map<string, Mirror>;

@@ -42,8 +42,7 @@ async function take(request: SideRequest): Promise<void> {
     const tell = (answer: SideAnswer): void => answerParent({ id, answer });
     tell(await answerOf(work, () => tell({ kind: 'waits' })));
   }
-  // now, because the process is killed when it is idle
-  flushCompileCache();
+  flushCompileCache(); // now, because the process is killed when it is idle
 }
 
 takeOrders(take);
