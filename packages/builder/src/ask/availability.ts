@@ -1,21 +1,24 @@
-// Which partitions could still be read and written without some devices, in mid-move too. Pure.
+// Which partitions could still be read and written without some devices, also during moves. Pure.
 import { quorumOf } from '@ringwright/ring/quorum';
 import { type SlottedRing, slotsOf } from '@ringwright/ring/slots-of';
 
 export interface Availability {
   /** Slots whose device is gone. */
   readonly slotsLost: number;
-  /** Partitions with at least one slot lost. */
+  /** Partitions with at least one lost slot. */
   readonly partitionsHit: number;
-  /** Fewer slots than a quorum would acknowledge a write; a moving slot needs both its devices. */
+  /**
+   * Partitions in which fewer slots than a quorum would acknowledge a write. A slot in flight needs
+   * both of its devices.
+   */
   readonly belowWriteQuorum: number;
-  /** Fewer slots than a quorum could answer a read. */
+  /** Partitions in which fewer slots than a quorum could answer a read. */
   readonly belowReadQuorum: number;
-  /** One slot of several is left. */
+  /** Partitions of several slots with only one left. */
   readonly oneReplicaLeft: number;
-  /** No device that serves a slot is left: nothing can be read. */
+  /** Partitions in which no device of a slot is left: nothing can be read. */
   readonly withoutReplica: number;
-  /** Of those, partitions that a joiner may hold in part. */
+  /** Partitions among those that a joiner may hold in part. */
   readonly onlyJoinersLeft: number;
 }
 
@@ -33,7 +36,7 @@ export function availabilityOf(ring: SlottedRing, gone: Uint8Array): Availabilit
   const isThere = (id: number | null): boolean => id !== null && gone[id] !== 1;
   for (let partition = 0; partition < ring.partitions; partition += 1) {
     const slots = slotsOf(ring, partition);
-    // It takes no requests: not yet, or no more.
+    // The partition takes no requests: not yet, or no longer.
     if (slots.length === 0) continue;
     const readable = slots.filter(({ device }) => isThere(device));
     const writable = readable.filter(({ joiner }) => joiner === null || isThere(joiner));

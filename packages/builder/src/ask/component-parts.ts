@@ -1,4 +1,4 @@
-// A composite ring as its components: the rows of each, with its devices alone. Pure.
+// Divides a composite ring into its components: the rows of each, with its own devices. Pure.
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState, Component } from '../state/builder-state.ts';
 
@@ -6,16 +6,18 @@ export interface ComponentPart {
   readonly component: Component;
   /** Replica index of its first row in the composite ring. */
   readonly firstRow: number;
-  /** Its rows and their moves; devices have the ids that they have in the composite ring. */
+  /** Its rows and their moves. Devices keep their ids in the composite ring. */
   readonly ring: Ring;
-  /** With the settings that were handed in; without, weights alone decide. */
+  /** Includes the component's settings if they were passed; otherwise weights alone decide. */
   readonly state: BuilderState;
 }
 
-/** What gives shares besides weights, which is known to a component only. */
+/** Settings besides weights that determine shares. Only the component itself has them. */
 export type PartSettings = Pick<BuilderState, 'overload' | 'zonesMin'>;
 
-/** None for a ring that is its own. `settings`: in the order of the components. */
+/**
+ * Returns no parts for a ring that is not composite. `settings`: in the order of the components.
+ */
 export function componentParts(
   ring: Ring,
   state: BuilderState,

@@ -1,4 +1,4 @@
-// How the replicas of partitions lie in regions, zones and servers, against what may be. Pure.
+// How replicas are spread over regions, zones and servers, compared with what is allowed. Pure.
 
 import type { Ring } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
@@ -14,14 +14,14 @@ export interface DomainSpread {
   /** Exact share in slots of the whole ring, and slots held. */
   readonly share: number;
   readonly slots: number;
-  /** Least and most replicas of one partition that its share allows; 0 and 0 when it has none. */
+  /** Least and most replicas of one partition that its share allows; both 0 when it has none. */
   readonly least: number;
   readonly most: number;
-  /** Most for perfect dispersion, whatever the shares; null for a domain without share. */
+  /** Most replicas for perfect dispersion, whatever the shares; null for a domain without share. */
   readonly cap: number | null;
-  /** counts[k]: partitions with k replicas here. With 2.5 replicas all partitions count too. */
+  /** counts[k]: partitions with k replicas here. All partitions count, also with 2.5 replicas. */
   readonly counts: readonly number[];
-  /** Slots above `most`, and slots missing to `least`: what a rebalance would mend. */
+  /** Slots above `most`, and slots short of `least`: a rebalance corrects both. */
   readonly tooMany: number;
   readonly tooFew: number;
 }
@@ -29,8 +29,8 @@ export interface DomainSpread {
 type Spread = { -readonly [key in keyof DomainSpread]: DomainSpread[key] } & { counts: number[] };
 
 /**
- * All domains of the devices there are, removed and drained ones too. In a composite ring each
- * component says what its shares allow, by its `settings`. O(slots) for each tier.
+ * Returns all domains of the existing devices, also of removed and drained ones. In a composite
+ * ring, each component's shares follow from its own `settings`. O(slots) per tier.
  */
 export function domainSpreads(
   ring: Ring,
@@ -52,7 +52,7 @@ export function domainSpreads(
   });
 }
 
-/** Counts are those of all rows together; what may be, and what is wrong, are sums of the parts. */
+/** Counts cover all rows together; allowed and wrong slots are sums over the components. */
 function composedSpreads(
   ring: Ring,
   { components: _components, ...own }: BuilderState,
@@ -80,7 +80,7 @@ function allowedBy(before: Allowed | undefined, one: DomainSpread): Allowed {
   };
 }
 
-/** Only the domains that a partition touches are looked at: most hold nothing of it. */
+/** Visits only the domains that hold a replica of the partition: most hold none. */
 function countAll(ring: Ring, spreads: readonly Spread[], domains: Int32Array): void {
   const held = new Int32Array(spreads.length);
   for (let partition = 0; partition < ring.partitions; partition += 1) {
@@ -109,7 +109,7 @@ function count(spread: Spread, held: number, partitions: number): void {
   spread.tooFew += partitions * Math.max(0, spread.least - held);
 }
 
-/** By name, in tree order; domains that shall hold nothing come last. */
+/** Returns the domains by name, in tree order; domains that shall hold nothing come last. */
 function emptySpreads(state: BuilderState, tier: TierKind): Map<string, Spread> {
   const { tree, targets, shares } = placementProblem(state);
   const names = tierNamesById(state.devices, tier);

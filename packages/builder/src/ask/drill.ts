@@ -10,28 +10,31 @@ import { type Availability, availabilityOf } from './availability.ts';
 interface SurvivorLoad {
   readonly id: number;
   readonly before: number;
-  /** Slots it takes over when the lost devices are removed. */
+  /** Slots that it takes over when the lost devices are removed. */
   readonly slotsIn: number;
-  /** Of the lost slots, those it can send a copy of. */
+  /** Lost slots of which it can send a copy. */
   readonly sources: number;
 }
 
 export interface Drill {
   readonly gone: readonly number[];
   readonly availability: Availability;
-  /** Devices that hold another replica of what was lost: they share the work of sending. */
+  /** The remaining devices. Those with another replica of a lost slot share the work of sending. */
   readonly survivors: readonly SurvivorLoad[];
-  /** Most a survivor would send, relative to an even share among those that can: 1 is perfect. */
+  /**
+   * Most that one survivor would send, relative to an even share among those that can: 1 is
+   * perfect.
+   */
   readonly worstSource: number;
   /** Why the survivors cannot take over; null when they can. */
   readonly unrecoverable: { readonly code: string; readonly message: string } | null;
-  /** Slots that one removal of the lost devices would move, all waves, other moves included. */
+  /** Moves of one removal of the lost devices: all waves, and moves for other reasons included. */
   readonly recoveryMoves: number;
 }
 
 /**
- * What happens when `gone` fail at once and what `remove` would do then. Moves in flight are taken
- * as they are for reads and writes, and as cancelled for the recovery.
+ * Returns what happens when `gone` fail at once, and what `remove` would then do. Moves in flight
+ * count as they are for reads and writes, and as cancelled for the recovery.
  */
 export function drillRing(ring: Ring, state: BuilderState, gone: readonly number[]): Drill {
   const isGone = new Uint8Array(ring.devices.length);
@@ -56,7 +59,7 @@ export function drillRing(ring: Ring, state: BuilderState, gone: readonly number
   };
 }
 
-/** By device: lost slots of which it holds another replica. */
+/** Returns by device the number of lost slots of which it holds another replica. */
 function sourcesOf({ table, partitions }: Ring, isGone: Uint8Array): Int32Array {
   const sources = new Int32Array(isGone.length);
   for (let partition = 0; partition < partitions; partition += 1) {
@@ -72,7 +75,7 @@ function sourcesOf({ table, partitions }: Ring, isGone: Uint8Array): Int32Array 
 }
 
 interface Recovery {
-  /** Of all versions, as far as the first one notes them. */
+  /** Moves of all versions, as far as the first version lists them. */
   readonly moves: readonly PlannedMove[];
   readonly count: number;
   readonly refusal: Drill['unrecoverable'];

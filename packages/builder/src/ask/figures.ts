@@ -27,7 +27,7 @@ interface BalanceFigures {
 export interface RingFigures {
   readonly balance: BalanceFigures;
   readonly dispersion: readonly TierDispersion[];
-  /** Null above 10,000 devices, or where no two devices may share a partition. */
+  /** Null above 10,000 devices, or when no two devices may share a partition. */
   readonly spread: SpreadFigures | null;
   readonly devices: readonly {
     readonly id: number;
@@ -39,15 +39,16 @@ export interface RingFigures {
 
 interface TierLoad {
   readonly tier: string;
-  /** A device below it names it: region, zone and server are those of this device. */
+  /** Identifies the domain: its region, zone and server are those of this device. */
   readonly device: number;
   readonly slots: number;
   readonly share: number;
 }
 
 /**
- * Figures of the table as it stands; slots in flight count where they are. Right for 2.5 replicas
- * too. In a composite ring each component gives the shares of its own devices, by its `settings`.
+ * Returns the figures of the present table. A slot in flight counts on its present device.
+ * Fractional replica counts such as 2.5 are supported. In a composite ring, each component
+ * determines the shares of its own devices by its `settings`.
  */
 export function ringFigures(
   ring: Ring,
@@ -78,7 +79,9 @@ export function ringFigures(
   };
 }
 
-/** Devices of two components share no partition by a plan, so there is no spread of pairs. */
+/**
+ * The builder does not place the devices of two components together, so there is no pair spread.
+ */
 function sumOf(parts: readonly ComponentPart[], state: BuilderState): RingFigures {
   const found = parts.map((part) => ringFigures(part.ring, part.state));
   return {
@@ -107,7 +110,7 @@ function worstOf(all: readonly BalanceFigures[]): BalanceFigures {
   }));
 }
 
-/** Components may have devices in one region, zone or server: it is there once, with both shares. */
+/** Merges a domain that several components use into one entry with the sum of their shares. */
 function tierSums(all: readonly TierLoad[], { devices }: BuilderState): TierLoad[] {
   const sums = new Map<string, TierLoad>();
   for (const tier of tierKinds) {

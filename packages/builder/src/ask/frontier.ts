@@ -1,4 +1,4 @@
-// What each overload would buy: dispersion against fullest device and slots moved. Pure.
+// The effect of each overload: better dispersion against fuller devices and more moves. Pure.
 
 import { placementProblem } from '../place/placement-problem.ts';
 import { denseHead } from '../plan/dense-head.ts';
@@ -8,12 +8,14 @@ import { type TierKind, tierKinds } from '../state/tier-name.ts';
 
 interface FrontierPoint {
   readonly overload: number;
-  /** Slots beyond the dispersion cap of their domain that these shares make unavoidable, by tier. */
+  /**
+   * By tier: slots beyond the dispersion cap of their domain that these shares make unavoidable.
+   */
   readonly beyondCap: Readonly<Record<TierKind, number>>;
   readonly beyondCapTotal: number;
   /** Fullest device relative to its share by weight alone: 1.1 is 10 % more. */
   readonly worstFill: number;
-  /** Slots that the next version would move, and that would be left for later ones. */
+  /** Slots that the next version would move, and slots left for later versions. */
   readonly moves: number;
   readonly movesLeft: number;
   readonly current: boolean;
@@ -21,9 +23,9 @@ interface FrontierPoint {
 
 interface Frontier {
   readonly points: readonly FrontierPoint[];
-  /** The least overload with perfect dispersion; null when none reaches it. */
+  /** The least overload with perfect dispersion; null when no overload reaches it. */
   readonly required: number | null;
-  /** The least overload listed after which dispersion does not get better. */
+  /** The least listed overload beyond which dispersion does not improve. */
   readonly recommended: number;
 }
 
@@ -32,7 +34,9 @@ type FrontierInput = Omit<PlanInput, 'direct'>;
 const USUAL = [0, 0.05, 0.1, 0.2];
 const PARTS = [0.25, 0.5, 0.75, 1];
 
-/** Each point is a whole plan: eight plans or so. Errors: those of planVersion. */
+/**
+ * Each point takes a whole plan; by default there are about eight. Throws what planVersion throws.
+ */
 export function overloadFrontier(input: FrontierInput, overloads?: readonly number[]): Frontier {
   const dense = input.head === null ? null : denseHead(input.head, input.state);
   if (dense !== null) return overloadFrontier({ ...input, ...dense }, overloads);

@@ -10,8 +10,8 @@ import { heldIn, tierKinds, tierName } from '../state/tier-name.ts';
 
 export interface MoveReason {
   /**
-   * `chain`: neither end asked for it; it makes room for a slot that may not go elsewhere, in the
-   * chain of fewest moves. `component`: that of a composite ring has the slot there.
+   * `chain`: neither device needed the move; it makes room for a slot that has no other place, in
+   * the chain of fewest moves. `component`: the component of a composite ring has the slot there.
    */
   readonly rule:
     | 'new-slot'
@@ -25,7 +25,9 @@ export interface MoveReason {
   readonly sentence: string;
 }
 
-/** `before` is the ring the move was planned on, `state` the one the version was committed with. */
+/**
+ * `before` is the ring that the move was planned on, `state` the one committed with the version.
+ */
 export function moveReason(before: Ring, state: BuilderState, move: PlannedMove): MoveReason {
   const { partition, from, to } = move;
   if (from === null && partition >= before.partitions) {

@@ -8,19 +8,21 @@ import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
 
 export interface TierRisk {
   readonly tier: TierKind;
-  /** Domains of this tier: where there is one, its failure takes all, whatever moves. */
+  /**
+   * Number of domains of this tier. The failure of a single domain takes everything in any case.
+   */
   readonly domains: number;
-  /** Partitions that one failure of a domain of this tier takes below a write quorum: now. */
+  /** Partitions that the failure of one domain of this tier takes below a write quorum, now. */
   readonly before: number;
-  /** The same while the moves run: a moving slot takes writes on both its devices. */
+  /** The same during the moves: a slot in flight takes writes on both of its devices. */
   readonly while: number;
-  /** The same once the moves are done. */
+  /** The same after the moves. */
   readonly after: number;
 }
 
 /**
- * Of the partitions with moves, which are sorted by partition. Slots of removed devices count as
- * lost: those devices may be gone.
+ * Covers the partitions with moves. `moves` is sorted by partition. Slots of removed devices count
+ * as lost, because those devices may be gone.
  */
 export function movesAtRisk(
   head: Pick<Ring, 'table'>,
@@ -50,11 +52,11 @@ export function movesAtRisk(
   });
 }
 
-/** None or one device each. */
+/** `from` and `to` have no or one device each. */
 interface MovingSlot {
-  /** None: a slot that the head does not have, of one replica more. */
+  /** Empty for a slot that the head does not have, when the number of replicas grows. */
   readonly from: readonly number[];
-  /** None: the slot stays where it is. */
+  /** Empty when the slot stays where it is. */
   readonly to: readonly number[];
 }
 
@@ -75,7 +77,9 @@ function slotsAt(
   return slots;
 }
 
-/** Can the loss of one domain leave fewer slots than a quorum, each slot needing all its devices? */
+/**
+ * Whether the loss of one domain can leave fewer slots than a quorum. A slot needs all its devices.
+ */
 function breaks(
   slots: readonly (readonly number[])[],
   names: readonly string[],

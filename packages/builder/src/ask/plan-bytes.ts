@@ -14,13 +14,18 @@ interface DeviceBytes {
 
 export interface PlanBytes {
   readonly devices: readonly DeviceBytes[];
-  /** The fullest device against the mean, each by its share: 1 is even. Null where nothing is held. */
+  /**
+   * The fullest device relative to the mean, both per share: 1 is even. Null when nothing is held.
+   */
   readonly fullest: { readonly before: number | null; readonly after: number | null };
-  /** Partitions of a size that nobody told: taken as the mean of the others. */
+  /** Partitions without a reported size: taken as the mean of the others. */
   readonly guessed: number;
 }
 
-/** When all waves are done. Null when no size is known, and of a split or merge: nothing is copied. */
+/**
+ * Returns the bytes after all waves. Null when no size is known, and for a split or merge, which
+ * copies nothing.
+ */
 export function planBytes(
   plan: Plan,
   { head, state }: { readonly head: Ring; readonly state: BuilderState },
@@ -51,7 +56,7 @@ export function planBytes(
   };
 }
 
-/** What is in flight ends first. A cut table has that in it. */
+/** Returns the moves in flight, which end first. A cut table already includes them. */
 function landing(
   { cut }: Plan,
   { moves }: Ring,
@@ -74,7 +79,10 @@ function add(held: Map<number, number>, id: number, bytes: number): void {
   held.set(id, (held.get(id) ?? 0) + bytes);
 }
 
-/** Devices without a share give all away: they are no measure. */
+/**
+ * Returns the relative load of the fullest device. Devices without share are left out: they give
+ * all slots away.
+ */
 function fullest(held: ReadonlyMap<number, number>, { devices }: Plan): number | null {
   const sharing = devices.filter(({ share }) => share > 0);
   const shares = sharing.reduce((sum, { share }) => sum + share, 0);

@@ -1,4 +1,4 @@
-// What moves cost in bytes: per device in and out, peak on its disk, time at a rate. Pure.
+// The cost of moves in bytes: per device in and out, peak disk use, and the busiest device. Pure.
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { reshaping } from '@ringwright/ring/partitioner/reshape';
@@ -7,21 +7,21 @@ import type { PlannedMove } from '../plan/plan.ts';
 import { wantedIntervals } from '../plan/plan-reshape.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 
-/** What live servers said; null where nobody did. */
+/** Sizes that live servers reported; null where none did. */
 export interface KnownSizes {
-  /** Bytes of a partition's file: the largest that any holder has. */
+  /** Bytes of a partition's file: the largest among its holders. */
   readonly partitionBytes: (partition: number) => number | null;
   readonly deviceBytes: (device: number) => KnownDisk | null;
-  /** Bytes of the partition's file that the device has already: those need no room. */
+  /** Bytes of the partition's file that the device already has: they need no more room. */
   readonly heldBytes: (device: number, partition: number) => number;
-  /** Whether the server of the device gave no answer: nothing can come from it. */
+  /** Whether the device's server did not answer: it cannot be a source. */
   readonly isAway: (device: number) => boolean;
 }
 
 export interface KnownDisk {
-  /** What the device holds now. */
+  /** Bytes that the device holds now. */
   readonly bytes: number;
-  /** Free on its disk, and the whole disk; null where that was not said. */
+  /** Free bytes on its disk, and the size of the disk; null when not reported. */
   readonly free: number;
   readonly total: number | null;
 }
@@ -29,30 +29,30 @@ export interface KnownDisk {
 export interface DeviceTraffic {
   readonly id: number;
   readonly bytesIn: number;
-  /** 0 of one that is away: other holders give those files. */
+  /** 0 for a device that is away: other holders send those files. */
   readonly bytesOut: number;
   readonly isAway: boolean;
-  /** A file is copied before the old one is dropped: what it holds now and what comes in. */
+  /** Bytes held now plus bytes that come in: a file is copied before the old one is dropped. */
   readonly peakBytes: number | null;
   readonly freeBytes: number | null;
   readonly diskBytes: number | null;
   /**
    * False when the incoming files do not fit beside what a server keeps free; null when the free
-   * space is not known.
+   * space is unknown.
    */
   readonly fits: boolean | null;
 }
 
 export interface Traffic {
   readonly bytes: number;
-  /** Moves of partitions of which no size is known: taken as the mean of the known ones. */
+  /** Moves of partitions without a known size: taken as the mean of the known sizes. */
   readonly guessed: number;
   readonly devices: readonly DeviceTraffic[];
-  /** Of the device with most bytes in one direction, which is when all copies can be done. */
+  /** The device with the most bytes in one direction, which determines the minimum copy time. */
   readonly busiest: { readonly id: number; readonly bytes: number } | null;
 }
 
-/** Null when no size at all is known. */
+/** Returns null when no size is known at all. */
 export function planTraffic(moves: readonly PlannedMove[], known: KnownSizes): Traffic | null {
   const sizes = moves.map(({ partition }) => known.partitionBytes(partition));
   const certain = sizes.filter((size) => size !== null);
@@ -100,12 +100,12 @@ function deviceTraffic(
   };
 }
 
-/** For files of so many bytes, beside what a server keeps free. */
+/** Whether files of this many bytes fit beside what a server keeps free. */
 export function hasRoom(freeBytes: number, bytesIn: number): boolean {
   return bytesIn === 0 || bytesIn + diskReserveBytes <= freeBytes;
 }
 
-/** Whether the files would not even fit an empty disk of this size. */
+/** Whether the files would not fit even on an empty disk of this size. */
 export function neverFits({
   bytesIn,
   diskBytes,
@@ -123,8 +123,8 @@ function busiestOf(devices: readonly DeviceTraffic[]): Traffic['busiest'] {
 }
 
 /**
- * Each child has an equal part of what its parents have, unless it begins empty: on a device all of
- * them are written.
+ * Estimates the size of each child as an equal part of each parent, unless it begins empty, because
+ * a device writes all the children.
  */
 export function withChildren<Known extends KnownSizes>(
   known: Known,

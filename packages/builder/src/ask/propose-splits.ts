@@ -1,4 +1,4 @@
-// Partitions that are large or busy enough for a split, and so small that two may be one. Pure.
+// Proposes splits of large or busy partitions, and merges of small neighbors. Pure.
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import { keyText } from '@ringwright/ring/partitioner/key-text';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -10,18 +10,21 @@ import type {
 export interface SplitLimits {
   /** A partition with more bytes is split. */
   readonly above: number;
-  /** Two neighbours that are both below it are merged: at most an eighth of `above`. */
+  /** Two neighbors are merged when both have fewer bytes; at most an eighth of `above`. */
   readonly below: number;
-  /** A partition with so many requests a second, and so many times the mean, is split too. */
+  /**
+   * A partition is also split when its requests per second exceed both `least` and `times` the
+   * mean.
+   */
   readonly busy: { readonly times: number; readonly least: number };
-  /** Proposals for one version, at most. */
+  /** Maximum number of proposals for one version. */
   readonly most: number;
 }
 
-/** What servers say; null where nobody said it. */
+/** Loads that servers reported; null where none did. */
 interface KnownLoad {
   readonly bytesOf: (partition: number) => number | null;
-  /** Null also while servers have not counted for long enough. */
+  /** Null also until servers have counted for long enough. */
   readonly rateOf: (partition: number) => number | null;
 }
 
@@ -30,7 +33,9 @@ export type ReshapeProposal =
       readonly kind: 'split';
       readonly partition: number;
       readonly bytes: number;
-      /** Requests a second, and those of the mean partition; null: it is split for its bytes. */
+      /**
+       * Requests per second, and the mean of all partitions; null when it is split for its size.
+       */
       readonly busy: { readonly rate: number; readonly mean: number } | null;
     }
   | {
@@ -39,13 +44,14 @@ export type ReshapeProposal =
       readonly bytes: number;
     };
 
-/** `below` may be this part of `above`: a half that was split off is four times as large. */
+/** Maximum of `below` relative to `above`: half of a split partition is four times as large. */
 export const mergeShareMax = 1 / 8;
 
 /**
- * The largest first, then the busiest, then merges of the smallest. What is proposed does not come
- * back: halves of what was split are not small, and what was merged is not large, nor is it with
- * its neighbour. Nor are two merged that are together half as busy as what is split, or may be.
+ * Returns the largest partitions first, then the busiest, then merges of the smallest. No proposal
+ * is reversed later: half of a split partition is not small, and a merged partition is not large,
+ * also together with its neighbor. Neighbors are not merged when their combined rate is above half
+ * of the splitting threshold or unknown.
  */
 export function proposeSplits(
   partitioner: IntervalPartitioner,
@@ -86,7 +92,10 @@ export function proposeSplits(
   return [...large, ...hot, ...merges].slice(0, most);
 }
 
-/** In order; one in the middle of three is in two pairs. Their requests are another matter. */
+/**
+ * Returns pairs of small neighbors in order, whatever their requests. The middle one of three is in
+ * two pairs.
+ */
 export function smallNeighbours(
   partitioner: IntervalPartitioner,
   bytesOf: KnownLoad['bytesOf'],
@@ -106,7 +115,7 @@ interface CutsAhead {
   readonly at: readonly string[];
 }
 
-/** The cuts that are not there yet, by the partition that they cut. */
+/** Returns the cuts that do not exist yet, by the partition that they cut. */
 export function cutsAhead(partitioner: RangesPartitioner, keys: readonly string[]): CutsAhead[] {
   const partitionOf = partitionerOf(partitioner);
   const there = new Set(partitioner.starts);

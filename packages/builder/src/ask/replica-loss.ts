@@ -1,4 +1,4 @@
-// What fewer replicas mean: slots that end, and what one failure does from then on. Pure.
+// What fewer replicas mean: the slots that end, and the effect of one failure afterwards. Pure.
 
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { quorumOf } from '@ringwright/ring/quorum';
@@ -7,15 +7,15 @@ import { type Ring, rowLengths, slotCount } from '@ringwright/ring/ring';
 export interface ReplicaLoss {
   readonly before: number;
   readonly after: number;
-  /** Slots that end: their devices give the files up, which is no move. */
+  /** Slots that end: their devices drop the files, which is not a move. */
   readonly slots: number;
-  /** Partitions that keep one replica: a device that fails then takes records with it. */
+  /** Partitions that keep one replica: the failure of its device loses records. */
   readonly single: number;
-  /** Partitions that may lose no replica without losing their write quorum, those included. */
+  /** Partitions that lose their write quorum with one replica, those of `single` included. */
   readonly fragile: number;
 }
 
-/** Null when no slot ends. */
+/** Returns null when no slot ends. */
 export function replicaLoss(
   { partitioner, replicas: before }: Pick<Ring, 'partitioner' | 'replicas'>,
   after: number,

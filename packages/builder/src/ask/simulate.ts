@@ -1,4 +1,4 @@
-// A list of changes carried out on paper, version by version, with figures for each step. Pure.
+// Carries out a list of changes on paper, version by version, with figures for each step. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import { nextRing } from '../plan/next-ring.ts';
@@ -19,12 +19,12 @@ export interface SimulationStep {
 export interface StepFigures {
   readonly name: string;
   readonly hours: number;
-  /** Version after the step, and versions it took: waves. */
+  /** Version after the step, and the number of versions (waves) that it took. */
   readonly version: number;
   readonly versions: number;
   readonly moved: number;
   readonly moveLowerBound: number;
-  /** What minPartHours kept from moving. */
+  /** Moves that minPartHours held back. */
   readonly movesLeft: number;
   readonly partitionsMovingTwice: number;
   readonly figures: Pick<RingFigures, 'balance' | 'dispersion' | 'spread'> | null;
@@ -38,11 +38,11 @@ interface Simulated {
   readonly versionHours: Map<number, number>;
 }
 
-/** No device count needs more waves than it has replicas; the rest is a stop for the unforeseen. */
+/** No change needs more waves than the ring has replicas; the rest guards against a bug. */
 const WAVES_MAX = 64;
 const PAPER_ID = '0'.repeat(64);
 
-/** Copying takes no time here; what minPartHours keeps back is left for the next step. */
+/** Copying takes no time here. Moves that minPartHours holds back are left for the next step. */
 export function simulate(state: BuilderState, steps: readonly SimulationStep[]): StepFigures[] {
   let now: Simulated = { ring: null, state, versionHours: new Map() };
   let hours = 0;
@@ -81,7 +81,7 @@ function simulateStep(
       }
       if (totals.versions === 0) totals.moveLowerBound = plan.moveLowerBound;
       ring = nextRing(plan, from);
-      // The next wave obeys minPartHours too: what this one moved then rests.
+      // The next wave obeys minPartHours too: partitions moved by this wave are frozen then.
       versionHours.set(ring.version, hours);
       totals.versions += 1;
       totals.moved += plan.moves.length;

@@ -1,4 +1,4 @@
-// Per region, zone and server, what a plan takes away and gives. Pure.
+// The slots that a plan takes from each region, zone and server, and gives to it. Pure.
 
 import type { DevicePlan, PlannedMove } from '../plan/plan.ts';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -19,7 +19,7 @@ export interface TierPlan {
 
 type Totals = { -readonly [key in keyof TierPlan]: TierPlan[key] };
 
-/** Regions first, then zones, then servers, each in the order of their first device. */
+/** Returns regions first, then zones, then servers, each in the order of their first device. */
 export function tierPlans(
   state: BuilderState,
   devices: readonly DevicePlan[],

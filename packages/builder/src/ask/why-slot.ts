@@ -16,11 +16,11 @@ import { componentParts } from './component-parts.ts';
 
 /**
  * What holds a slot in its place. `removed`, `drained`, `dispersion` and `share` name what is wrong
- * with it; `pinned`: somebody wants it there; `only-place`: bounds leave no other device; `full`:
- * other devices may have it, but all hold their share; `pairs`: a device below its share could have
- * it too, and another slot of equal right went there, so that pairs of devices share partitions
- * evenly; `walk`: its token is among the first ones at or after the partition's end; `component`:
- * the ring is composed, and the component that has the row has it so.
+ * with the slot. `pinned`: an operator wants it there. `only-place`: bounds permit no other device.
+ * `full`: other devices may have it, but all hold their share. `pairs`: a device below its share
+ * could have it, but got another, equally suitable slot, so that pairs of devices share partitions
+ * evenly. `walk`: its device's token is among the first ones at or after the partition's end.
+ * `component`: the component of the composite ring has the slot there.
  */
 export type SlotRule =
   | 'removed'
@@ -37,7 +37,7 @@ export type SlotRule =
 interface DomainBounds {
   readonly tier: TierKind;
   readonly name: string;
-  /** Replicas of this partition in it, and how many there may be. */
+  /** Replicas of this partition in the domain, and their least and most permitted number. */
   readonly held: number;
   readonly least: number;
   readonly most: number;
@@ -48,14 +48,16 @@ export interface SlotWhy {
   readonly device: number;
   readonly joiner: number | null;
   readonly rule: SlotRule;
-  /** Slots its device holds, and its exact share. */
+  /** Slots that its device holds, and the device's exact share. */
   readonly slots: number;
   readonly share: number;
   readonly domains: readonly DomainBounds[];
-  /** Other devices that could hold it without breaking a bound, and those of them below share. */
+  /** Other devices that could hold it within all bounds, and those of them below their share. */
   readonly alternatives: number;
   readonly alternativesWithRoom: number;
-  /** Partitions its device shares with each other holder, and what an even spread would give. */
+  /**
+   * Partitions that its device shares with each other holder, and the number for an even spread.
+   */
   readonly pairs: readonly {
     readonly device: number;
     readonly shared: number;
@@ -63,7 +65,7 @@ export interface SlotWhy {
   }[];
 }
 
-/** One entry for each slot, in replica order. O(slots). */
+/** Returns one entry per slot, in replica order. O(slots). */
 export function whySlots(ring: Ring, state: BuilderState, partition: number): SlotWhy[] {
   const parts = componentParts(ring, state);
   if (parts.length > 0) {
@@ -102,7 +104,7 @@ export function whySlots(ring: Ring, state: BuilderState, partition: number): Sl
   });
 }
 
-/** Shares are those of weights; bounds are those of this partition. */
+/** Returns the problem with shares by weight, and with this partition's own bounds. */
 function withPinsOf(
   problem: PlacementProblem,
   state: BuilderState,
@@ -201,7 +203,7 @@ function pairsOf(
     }
   }
   const meetings = shared.reduce((sum, one) => sum + one, 0);
-  // Loads of those it meets at all: the others are kept from it by dispersion.
+  // Counts only devices it shares a partition with: dispersion keeps the others apart from it.
   const met = shared.reduce((sum, one, id) => sum + (one > 0 ? loads[id]! : 0), 0);
   assert(met > 0 || others.length === 0, `device ${device} shares partitions with nobody`);
   return others.map((id) => {

@@ -1,4 +1,4 @@
-// Whether a table keeps the guarantees, by definition: the certificate's first half. Pure.
+// Checks the guarantees of a table by definition: the first half of the certificate. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { findingsPerKindMax } from '@ringwright/base/limits';
 import { boundsOf } from '../place/partition-bounds.ts';
@@ -13,7 +13,7 @@ interface TableScan {
   readonly changed: Int32Array;
 }
 
-/** One pass over all slots. Fills the loads of the graph. */
+/** Checks all slots in one pass, and fills the loads of the graph. */
 export function scanTables(graph: CertificateGraph): TableScan {
   const { before, after, partitions, loads, tree } = graph;
   const faults = new Map<string, Finding[]>();
@@ -54,7 +54,10 @@ interface PartitionSlots {
   readonly slots: number;
 }
 
-/** Replicas of the partition at every node on the way to its leaves, and at the nodes beside it. */
+/**
+ * Checks the partition's replicas at every node above its leaves, and at the siblings of those
+ * nodes.
+ */
 function checkBounds(graph: CertificateGraph, at: PartitionSlots, faults: Faults): void {
   const { tree, count } = graph;
   const { low, high } = boundsOf(graph.targets, at.partition);

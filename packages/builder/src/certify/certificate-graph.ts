@@ -1,5 +1,5 @@
-// What the certificate checks against: bounds of the tree, and both tables as leaves. Pure.
-// Written from the definitions: it shares targets with the builder, but no search.
+// The input of the certificate: bounds of the tree, and both tables as leaves. Pure.
+// It is written from the definitions: it shares the targets with the builder, but no search.
 import type { Table } from '@ringwright/ring/ring';
 import type { Targets } from '../place/targets.ts';
 import type { TierTree } from '../state/tier-tree.ts';
@@ -14,11 +14,11 @@ export interface CertificateGraph {
   readonly loads: Int32Array;
   /** By leaf: the potential found so far; never above 0. */
   readonly potential: Int32Array;
-  /** By node: no potential below it is higher. Prunes the search. */
+  /** By node: upper bound of the potentials below it. Prunes the search. */
   readonly highest: Int32Array;
-  /** By leaf: the leaf its potential came from, or -1. */
+  /** By leaf: the leaf from which its potential was derived, or -1. */
   readonly cameFrom: Int32Array;
-  /** Scratch, by node: replicas of the partition at hand; all 0 between partitions. */
+  /** Scratch by node: replicas of the current partition; all 0 between partitions. */
   readonly count: Int32Array;
 }
 
@@ -40,7 +40,10 @@ export function certificateGraph(
   };
 }
 
-/** Leaves of a partition's slots in `into`, -1 for a device without leaf; returns how many. */
+/**
+ * Writes the leaves of a partition's slots to `into` (-1 for a device without leaf), and returns
+ * their number.
+ */
 export function leavesOf(
   { tree }: CertificateGraph,
   at: { readonly table: Table; readonly partition: number },
@@ -60,7 +63,7 @@ export function includes(list: Int32Array, length: number, leaf: number): boolea
   return false;
 }
 
-/** Adds `by` replicas to the counts of a leaf and everything above it. */
+/** Adds `by` to the replica counts of a leaf and of every node above it. */
 export function countLeaf({ tree, count }: CertificateGraph, leaf: number, by: 1 | -1): void {
   for (let v = tree.firstLeaf + leaf; ; v = tree.parent[v]!) {
     count[v]! += by;

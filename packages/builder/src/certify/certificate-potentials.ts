@@ -1,19 +1,21 @@
 // Bellman and Ford over the implicit residual graph: potentials exist exactly at an optimum. Pure.
-// Arc e -> d: some partition may give up e for d, or the shares of e and d may be rounded the other
-// way. It costs 1 when d is new to the partition, and gives 1 back when e was.
+// An arc e -> d exists when some partition may replace e by d, or when the shares of e and d may be
+// rounded the other way. It costs 1 when d is new to the partition, and saves 1 when e was new.
 
 import { boundsOf } from '../place/partition-bounds.ts';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
 
 interface Potentials {
-  /** True when they converged: no cycle of arcs saves a move. */
+  /** Whether they converged: no cycle of arcs saves a move. */
   readonly converged: boolean;
   readonly passes: number;
   /** Leaves on a cycle that saves a move; empty when converged. */
   readonly cycle: readonly number[];
 }
 
-/** Every pass is linear in the partitions looked at: the changed ones, and all when they matter. */
+/**
+ * Each pass is linear in the partitions it covers: the changed ones, or all when they can matter.
+ */
 export function findPotentials(graph: CertificateGraph, changed: Int32Array): Potentials {
   for (let passes = 1; ; passes += 1) {
     let moved = relaxRounding(graph);
@@ -31,7 +33,10 @@ function lowest({ potential }: CertificateGraph): number {
   return least;
 }
 
-/** In an unchanged partition every arc costs 1, so only a difference of 2 can matter. */
+/**
+ * Relaxes the unchanged partitions. Each of their arcs costs 1, so only a potential below -1
+ * matters.
+ */
 function relaxOthers(graph: CertificateGraph, changed: Int32Array): boolean {
   let moved = false;
   let next = 0;
@@ -47,7 +52,7 @@ interface Climb {
   readonly from: number;
   readonly old: Int32Array;
   readonly oldSlots: number;
-  /** Potential of `from`, less 1 when the partition got it only now. */
+  /** Potential of `from`, less 1 when the partition only just got it. */
   readonly tail: number;
   /** By node: least and most replicas of the partition. */
   readonly low: Uint8Array;
@@ -71,7 +76,9 @@ function relaxPartition(graph: CertificateGraph, partition: number): boolean {
   return moved;
 }
 
-/** Arcs to what the partition has dropped cost nothing; all others cost 1 and start lower down. */
+/**
+ * Relaxes the arcs from one slot: arcs to leaves that the partition dropped cost 0, all others 1.
+ */
 function relaxSlot(arc: Climb): boolean {
   const { graph, old, oldSlots } = arc;
   const { tree, count, potential } = graph;
@@ -84,7 +91,7 @@ function relaxSlot(arc: Climb): boolean {
   return arc.tail + 1 < 0 && climb(arc) ? true : moved;
 }
 
-/** Whether the partition stays within its bounds when it gives up one leaf for the other. */
+/** Whether the partition stays within its bounds when it exchanges `from` for `to`. */
 function mayExchange({ graph, from, low, high }: Climb, to: number): boolean {
   const { tree, count } = graph;
   let a = tree.firstLeaf + from;
@@ -104,7 +111,7 @@ function setPotential({ graph, from }: Climb, leaf: number, value: number): true
   return true;
 }
 
-/** From the leaf up as far as lower bounds let a replica leave, and down at every node on the way. */
+/** Goes up from the leaf while lower bounds permit, and down from each node on the way. */
 function climb(arc: Climb): boolean {
   const { tree, count, highest } = arc.graph;
   let moved = false;
@@ -135,7 +142,10 @@ function descend(arc: Climb, v: number): boolean {
   return moved;
 }
 
-/** Up while a node is below its ceiling, down while it is above its floor; at no cost. */
+/**
+ * Relaxes rounding arcs, which cost nothing: up while a node is below its ceiling, down while it is
+ * above its floor.
+ */
 function relaxRounding(graph: CertificateGraph): boolean {
   const { tree, targets, loads, potential, highest, cameFrom } = graph;
   const best = new Int32Array(tree.nodes).fill(1);
@@ -166,7 +176,9 @@ function relaxRounding(graph: CertificateGraph): boolean {
   return moved;
 }
 
-/** A cycle of the arcs the potentials came by: there is one only if its cost is negative. */
+/**
+ * Finds a cycle among the arcs that set the potentials. There is one only if its cost is negative.
+ */
 function findCycle({ tree, cameFrom }: CertificateGraph): number[] {
   const seenBy = new Int32Array(tree.leaves).fill(-1);
   for (let start = 0; start < tree.leaves; start += 1) {

@@ -1,6 +1,6 @@
-// Proof that a table keeps the guarantees and that none that does is nearer to the old one. Pure.
-// The second half is linear programming duality: with potentials no cycle of exchanges saves a move
-// (Klein 1967), and every difference of two flows is a sum of such cycles.
+// Proves that a table keeps the guarantees, and that no other such table needs fewer moves. Pure.
+// The second half is linear programming duality: if potentials exist, no cycle of exchanges saves a
+// move (Klein 1967), and every difference of two flows is a sum of such cycles.
 import type { Finding } from '@ringwright/base/finding';
 import { holderIn, nobodyIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { pinnedProblem } from '../flow/pinned-targets.ts';
@@ -13,19 +13,19 @@ import { certificateGraph } from './certificate-graph.ts';
 import { findPotentials } from './certificate-potentials.ts';
 
 export interface Certificate {
-  /** The table keeps every guarantee, and no table that does is reached with fewer moves. */
+  /** Whether the table keeps every guarantee, and no such table is reached with fewer moves. */
   readonly optimal: boolean;
-  /** Slots on devices that were not the partition's before. */
+  /** Slots on devices that the partition did not have before. */
   readonly moves: number;
-  /** Pins stand above the guarantees: these hold as far as the pins permit. */
+  /** Whether pins exist. They override the guarantees, which hold as far as the pins permit. */
   readonly pinned: boolean;
-  /** Breaches of the guarantees. With any of them there are no potentials to look for. */
+  /** Violations of the guarantees. With any of them, no potentials are computed. */
   readonly faults: readonly Finding[];
-  /** Looks at the changed partitions until the potentials converged. */
+  /** Passes over the changed partitions until the potentials converged. */
   readonly passes: number;
-  /** By device id: the dual potential that proves it; 0 for those that hold nothing. */
+  /** By device id: the dual potential of the proof; 0 for devices without slots. */
   readonly potentials: Int32Array;
-  /** When not optimal: devices which exchange slots in a ring so that one move less is needed. */
+  /** When not optimal: devices that can exchange slots in a cycle and save one move. */
   readonly cycle: readonly number[];
 }
 
@@ -37,7 +37,7 @@ interface CertifyInput {
   readonly problem?: PlacementProblem;
 }
 
-/** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
+/** Linear in the slots, and in the changed partitions per pass. Throws REPLICAS_EXCEED_DEVICES. */
 export function certify(input: CertifyInput): Certificate {
   const held = withoutEmpty(input);
   const { tree, targets } = input.problem ?? problemOf({ ...held, state: input.state });
@@ -63,7 +63,9 @@ export function certify(input: CertifyInput): Certificate {
   };
 }
 
-/** Partitions that were split or merged have nobody in their columns, before and after. */
+/**
+ * Removes the columns without devices, of partitions that were split or merged, from both tables.
+ */
 function withoutEmpty({ before, after }: CertifyInput): Pick<CertifyInput, 'before' | 'after'> {
   const [first] = after;
   if (first === undefined || !first.includes(nobodyIn(first))) return { before, after };

@@ -1,4 +1,4 @@
-// Schemes of placement side by side: evenness, what a join and a leave move, what is scanned. Pure.
+// Compares schemes of placement: evenness, data moved by a join and a leave, stores scanned. Pure.
 import { murmur3 } from '@ringwright/ring/partitioner/murmur3';
 import type { Layout, Scheme, SchemeSettings } from './layout.ts';
 import { quotaTokens } from './quota-scheme.ts';
@@ -7,12 +7,12 @@ import { equalArcs, modulo, oneToken, randomTokens } from './token-schemes.ts';
 
 export interface Comparison extends SchemeSettings {
   readonly nodes: number;
-  /** Keys drawn to be counted. */
+  /** Number of keys drawn for the count. */
   readonly keys: number;
 }
 
 interface ChangeFigures {
-  /** Copies of keys that have to travel, of all there are. */
+  /** Copies of keys that travel, as a fraction of all copies. */
   readonly moved: number;
   /** Nodes whose stores are read key by key to find what travels. */
   readonly scanned: readonly number[];
@@ -22,9 +22,9 @@ interface ChangeFigures {
 
 export interface SchemeFigures {
   readonly name: string;
-  /** Keys of the fullest node, by the mean. */
+  /** Keys of the fullest node, relative to the mean. */
   readonly evenness: number;
-  /** After a join and a leave. */
+  /** Evenness after a join and a leave. */
   readonly evennessAfter: number;
   readonly join: ChangeFigures;
   readonly leave: ChangeFigures;
@@ -37,7 +37,7 @@ export function schemesOf(settings: SchemeSettings): Scheme[] {
   return makers.map((make) => make(settings));
 }
 
-/** A node joins, then the first one leaves. */
+/** Compares the schemes: a node joins, then the first node leaves. */
 export function compareSchemes(comparison: Comparison): SchemeFigures[] {
   const nodes = Array.from({ length: comparison.nodes }, (_, node) => node);
   const joined = [...nodes, comparison.nodes];
@@ -73,7 +73,7 @@ function evennessOf(layout: Layout, hashes: Uint32Array, nodes: readonly number[
   return (Math.max(...counts.values()) * nodes.length) / copies;
 }
 
-/** Exported for examples that are given arc by arc. */
+/** Exported for tests with published examples that list arcs. */
 export function changeBetween(
   before: Layout,
   after: Layout,
@@ -90,7 +90,7 @@ export function changeBetween(
     copies += has.length;
     const fresh = has.filter((node) => !had.includes(node));
     moved += fresh.length;
-    // Where a list only grows or changes, the first that gives the key up has it to give.
+    // When the list only grows or changes, the first node that gives the key up is the source.
     if (fresh.length > 0) sources.add(had.find((node) => !has.includes(node)) ?? had[0]!);
   }
   const files = after.lists.reduce((sum, list, arc) => {

@@ -1,12 +1,12 @@
-// Who holds which part of the circle under some scheme of placement, to compare schemes. Pure.
+// Which node holds which part of the circle under a scheme of placement, to compare schemes. Pure.
 import { intervalOfHash } from '@ringwright/ring/partitioner/hash-intervals';
 
-/** Nodes of every arc of the circle, the first of them the owner. */
+/** Nodes of every arc of the circle; the first is the owner. */
 export interface Layout {
-  /** Last hash of each arc, ascending; null where the circle plays no part. */
+  /** Last hash of each arc, ascending; null for a scheme without a circle. */
   readonly ends: readonly number[] | null;
   readonly lists: readonly (readonly number[])[];
-  /** Index into `lists`. */
+  /** Returns the index into `lists`. */
   readonly arcOf: (hash: number) => number;
   /** Entries that a server must know to find a key's nodes. */
   readonly entries: number;
@@ -14,16 +14,18 @@ export interface Layout {
 
 export interface Scheme {
   readonly name: string;
-  /** Arcs stay as they are, so each is a file that moves whole; else stores are scanned for keys. */
+  /**
+   * Whether arcs never change, so that each is a file that moves whole; else stores are scanned.
+   */
   readonly isFixed: boolean;
-  /** The layout after each change of the nodes there are; newcomers are numbered in order. */
+  /** Returns the layout after each change of the set of nodes; new nodes are numbered in order. */
   readonly layouts: (steps: readonly (readonly number[])[]) => Layout[];
 }
 
 export interface SchemeSettings {
   readonly replicas: number;
   readonly partitions: number;
-  /** Of each node. */
+  /** Tokens per node. */
   readonly tokens: number;
   readonly seed: number;
 }
@@ -34,8 +36,8 @@ export function layoutOf(ends: readonly number[], lists: Layout['lists'], entrie
 }
 
 /**
- * The walk of the textbook, one token after the other: index of the first one larger than the
- * position, or of the first of all. O(tokens), and needs nothing but the tokens.
+ * The textbook walk, one token after the other: returns the index of the first token above the
+ * position, or of the first of all. O(tokens), and needs no other data.
  */
 export function clockwise(tokens: readonly number[], position: number): number {
   for (let index = 0; index < tokens.length; index += 1) {

@@ -1,4 +1,4 @@
-// Dynamo's third strategy: equal parts, and of each node Q/S tokens, kept on join and leave. Pure.
+// Dynamo's third strategy: equal parts, with Q/S tokens per node after every join and leave. Pure.
 
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
@@ -6,7 +6,10 @@ import { shuffle } from '../place/shuffle.ts';
 import { preferenceList } from '../place/walk-placement.ts';
 import { type Layout, layoutOf, type Scheme, type SchemeSettings } from './layout.ts';
 
-/** A newcomer steals tokens from those with most; a leaver's go to those with fewest. */
+/**
+ * A new node takes tokens from the nodes with the most. A leaving node's tokens go to the nodes
+ * with the fewest.
+ */
 export function quotaTokens({ replicas, partitions, seed }: SchemeSettings): Scheme {
   const ends = Array.from({ length: partitions }, (_, index) => equalEnd(index, partitions));
   const layouts = (steps: readonly (readonly number[])[]): Layout[] => {
@@ -23,14 +26,14 @@ export function quotaTokens({ replicas, partitions, seed }: SchemeSettings): Sch
   return { name: 'Dynamo S3 (Q/S tokens)', isFixed: true, layouts };
 }
 
-/** Each node once in every round, in an order drawn anew. */
+/** Deals the partitions in rounds: each round has every node once, in a new random order. */
 function dealt(partitions: number, nodes: readonly number[], random: Random): number[] {
   const owners: number[] = [];
   while (owners.length < partitions) owners.push(...shuffle(Int32Array.from(nodes), random));
   return owners.slice(0, partitions);
 }
 
-/** The fewest tokens change hands that leave every node with Q/S of them, rounded. */
+/** Reassigns the fewest tokens after which every node has Q/S of them, rounded. */
 function shifted(before: readonly number[], nodes: readonly number[], random: Random): number[] {
   const owners = [...before];
   const counts = new Map(nodes.map((node) => [node, 0]));
@@ -50,7 +53,9 @@ function shifted(before: readonly number[], nodes: readonly number[], random: Ra
   return owners;
 }
 
-/** Where the quotient is no whole number, those who hold most keep one more. */
+/**
+ * Returns the quota of each node. If the quotient is not whole, the fullest nodes keep one more.
+ */
 function quotasOf(counts: ReadonlyMap<number, number>, tokens: number): [number, number][] {
   const least = Math.floor(tokens / counts.size);
   const larger = tokens - least * counts.size;

@@ -1,4 +1,5 @@
-// Schemes that keep a table of equal parts: one like Swift's builder, and the builder here. Pure.
+// Schemes that keep a table of equal parts: one like Swift's builder, and Ringwright's builder.
+// Pure.
 
 import { seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
@@ -12,8 +13,8 @@ import { createState } from '../state/create-state.ts';
 import { type Layout, layoutOf, type Scheme, type SchemeSettings } from './layout.ts';
 
 /**
- * Swift's rule without tiers: slots of nodes that left, and random slots of nodes that hold too
- * much, each go to the node that wants most and has nothing of the partition.
+ * Swift's rule without tiers: slots of nodes that left, and random slots of overfull nodes, each go
+ * to the emptiest node that holds nothing of the partition.
  */
 export function swiftLike({ replicas, partitions, seed }: SchemeSettings): Scheme {
   const layouts = (steps: readonly (readonly number[])[]): Layout[] => {
@@ -33,7 +34,7 @@ export function swiftLike({ replicas, partitions, seed }: SchemeSettings): Schem
   return { name: 'Swift-like', isFixed: true, layouts };
 }
 
-/** All slots of nodes that left, and one of a node above its share. */
+/** Reassigns all slots of nodes that left, or else one slot of a node above its share. */
 function reassign(
   list: number[],
   {
@@ -58,7 +59,7 @@ function reassign(
   }
 }
 
-/** Every node a device in a zone of its own, of equal weight. */
+/** Every node is a device in a zone of its own, and all weights are equal. */
 export function ownBuilder({ replicas, partitions }: SchemeSettings): Scheme {
   const layouts = (steps: readonly (readonly number[])[]): Layout[] => {
     const partitioner = { kind: 'hash-intervals', hash: 'murmur3', partitions } as const;

@@ -1,4 +1,4 @@
-// Schemes in which tokens, or nothing but the number of nodes, decide. Pure.
+// Schemes in which tokens, or only the number of nodes, determine the layout. Pure.
 
 import { seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
@@ -26,7 +26,7 @@ export function modulo({ replicas }: SchemeSettings): Scheme {
   return { name: 'modulo N', isFixed: false, layouts: (steps) => steps.map(layout) };
 }
 
-/** Dynamo's first strategy: arcs end at random tokens, T of each node. */
+/** Dynamo's first strategy: arcs end at random tokens, T per node. */
 export function randomTokens(settings: SchemeSettings): Scheme {
   const { replicas, tokens } = settings;
   const name = `Dynamo S1 (${tokens} random tokens)`;
@@ -37,7 +37,7 @@ export function randomTokens(settings: SchemeSettings): Scheme {
   };
 }
 
-/** Shriek: one place a node, and arcs that end there. */
+/** Shriek: one token per node, and arcs end there. */
 export function oneToken(settings: SchemeSettings): Scheme {
   const scheme = randomTokens({ ...settings, tokens: 1 });
   return { ...scheme, name: 'Shriek (one token)' };
@@ -59,14 +59,14 @@ export function equalArcs(settings: SchemeSettings): Scheme {
   return { name, isFixed: true, layouts: (steps) => steps.map(layout) };
 }
 
-/** Arcs that end at the tokens themselves. */
+/** Returns the layout whose arcs end at the tokens themselves. */
 function layoutOfTokens(circle: readonly Token[], replicas: number): Layout {
   const ends = circle.map(({ position }) => position);
   const lists = circle.map((_, at) => preferenceList(circle, at, replicas));
   return layoutOf(ends, lists, circle.length);
 }
 
-/** A node's tokens are its own, whoever else is there. */
+/** Returns the circle. A node's tokens do not depend on the other nodes. */
 function circleOf(
   nodes: readonly number[],
   { tokens, seed }: Pick<SchemeSettings, 'tokens' | 'seed'>,

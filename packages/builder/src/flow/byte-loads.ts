@@ -1,4 +1,4 @@
-// Bytes by device while slots change their devices: who holds what, in order of size. Pure.
+// Bytes by device while slots change devices: the slots of each device in order of size. Pure.
 import { firstWhere } from '@ringwright/ring/first-where';
 import type { HeldLeaves } from '../place/held-devices.ts';
 import { loadsOf, type Placement } from '../place/placement.ts';
@@ -10,9 +10,9 @@ import type { TierTree } from '../state/tier-tree.ts';
 export interface ByteProblem {
   readonly tree: TierTree;
   readonly targets: Targets;
-  /** What moves are counted from. */
+  /** The placement from which moves are counted. */
   readonly before: Placement;
-  /** By partition 1 when it may not change; null when all may. */
+  /** By partition: 1 when it may not change; null when all may. */
   readonly frozen: Uint8Array | null;
   readonly held: HeldLeaves | null;
   /** By partition, in any unit. */
@@ -31,7 +31,7 @@ export interface ByteLoads extends ByteProblem {
   /** By leaf: its slots, smallest partition first, and those of them that move. */
   readonly slots: readonly number[][];
   readonly moved: readonly number[][];
-  /** By partition: its place in the order of sizes, and how many of its slots move. */
+  /** By partition: its rank by size, and how many of its slots move. */
   readonly rank: Int32Array;
   readonly moves: Uint8Array;
 }
@@ -75,19 +75,19 @@ export function partitionOf({ placement }: ByteLoads, slot: number): number {
   return Math.floor(slot / placement.width);
 }
 
-/** Moves that are more when the slot goes to the leaf: -1, 0 or 1. */
+/** Returns the change in the number of moves when the slot goes to the leaf: -1, 0 or 1. */
 export function costOf(loads: ByteLoads, slot: number, to: number): number {
   const partition = partitionOf(loads, slot);
   const from = loads.placement.leaf[slot]!;
   return Number(hadLeaf(loads, partition, from)) - Number(hadLeaf(loads, partition, to));
 }
 
-/** Whether the partition may have `to` in the place of the slot's leaf, and moves once at most. */
+/** Whether the partition may have `to` in place of the slot's leaf, with at most one move. */
 export function mayHave(loads: ByteLoads, slot: number, to: number): boolean {
   const { before, placement, frozen, moves } = loads;
   const partition = partitionOf(loads, slot);
   const from = placement.leaf[slot]!;
-  // An heir keeps what it takes over.
+  // An heir keeps the slots that it takes over.
   if (frozen?.[partition] === 1 || before.heirs?.get(slot) === from) return false;
   if (costOf(loads, slot, to) > 0 && moves[partition]! > 0) return false;
   placement.leaf[slot] = to;

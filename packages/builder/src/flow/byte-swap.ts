@@ -1,33 +1,35 @@
-// The best way to change one slot so that devices hold bytes more evenly. Pure.
-// Evenness is the sum of bytes * bytes / share over devices: least where bytes follow shares.
+// Finds the best change of one slot that makes the devices hold bytes more evenly. Pure.
+// Evenness is the sum of bytes * bytes / share over devices. It is least where bytes follow shares.
 import { firstWhere } from '@ringwright/ring/first-where';
 import { type ByteLoads, costOf, mayHave, partitionOf } from './byte-loads.ts';
 import { droppedLeaves } from './flow-graph.ts';
 
-/** Slots of a device that are tried for an exchange: those nearest to the best size. */
+/**
+ * Maximum slots of a device that are tried as exchange partners: those nearest to the best size.
+ */
 const PARTNERS_MAX = 8;
-/** What rounding could make of nothing. */
+/** Smaller gains may be rounding errors. */
 const GAIN_MIN = 1e-6;
 
-/** The slot goes to `to`, and the slot `other` of that leaf, if there is one, to the slot's leaf. */
+/** Gives the slot to `to`, and the slot `other` of that leaf, unless null, to the slot's leaf. */
 export interface ByteSwap {
   readonly slot: number;
   readonly to: number;
   readonly other: number | null;
-  /** Moves that are more after it. */
+  /** Change in the number of moves. */
   readonly cost: number;
-  /** By how much the evenness gets better, for each move that it costs. */
+  /** Improvement of the evenness per additional move. */
   readonly gain: number;
 }
 
 interface Search {
   readonly loads: ByteLoads;
   readonly slot: number;
-  /** Most moves that it may cost. */
+  /** Most moves that the change may cost. */
   readonly most: number;
 }
 
-/** Null when no change of this slot is legal and gains anything. */
+/** Returns null when no legal change of this slot gains anything. */
 export function bestSwap(loads: ByteLoads, slot: number, most: number): ByteSwap | null {
   const { shares, sums, placement } = loads;
   const from = placement.leaf[slot]!;
@@ -47,7 +49,10 @@ export function bestSwap(loads: ByteLoads, slot: number, most: number): ByteSwap
   return best;
 }
 
-/** The slot's leaf has one slot less then, so that both have to be within floor and ceiling. */
+/**
+ * Gives the slot away without exchange. One leaf loses a slot and the other gains one, so both must
+ * stay within floor and ceiling.
+ */
 function shiftTo(search: Search, to: number): ByteSwap | null {
   const { loads, slot } = search;
   const { tree, targets, placement, bytes } = loads;
@@ -68,7 +73,9 @@ function pathOf({ tree }: ByteLoads, leaf: number): number[] {
   return path;
 }
 
-/** `any`: also a slot that does not move, where it may cost moves or saves one at its partner. */
+/**
+ * `any`: also considers partners that do not move, where an exchange may cost moves or save one.
+ */
 function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null {
   const { loads, slot, most } = search;
   const { placement, bytes, shares, sums } = loads;
@@ -99,7 +106,7 @@ function sizeAt(loads: ByteLoads, list: readonly number[], place: number): numbe
   return slot === undefined ? null : loads.bytes[partitionOf(loads, slot)]!;
 }
 
-/** `change`: bytes that the slot's leaf gives to the other one. */
+/** `change`: bytes that the slot's leaf gives to the other leaf. */
 function swapOf(
   { loads, slot, most }: Search,
   swap: {

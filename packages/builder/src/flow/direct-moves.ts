@@ -1,5 +1,5 @@
-// Second step of a rebalance: slots go straight from leaves above quota to leaves below it. Pure.
-// Far first: a surplus leaves its region while it may, since later only near moves may be legal.
+// Second step of a rebalance: moves slots from leaves above quota to leaves below it. Pure.
+// Far first: a surplus leaves its region while it can, since later only near moves may be legal.
 import { drawLeaf, type SlotPlace, setSlot } from '../place/draw-leaf.ts';
 import {
   enterPartition,
@@ -10,7 +10,7 @@ import {
 } from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
 
-/** Each pass is one look at every slot; later passes are less choosy. */
+/** Each pass looks at every slot once; later passes are less selective. */
 export function moveDirectly(work: RebalanceWork): void {
   if (work.balance.missing[0] === 0) return;
   movePass(work, { spread: true, planned: true, again: false });
@@ -24,11 +24,16 @@ export function moveDirectly(work: RebalanceWork): void {
 }
 
 interface Pass {
-  /** Take a leaf's moves from all over the ring, by error diffusion, not from its first partitions. */
+  /**
+   * Takes a leaf's moves from all over the ring, by error diffusion, not from its first partitions.
+   */
   readonly spread: boolean;
-  /** Move only as every tier on the way has a surplus, and the tiers there a lack. */
+  /**
+   * Moves only where every tier on the way out has a surplus, and every tier on the way in a
+   * deficit.
+   */
   readonly planned: boolean;
-  /** Move a second slot of a partition. */
+  /** Moves a second slot of a partition. */
   readonly again: boolean;
 }
 
@@ -84,7 +89,10 @@ function moveSlot(work: RebalanceWork, at: SlotPlace, pass: Pass): boolean {
   return true;
 }
 
-/** A wanted leaf under the highest node up to which all tiers above the slot's leaf have a surplus. */
+/**
+ * Returns a wanted leaf as far away as possible: below the highest node that the slot can reach
+ * through tiers with a surplus.
+ */
 function farthestLeaf(work: RebalanceWork, at: SlotPlace): number {
   const { tree, rules, balance, placement } = work;
   const { loads, quotas } = balance;

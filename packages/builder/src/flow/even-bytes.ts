@@ -1,5 +1,5 @@
-// Among tables that cost the same moves, one whose devices hold bytes more evenly. Pure.
-// A local search: it ends where no change of one slot, and no exchange of two that it tries, helps.
+// Finds, among tables with the same number of moves, one that spreads bytes more evenly. Pure.
+// It is a local search: it ends when no change of one slot, and no tried exchange of two, helps.
 import { byteLooksMax } from '@ringwright/base/limits-rings';
 import type { HeldLeaves } from '../place/held-devices.ts';
 import type { Placement } from '../place/placement.ts';
@@ -19,11 +19,11 @@ interface EvenGoal {
   readonly before: Placement;
   readonly frozen: Uint8Array | null;
   readonly held: HeldLeaves | null;
-  /** Whether moves may be spent on it: not for a table on the way to another one. */
+  /** Whether moves may be spent on even bytes; false for an intermediate table. */
   readonly spends: boolean;
 }
 
-/** The placement that is wanted, made even by bytes where the state has sizes. */
+/** Returns the wanted placement, with bytes evened out if the state has sizes. */
 export function evenGoal(wanted: Placement, { state, spends, ...problem }: EvenGoal): Placement {
   const { sizes } = state;
   if (sizes === undefined) return wanted;
@@ -33,8 +33,8 @@ export function evenGoal(wanted: Placement, { state, spends, ...problem }: EvenG
 }
 
 /**
- * As legal as `wanted`, and no move more than it, but for `swapBudget`. Loads are within floor and
- * ceiling of their targets where those of `wanted` are.
+ * Returns a placement as legal as `wanted` that needs no more moves, except for `swapBudget`. Loads
+ * are within floor and ceiling of their targets where those of `wanted` are.
  */
 export function evenBytes(
   wanted: Placement,
@@ -57,7 +57,7 @@ interface LooksLeft {
   looks: number;
 }
 
-/** Over and over, until nothing that costs no move helps. */
+/** Repeats until no change without cost helps. */
 function sweep(loads: ByteLoads, left: LooksLeft): void {
   const { placement, bytes, moves } = loads;
   for (let found = true; found && left.looks > 0; ) {
@@ -75,7 +75,10 @@ function sweep(loads: ByteLoads, left: LooksLeft): void {
   }
 }
 
-/** The change that gains most for a move, of all slots of the device that is fullest or emptiest. */
+/**
+ * Returns the change with the highest gain per move, among all slots of the fullest device, or else
+ * of the emptiest.
+ */
 function dearSwap(loads: ByteLoads, most: number, left: LooksLeft): ByteSwap | null {
   const { sums, shares } = loads;
   const leaves = [...shares.keys()].filter((leaf) => shares[leaf]! > 0);

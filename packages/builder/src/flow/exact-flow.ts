@@ -1,4 +1,4 @@
-// The exact phase of a rebalance: primal-dual min-cost flow until no surplus can go anywhere. Pure.
+// The exact phase of a rebalance: primal-dual min-cost flow until no surplus can move. Pure.
 
 import type { RebalanceWork } from '../place/rebalance-work.ts';
 import type { Targets } from '../place/targets.ts';
@@ -7,8 +7,8 @@ import { labelLeaves, nearestCost } from './flow-labels.ts';
 import { augmentPaths } from './flow-paths.ts';
 
 /**
- * Augments along shortest paths of at most `costMax` new replicas each. Quotas in the balance may
- * be rounded differently afterwards; its `missing` must be computed anew.
+ * Augments along shortest paths of at most `costMax` new replicas each. This may round quotas in
+ * the balance differently, so the caller must recompute `missing`.
  */
 export function runExactFlow(
   work: RebalanceWork,
@@ -27,8 +27,9 @@ export function runExactFlow(
 }
 
 /**
- * After a flow without limit, by leaf 1 where a surplus that is left can get: no table and no
- * rounding lets these leaves together hold less, or be meant to hold more. Null without a surplus.
+ * After a flow without limit: marks with 1, by leaf, where the remaining surplus can get. No table
+ * and no rounding lets these leaves together hold less, or raises their quotas. Null without a
+ * surplus.
  */
 export function overfullLeaves(
   work: RebalanceWork,

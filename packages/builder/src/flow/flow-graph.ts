@@ -1,6 +1,6 @@
-// The residual graph of the min-cost flow behind a rebalance, on leaves instead of 10^9 arcs. Pure.
-// An arc e -> d lets one partition give up e for d. It costs 1 when d is new to the partition, and
-// gives 1 back when e was new. Rounding arcs of cost 0 move a unit of quota between leaves.
+// The residual graph of the min-cost flow of a rebalance, on leaves instead of 10^9 arcs. Pure.
+// An arc e -> d lets one partition replace e by d. It costs 1 when d is new to the partition, and
+// saves 1 when e was new. Rounding arcs of cost 0 move a unit of quota between leaves.
 import type { RebalanceWork } from '../place/rebalance-work.ts';
 import { replicasOf, slotOf } from '../place/rebalance-work.ts';
 import type { Targets } from '../place/targets.ts';
@@ -16,7 +16,7 @@ export interface FlowGraph {
   readonly partitions: Int32Array;
   /** By node: the label of a leaf; of an inner node the largest label below it. */
   readonly labels: Int32Array;
-  /** Paths that cost more are not looked for. */
+  /** The search ignores more expensive paths. */
   readonly costMax: number;
 }
 
@@ -28,7 +28,7 @@ export function createFlowGraph(
   return { work, targets, ...scope, labels: new Int32Array(work.tree.nodes) };
 }
 
-/** Leaves the partition had and has no more: arcs to them cost nothing. */
+/** Returns the leaves that the partition had and lost: arcs to them cost nothing. */
 export function droppedLeaves(
   work: Pick<RebalanceWork, 'before' | 'placement'>,
   partition: number,

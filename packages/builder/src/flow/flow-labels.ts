@@ -13,7 +13,7 @@ import { COST, droppedLeaves, type FlowGraph, UNREACHED } from './flow-graph.ts'
 /** Far more passes than shortest paths have arcs; only a negative cycle would need more. */
 const PASSES_MAX = 500;
 
-/** Fills the labels; false when they do not settle. */
+/** Fills the labels. Returns false when they do not converge. */
 export function labelLeaves(graph: FlowGraph): boolean {
   const { labels, work } = graph;
   const { tree, balance } = work;
@@ -32,7 +32,7 @@ export function labelLeaves(graph: FlowGraph): boolean {
   return false;
 }
 
-/** The least cost at which a leaf below quota is reached, or Infinity. */
+/** Returns the least cost at which a leaf below quota is reached, or Infinity. */
 export function nearestCost({ labels, work }: FlowGraph): number {
   const { tree, balance } = work;
   let nearest = UNREACHED;
@@ -74,7 +74,7 @@ function relaxPartition(graph: FlowGraph, partition: number): boolean {
   return changed;
 }
 
-/** `at` is a node times two, plus one when the nodes above leave room, as in find-leaf. */
+/** `at` is twice the node number, plus one when the nodes above have room, as in find-leaf. */
 function relaxBelow(graph: FlowGraph, at: number, label: number): boolean {
   const { rules, tree } = graph.work;
   const v = at >> 1;
@@ -92,7 +92,10 @@ function relaxBelow(graph: FlowGraph, at: number, label: number): boolean {
   return changed;
 }
 
-/** Two sweeps: the nearest leaf that may round up, carried to the leaves that may round down. */
+/**
+ * Relaxes rounding arcs in two sweeps: finds the nearest leaf that may round up, and carries its
+ * label to the leaves that may round down.
+ */
 function relaxRounding(graph: FlowGraph): boolean {
   const { labels, work, targets } = graph;
   const { tree } = work;

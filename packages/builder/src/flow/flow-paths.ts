@@ -24,17 +24,17 @@ interface Arc {
 interface Search {
   readonly graph: FlowGraph;
   readonly index: LeafIndex;
-  /** By leaf: position in the index; what lies before it leads nowhere in this phase. */
+  /** By leaf: position in the index; entries before it lead nowhere in this phase. */
   readonly cursor: Int32Array;
-  /** By leaf: 1 when no path to a deficit starts there any more. */
+  /** By leaf: 1 when no path from it leads to a deficit any more. */
   readonly dead: Uint8Array;
-  /** By label: per node, the leaves below with this label that are not dead. */
+  /** By label: per node, the number of leaves below with this label that are not dead. */
   readonly live: ReadonlyMap<number, Int32Array>;
   /** Labels of deficits that end a path lie in [nearest, nearest + 1) * COST. */
   readonly nearest: number;
 }
 
-/** Moves all that can move along paths of the least cost; returns how many units did. */
+/** Moves all units that can move along paths of the least cost, and returns their number. */
 export function augmentPaths(graph: FlowGraph, nearest: number): number {
   const { work } = graph;
   const { tree, balance } = work;
@@ -59,7 +59,7 @@ export function augmentPaths(graph: FlowGraph, nearest: number): number {
   return units;
 }
 
-/** Appends the arcs to a deficit, the last one first. */
+/** Appends the arcs of a path to a deficit, the last arc first. */
 function findPath(search: Search, leaf: number, path: Arc[]): boolean {
   const { graph, dead } = search;
   const { tree, balance } = graph.work;
@@ -93,14 +93,14 @@ function throughPartitions(search: Search, from: number, path: Arc[]): boolean {
   return false;
 }
 
-/** A leaf that the partition may take for `from` on a shortest path, or -1. */
+/** Returns a leaf that the partition may take for `from` on a shortest path, or -1. */
 function nextLeaf(search: Search, partition: number, from: number): number {
   const { graph, dead, live } = search;
   const { work, labels } = graph;
   const { rules, tree } = work;
   if (slotOf(work.placement, partition, from) < 0 || !mayGive(work, partition, from)) return -1;
   if (!enterPartition(work, partition)) return -1;
-  // The arc's tail gives 1 back when the partition got the leaf only now.
+  // The arc saves 1 when the partition only just got the leaf `from`.
   const tail = hadLeaf(work, partition, from) ? 0 : -COST;
   const near = labels[tree.firstLeaf + from]! + 1 + tail;
   removeLeaf(rules, from);
@@ -134,7 +134,7 @@ function throughRounding(search: Search, from: number, path: Arc[]): boolean {
   }
 }
 
-/** By label, per node the number of leaves below that have it. */
+/** Returns by label and node the number of leaves below that have the label. */
 function liveCounts({ labels, work }: FlowGraph): Map<number, Int32Array> {
   const { tree } = work;
   const live = new Map<number, Int32Array>();
@@ -153,7 +153,7 @@ function liveCounts({ labels, work }: FlowGraph): Map<number, Int32Array> {
   return live;
 }
 
-/** Applies the arcs from the source on; takes all back when one is no longer legal. */
+/** Applies the arcs from the source on. Undoes all of them when one is no longer legal. */
 function applyPath(graph: FlowGraph, path: readonly Arc[]): boolean {
   for (let i = path.length - 1; i >= 0; i -= 1) {
     if (applyArc(graph, path[i]!)) continue;
@@ -185,7 +185,7 @@ function applyArc({ work }: FlowGraph, arc: Arc): boolean {
 
 /** By leaf, the partitions that have it. */
 interface LeafIndex {
-  /** Leaf i has partitions[start[i]] up to partitions[start[i + 1]]. */
+  /** Leaf i has the entries start[i] up to, but not including, start[i + 1] of `partitions`. */
   readonly start: Int32Array;
   readonly partitions: Int32Array;
 }

@@ -1,6 +1,7 @@
-// Targets that pins permit: those of weights where they can be met, else the fairest ones. Pure.
-// What tables can hold is a base polyhedron, so the fairest loads are those of its densest sets
-// (Fujishige 1980); the flow itself finds such a set, as the cut that keeps a surplus where it is.
+// Targets under pins: those of the weights if some table meets them, else the fairest ones. Pure.
+// The loads that tables can have form a base polyhedron, so the fairest loads follow from its
+// densest sets (Fujishige 1980). The flow finds such a set: the cut that blocks a remaining
+// surplus.
 import { assert } from '@ringwright/base/assert';
 import type { Ring } from '@ringwright/ring/ring';
 import { boundsOf, pinnedBounds } from '../place/partition-bounds.ts';
@@ -14,13 +15,13 @@ import type { TierTree } from '../state/tier-tree.ts';
 import { rebalanceOrCut } from './rebalance.ts';
 
 export interface PinnedProblem extends PlacementProblem {
-  /** A table that meets the targets, in the fewest moves from the one given; null without pins. */
+  /** A table that meets the targets, with the fewest moves from `before`; null without pins. */
   readonly solved: Placement | null;
 }
 
 /**
- * The problem with the bounds of pinned partitions, and with targets that some table within all
- * bounds meets. They depend on weights and pins alone, not on `before`. Errors: PIN_INVALID.
+ * Returns the problem with the bounds of pinned partitions, and with targets that some table within
+ * all bounds meets. They depend on weights and pins alone, not on `before`. Throws PIN_INVALID.
  */
 export function pinnedProblem(
   problem: PlacementProblem,
@@ -46,10 +47,10 @@ export function pinnedProblem(
   }
 }
 
-/** Leaves whose loads are at one and the same level. */
+/** Leaves whose loads are at the same level. */
 interface Group {
   readonly leaves: readonly number[];
-  /** What they hold together; groups before them hold as little as any table lets them. */
+  /** The total of these leaves. The groups before them hold as little as any table permits. */
   readonly slots: number;
 }
 
@@ -59,7 +60,10 @@ interface Goal {
   readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
 }
 
-/** The group, or its overfull part and the rest, when it must hold more there than is meant. */
+/**
+ * Returns the group, or, if its overfull part must hold more than its targets, that part and the
+ * rest.
+ */
 function parted(
   goal: Goal,
   at: { readonly groups: readonly Group[]; readonly i: number; readonly overfull: Uint8Array },
@@ -81,10 +85,10 @@ function parted(
   ];
 }
 
-/** Targets are known to this many slots. */
+/** Precision of the targets, in slots. */
 const EPSILON = 1e-6;
 
-/** The fewest slots that these leaves together hold in any table within the bounds. */
+/** Returns the fewest slots that these leaves together hold in any table within the bounds. */
 function leastLoad(goal: Goal, leaves: readonly number[]): number {
   const { tree, targets } = goal;
   const counted = new Uint8Array(tree.nodes);
@@ -101,7 +105,10 @@ function leastLoad(goal: Goal, leaves: readonly number[]): number {
   return sumOverPartitions(goal, leastOf);
 }
 
-/** `slots` by partition, added up: one by one where bounds are their own, else as many at once. */
+/**
+ * Sums `slots` over all partitions: one by one for those with their own bounds, and once per
+ * replica count for all others.
+ */
 function sumOverPartitions(
   { targets, ring }: Goal,
   slots: (partition: number, replicas: number) => number,
@@ -123,10 +130,10 @@ function sumOverPartitions(
   return sum;
 }
 
-/** No partition: what has no bounds of its own. */
+/** Stands for the partitions without their own bounds. */
 const COMMON = -1;
 
-/** Neighbours put together until each group's level is below that of the one before. */
+/** Merges neighboring groups until each group's level is below that of the group before it. */
 function pooled(groups: readonly Group[], targets: Targets, tree: TierTree): Group[] {
   const pools: Group[] = [];
   for (const group of groups) {
@@ -152,11 +159,11 @@ function levelled({ tree, targets, ring }: PlacementProblem, groups: readonly Gr
   return { ...targetsOfLeaves(tree, exact, whole), low, high };
 }
 
-/** How full the leaves of a group are, in proportion to what each of them is meant to hold. */
+/** How full the leaves of a group are, in proportion to their targets. */
 interface Level {
-  /** See loadAt; Infinity: no leaf of the group is meant to hold anything, and yet it must. */
+  /** See loadAt. Infinity: all leaves of the group have target 0, but they must hold slots. */
   readonly at: number;
-  /** Slots that each leaf then has above its ceiling. */
+  /** Slots of each leaf above its ceiling. */
   readonly beyond: number;
 }
 
@@ -164,11 +171,11 @@ function isAbove(a: Level, b: Level): boolean {
   return a.at === b.at ? a.beyond > b.beyond : a.at > b.at;
 }
 
-/** At which level the group's leaves hold its slots together, by bisection. */
+/** Finds by bisection the level at which the group's leaves together hold its slots. */
 function levelOf({ leaves, slots }: Group, targets: Targets, tree: TierTree): Level {
   const nodes = leaves.map((leaf) => tree.firstLeaf + leaf);
   const most = nodes.reduce((sum, node) => sum + targets.ceil[node]!, 0);
-  // Where a large device takes all that its tier may have, a small one beside it has no share.
+  // When a large device takes all that its tier may have, a small one beside it has no share.
   if (slots > most && nodes.every((node) => targets.exact[node] === 0)) {
     return { at: Infinity, beyond: (slots - most) / leaves.length };
   }
@@ -189,8 +196,9 @@ const EMPTY = -1;
 const BISECTIONS = 60;
 
 /**
- * What a leaf holds at a level: nothing at -1, the floor of its share at 0, the share at 1/2, the
- * ceiling at 1, and so on in proportion. So nobody leaves floor and ceiling before all must.
+ * Returns what a leaf holds at a level: nothing at -1, the floor of its share at 0, the share at
+ * 1/2, the ceiling at 1, and proportionally more above. So no leaf leaves its floor and ceiling
+ * before all leaves of the group must.
  */
 function loadAt({ exact, floor, ceil }: Targets, node: number, { at, beyond }: Level): number {
   const [least, share, most] = [floor[node]!, exact[node]!, ceil[node]!];

@@ -1,4 +1,4 @@
-// From the present table to one in which every node has its quota, in few moves. Pure.
+// Leads from the present table to one in which every node has its quota, in few moves. Pure.
 import { seededRandom } from '@ringwright/base/random';
 import { createBalance } from '../place/balance.ts';
 import { dropReplicas, reshaped } from '../place/change-replicas.ts';
@@ -15,30 +15,32 @@ import { moveDirectly } from './direct-moves.ts';
 import { overfullLeaves, runExactFlow } from './exact-flow.ts';
 
 const SEED = 0x4d_4f_56_45;
-/** Above this many leaves the pair matrix costs more time than the moves themselves. */
+/** Above this many leaves, the pair matrix takes more time than the moves themselves. */
 const PAIR_LEAVES_MAX = 4_096;
 
 interface RebalanceInput {
   readonly tree: TierTree;
-  /** What loads shall become, and the bounds of each partition. */
+  /** The wanted loads, and the bounds of each partition. */
   readonly targets: Targets;
   readonly before: Placement;
-  /** Replicas wanted; `before` may have more or fewer, and must be wide enough for both. */
+  /** Wanted replicas; `before` may have more or fewer, and must be wide enough for both. */
   readonly replicas: number;
   readonly frozen: Uint8Array | null;
   readonly held?: HeldLeaves | null;
   readonly forced: Uint8Array | null;
 }
 
-/** The placement wanted in the end, without the limit of one slot of a partition per version. */
+/** Returns the final placement, without the limit of one slot per partition and version. */
 export function rebalance(input: RebalanceInput): Placement {
   return solved(input).placement;
 }
 
-/** The same, and by leaf 1 where targets are less than tables with these bounds can do with. */
+/**
+ * Like rebalance; also marks with 1 the leaves whose targets no table within the bounds can meet.
+ */
 export function rebalanceOrCut(input: RebalanceInput): {
   readonly placement: Placement;
-  /** Null when every leaf has a quota its targets permit. */
+  /** Null when every leaf has a quota within its targets. */
   readonly overfull: Uint8Array | null;
 } {
   const work = solved(input);
@@ -86,9 +88,9 @@ function solved(input: RebalanceInput): RebalanceWork {
 }
 
 /**
- * Partitions in which slots can be rerouted at no cost. Where replicas had to leave for legality
- * they may come back, which can pay for a move in any partition: then these are all partitions.
- * Not so for pins: what must leave for a pin never comes back.
+ * Returns the partitions in which slots can be rerouted at no cost. A replica that was moved for
+ * legality may return, which can pay for a move in any partition; then these are all partitions.
+ * Pins are the exception: a replica that leaves because of a pin never returns.
  */
 function changedPartitions(work: RebalanceWork): Int32Array {
   const { before, placement } = work;
@@ -103,7 +105,7 @@ function changedPartitions(work: RebalanceWork): Int32Array {
   return Int32Array.from(changed);
 }
 
-/** All that may change, and of the frozen ones those that had to. */
+/** Returns the partitions that may change, and the frozen ones that had to change. */
 function openPartitions({ placement, before, frozen }: RebalanceWork): Int32Array {
   const all = Int32Array.from({ length: placement.partitions }, (_, partition) => partition);
   if (frozen === null) return all;

@@ -3,7 +3,9 @@
 import type { RebalanceWork } from '../place/rebalance-work.ts';
 import type { FlowGraph } from './flow-graph.ts';
 
-/** A leaf counted in `counts` whose quota may go down by one if that of `from` goes up, or -1. */
+/**
+ * Returns a leaf counted in `counts` whose quota may drop by one if that of `from` rises, or -1.
+ */
 export function findRoundable(graph: FlowGraph, from: number, counts: Int32Array): number {
   const { work, targets } = graph;
   const { tree, balance } = work;
@@ -34,7 +36,7 @@ function lowerable(
   return -1;
 }
 
-/** One more for `up`, one less for `down`, on all nodes below the one where they meet. */
+/** Adds one to `up` and subtracts one from `down`, on all nodes below their common ancestor. */
 export function shiftQuota({ tree, balance }: RebalanceWork, up: number, down: number): void {
   const { quotas } = balance;
   let a = tree.firstLeaf + up;

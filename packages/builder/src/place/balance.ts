@@ -1,4 +1,4 @@
-// Loads against quotas on every node while slots move. Pure bookkeeping.
+// Keeps loads, quotas and shortfalls of every node up to date while slots move. Pure bookkeeping.
 import type { TierTree } from '../state/tier-tree.ts';
 
 export interface Balance {
@@ -6,7 +6,7 @@ export interface Balance {
   /** By node: slots held now, and slots to hold. */
   readonly loads: Int32Array;
   readonly quotas: Int32Array;
-  /** By node: what the leaves below miss, added up. */
+  /** By node: the sum of the shortfalls of the leaves below it. */
   readonly missing: Int32Array;
 }
 
@@ -19,7 +19,7 @@ export function createBalance(tree: TierTree, loads: Int32Array, quotas: Int32Ar
   return { tree, loads, quotas, missing };
 }
 
-/** A slot comes to (`by` 1) or leaves (`by` -1) a leaf. */
+/** Adds one slot to a leaf (`by` 1) or takes one away (`by` -1). */
 export function shiftLoad(balance: Balance, leaf: number, by: 1 | -1): void {
   const { tree, loads, quotas, missing } = balance;
   const node = tree.firstLeaf + leaf;

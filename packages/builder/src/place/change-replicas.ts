@@ -1,6 +1,6 @@
-// Another number of replicas: which of a partition's to keep, and what a version may do. Pure.
-// In the flow nothing is special: what a partition had and has no more costs nothing, and what it
-// did not have costs one move, however many replicas it had and shall have.
+// Changes the number of replicas: which replicas to keep, and what one version may do. Pure.
+// The flow needs no special case: a replica that a partition loses costs nothing, and a new one
+// costs one move, whatever the old and new counts are.
 import { CodedError } from '@ringwright/base/coded-error';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import { type Ring, rowLengths, slotCount } from '@ringwright/ring/ring';
@@ -12,15 +12,16 @@ import { type Placement, shapeOf } from './placement.ts';
 import { hadLeaf, type RebalanceWork, replicasOf } from './rebalance-work.ts';
 import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 
-/** The same leaves for another number of replicas; those beyond it wait to be dropped. */
+/** Returns the same leaves shaped for another replica count; `dropReplicas` drops the surplus. */
 export function reshaped(before: Placement, replicas: number): Placement {
   const { partitions } = before;
   return { ...before, ...shapeOf({ partitions, replicas }), leaf: before.leaf.slice() };
 }
 
 /**
- * Keeps of each partition as many as it may have: a legal part, what it had before what an heir is
- * to take over, then the emptiest leaves first.
+ * Keeps as many replicas of each partition as it may have, within the rules. Replicas that the
+ * partition had before come first, then those that an heir takes over; ties go to the emptiest
+ * leaves.
  */
 export function dropReplicas(work: RebalanceWork): void {
   const { placement, before } = work;
@@ -61,8 +62,9 @@ function dropOne(work: RebalanceWork, partition: number, had: number): void {
 }
 
 /**
- * Fewer slots than the head has: its table cut so that kept replicas keep their slots, and slots
- * that get a new device start from one the partition had. Null when the head has no more slots.
+ * For fewer slots than the head has: returns its table cut so that kept replicas keep their slots.
+ * A slot that gets a new device starts from a device that the partition had. Returns null when the
+ * replica count does not shrink.
  */
 export function cutTable(
   head: Ring,
@@ -93,7 +95,7 @@ export function cutTable(
   return { replicas, table };
 }
 
-/** The last that need not stay. */
+/** Returns the index of the last device that need not stay. */
 function lastOf(held: readonly number[], stay: ReadonlySet<number>): number {
   for (let i = held.length - 1; i >= 0; i -= 1) if (!stay.has(held[i]!)) return i;
   return held.length - 1;
@@ -106,8 +108,8 @@ interface ReplicaStep {
 }
 
 /**
- * Refuses what servers could not follow safely: quorums before and after a version must meet, and
- * new slots enter the table together. VALUE_OUT_OF_RANGE with the step that can be taken.
+ * Throws VALUE_OUT_OF_RANGE, with the largest safe step, for a change that servers cannot follow
+ * safely: quorums before and after a version must meet, and new slots enter the table together.
  */
 export function checkReplicaStep({ head, state, direct }: ReplicaStep): void {
   const { partitions, replicas } = head;
@@ -127,7 +129,10 @@ export function checkReplicaStep({ head, state, direct }: ReplicaStep): void {
   );
 }
 
-/** By slot 1 when it must move now: its device was removed, or it is new; null when none is. */
+/**
+ * Marks by slot with 1 what must move now: its device was removed, or the slot is new. Null when
+ * there is none.
+ */
 export function urgentSlots(
   { table, partitions }: Pick<Ring, 'table' | 'partitions'>,
   state: BuilderState,
@@ -148,7 +153,7 @@ export function urgentSlots(
   return urgent;
 }
 
-/** `frozen` without the partitions whose number of replicas changes: those cannot stay as they are. */
+/** Returns `frozen` without the partitions whose replica count changes: those must change. */
 export function frozenInShape(
   frozen: Uint8Array | null,
   before: Placement,

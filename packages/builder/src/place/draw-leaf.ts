@@ -1,19 +1,21 @@
-// Draws a few leaves a slot may have and takes the one that shares least with its partition. Pure.
+// Draws a few legal leaves for a slot and takes the one that shares least with its partition. Pure.
 import { shiftLoad } from './balance.ts';
 import { findLeaf, type Wanted } from './find-leaf.ts';
 import { pairScore, shiftPairs } from './pair-counts.ts';
 import { type RebalanceWork, replicasOf } from './rebalance-work.ts';
 
-/** Two choices do most of the good; each costs a walk down the tree. */
+/** Two candidates already bring most of the benefit; each costs a walk down the tree. */
 const CANDIDATES = 4;
 
-/** The place in the table that gets a leaf. */
+/** The slot of the table that gets a leaf. */
 export interface SlotPlace {
   readonly partition: number;
   readonly slot: number;
 }
 
-/** A leaf below `v` that the partition in the rules may get and that is wanted, or -1. */
+/**
+ * Returns a leaf below `below` that the partition in the rules may get and that is wanted, or -1.
+ */
 export function drawLeaf(
   work: RebalanceWork,
   at: SlotPlace & { readonly below: number },
@@ -38,7 +40,7 @@ export function drawLeaf(
   return best;
 }
 
-/** Gives a slot another leaf (or `none`) and keeps loads and pair counts right. */
+/** Assigns another leaf (or `none`) to a slot, and updates loads and pair counts. */
 export function setSlot(work: RebalanceWork, at: SlotPlace, to: number): void {
   const { placement, pairs, balance } = work;
   const from = placement.leaf[at.slot]!;

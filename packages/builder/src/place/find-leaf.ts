@@ -1,4 +1,4 @@
-// Finds a leaf for one more replica: down the tree, by chance in proportion to the want. Pure.
+// Finds a leaf for one more replica by a random walk down the tree, in proportion to demand. Pure.
 import type { Random } from '@ringwright/base/random';
 import type { TierTree } from '../state/tier-tree.ts';
 import type { SlotRules } from './slot-rules.ts';
@@ -11,22 +11,23 @@ export interface LeafSearch {
 }
 
 /**
- * By node, `plus - minus`: how much is wanted below it; what is not above 0 is not entered. Two
- * arrays, because a function here is called for every child on the way down, and not inlined.
+ * By node, `plus - minus` is the demand below it. Nodes without positive demand are not entered.
+ * These are two arrays because a function would be called for every child on the way down, and not
+ * inlined.
  */
 export interface Wanted {
   readonly plus: Int32Array;
   readonly minus: Int32Array;
 }
 
-/** A leaf below `v` that the partition in `rules` may get and that is wanted, or -1. */
+/** Returns a leaf below `v` that the partition in `rules` may get and that is wanted, or -1. */
 export function findLeaf(search: LeafSearch, v: number, wanted: Wanted): number {
   const open = hasRoom(search.rules, v) ? 1 : 0;
   const node = descend(search, wanted, v * 2 + open);
   return node < 0 ? -1 : node - search.tree.firstLeaf;
 }
 
-/** `at` is a node times two, plus one when the nodes above leave room. */
+/** `at` is twice the node number, plus one when the nodes above have room. */
 function descend(search: LeafSearch, wanted: Wanted, at: number): number {
   const v = at >> 1;
   const { tree } = search;
@@ -60,7 +61,7 @@ function descend(search: LeafSearch, wanted: Wanted, at: number): number {
   return -1;
 }
 
-/** 1: the child has room. 0: it has none, but a bound below it may. -1: nothing below it has. */
+/** Returns 1 when the child has room, 0 when only a lower bound below it may have room, else -1. */
 function enter(rules: SlotRules, u: number, openAbove: number): number {
   if (rules.closed[u] === 1) return -1;
   if (rules.sum[u]! < rules.need[u]!) return 1;

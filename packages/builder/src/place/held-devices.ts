@@ -1,4 +1,5 @@
-// Devices that get nothing, and devices that also keep all they have: targets and marks. Pure.
+// Targets and marks for held devices: those that get no slots, and those that also keep all of
+// theirs. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -8,13 +9,13 @@ import type { PlacementProblem } from './placement-problem.ts';
 import { type Targets, targetsOfLeaves } from './targets.ts';
 
 export interface HeldLeaves {
-  /** By leaf 1: it is given nothing that the partition had not before. */
+  /** By leaf, 1: it gets no slot of a partition that it did not hold before. */
   readonly closed: Uint8Array;
-  /** By leaf 1: nothing is taken from it. */
+  /** By leaf, 1: no slot is taken from it. */
   readonly kept: Uint8Array;
 }
 
-/** Null when no device is held. */
+/** Returns null when no device is held. */
 export function heldLeaves(tree: TierTree, { devices }: BuilderState): HeldLeaves | null {
   const holds = Array.from(tree.deviceIds, (id) => devices[id]?.hold);
   if (holds.every((hold) => hold === undefined)) return null;
@@ -25,8 +26,8 @@ export function heldLeaves(tree: TierTree, { devices }: BuilderState): HeldLeave
 }
 
 /**
- * Targets in which held devices have what they hold (one that only may not get more: at most its
- * part), and all others one and the same part of their shares.
+ * Returns targets in which a kept device has what it holds, and all other devices get the same
+ * multiple of their shares. A `no-target` device never gets more than it holds.
  */
 function heldTargets(
   tree: TierTree,
@@ -72,7 +73,7 @@ function heldTargets(
   return targetsOfLeaves(tree, leaves, { partitions, slots });
 }
 
-/** The problem with the targets that held devices leave to the others. */
+/** Returns the problem with the targets that held devices leave to the others. */
 export function heldProblem(
   problem: PlacementProblem,
   state: BuilderState,
@@ -87,7 +88,9 @@ export function heldProblem(
   return { ...problem, targets: heldTargets(tree, targets, { held, loads, partitions, slots }) };
 }
 
-/** For a first version: nothing is held yet, so devices that may get nothing are left out. */
+/**
+ * Returns the state for a first version: held devices have no slots to keep, so they get weight 0.
+ */
 export function withoutHeld(state: BuilderState): BuilderState {
   if (state.devices.every((device) => device?.hold === undefined)) return state;
   const devices = state.devices.map((device) =>

@@ -1,4 +1,5 @@
-// Targets while some partitions are frozen: what those hold too much is missed evenly. Pure.
+// Targets while some partitions are frozen: all other devices share evenly in what frozen slots
+// take away. Pure.
 
 import type { TierTree } from '../state/tier-tree.ts';
 import type { Placement } from './placement.ts';
@@ -9,13 +10,16 @@ interface FrozenSlots {
   readonly placement: Placement;
   /** By partition: 1 when it may not change. */
   readonly frozen: Uint8Array;
-  /** By slot: 1 when it must move all the same, since its device was removed. */
+  /**
+   * By slot: 1 when it must move although its partition is frozen, since its device was removed.
+   */
   readonly forced: Uint8Array | null;
 }
 
 /**
- * A leaf whose frozen slots exceed its share keeps them; all others get one and the same part of
- * theirs. With the final targets instead, what is missing would be missing somewhere at random.
+ * Returns targets in which a leaf keeps its frozen slots where they exceed its share, and all
+ * others get the same fraction of their shares. With the final targets, the shortfall would land at
+ * random places.
  */
 export function interimTargets(tree: TierTree, targets: Targets, held: FrozenSlots): Targets {
   const { fixed, outside } = frozenLoads(tree, held);
@@ -47,7 +51,10 @@ export function interimTargets(tree: TierTree, targets: Targets, held: FrozenSlo
   return { ...interim, low, high, ...(own !== undefined && { own }) };
 }
 
-/** Slots that must stay, by leaf, and those that must stay on devices that shall hold nothing. */
+/**
+ * Returns the frozen slots by leaf, and the number of frozen slots on devices that shall hold
+ * nothing.
+ */
 function frozenLoads(
   tree: TierTree,
   { placement, frozen, forced }: FrozenSlots,

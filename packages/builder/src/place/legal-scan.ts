@@ -1,6 +1,6 @@
-// Is a partition within its bounds? The question every rebalance asks of every partition. Pure.
-// Counting beats the matroid of slot-rules here: one walk up per slot, and only where a bound can
-// be broken at all.
+// Checks whether a partition is within its bounds. Every rebalance checks every partition. Pure.
+// Counting is faster here than the matroid of slot-rules: one walk up the tree per slot, and only
+// where a bound can be violated at all.
 import type { RebalanceWork } from './rebalance-work.ts';
 import { enterPartition, leavePartition, replicasOf } from './rebalance-work.ts';
 import { startPartition } from './slot-rules.ts';
@@ -9,9 +9,12 @@ interface LegalScan {
   readonly work: RebalanceWork;
   /** Scratch by node, all 0 between partitions. */
   readonly count: Int32Array;
-  /** Nodes of which a partition needs at least one replica. */
+  /** Nodes that need at least one replica of every partition. */
   readonly needed: Int32Array;
-  /** By node: the next one above whose upper bound a partition could exceed; 0 when there is none. */
+  /**
+   * By node: its next ancestor whose upper bound a partition could exceed, or which has a lower
+   * bound; 0 when there is none.
+   */
   readonly above: Int32Array;
 }
 
@@ -58,7 +61,7 @@ export function isLegal({ work, count, needed, above }: LegalScan, partition: nu
   return legal;
 }
 
-/** What the counters know beforehand is about the common bounds. */
+/** Checks a partition with its own bounds: `needed` and `above` cover the common bounds only. */
 function isLegalOwn(work: RebalanceWork, partition: number): boolean {
   if (!enterPartition(work, partition)) return false;
   leavePartition(work, partition);

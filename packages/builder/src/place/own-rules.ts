@@ -1,19 +1,19 @@
-// Rules of partitions with bounds of their own: exchanged with the common ones, node by node. Pure.
+// Rules of partitions with their own bounds: swapped with the common rules, node by node. Pure.
 import type { PartitionBounds } from './partition-bounds.ts';
 import type { SlotRules } from './slot-rules.ts';
 import type { Targets } from './targets.ts';
 
 export interface OwnRules {
   readonly bounds: ReadonlyMap<number, PartitionBounds>;
-  /** By partition; made when it is first looked at. */
+  /** By partition; each is built on first use. */
   readonly patches: Map<number, RulesPatch>;
-  /** The partition whose rules are in place, or -1 for the common ones. */
+  /** The partition whose rules are in place, or -1 for the common rules. */
   current: number;
 }
 
 const fields = ['low', 'high', 'need', 'sum', 'bound'] as const;
 
-/** What differs from the common rules; while in place, the common values it replaced. */
+/** The differences from the common rules; while in place, the common values that it replaced. */
 interface RulesPatch {
   readonly nodes: Int32Array;
   readonly values: Readonly<Record<(typeof fields)[number], Int32Array>>;
@@ -23,7 +23,7 @@ export function ownRules({ own }: Targets): OwnRules | null {
   return own === undefined ? null : { bounds: own, patches: new Map(), current: -1 };
 }
 
-/** Puts the rules of the partition in place. They must hold no leaves. */
+/** Swaps in the rules of the partition. The rules must hold no leaves. */
 export function switchBounds(rules: SlotRules, own: OwnRules, partition: number): void {
   const next = own.bounds.has(partition) ? partition : -1;
   if (next === own.current) return;
@@ -40,7 +40,10 @@ export function switchBounds(rules: SlotRules, own: OwnRules, partition: number)
   exchange(rules, patch);
 }
 
-/** By node: what must come below it, the sum of that over its children, and whether it is above 0. */
+/**
+ * Returns by node: the replicas it needs, the sum of its children's needs, and whether its need is
+ * above 0.
+ */
 export function needsOf(
   parent: Int32Array,
   low: ArrayLike<number>,
@@ -59,7 +62,10 @@ export function needsOf(
   return { need, sum, bound };
 }
 
-/** `rules` are the common ones. What differs are these nodes and, for their needs, those above. */
+/**
+ * Builds the patch of a partition. `rules` are the common rules. The patch covers the nodes with
+ * different bounds and, because of their needs, all nodes above them.
+ */
 function patchOf(rules: SlotRules, bounds: PartitionBounds): RulesPatch {
   const touched = new Set<number>();
   for (const node of bounds.nodes) {

@@ -1,9 +1,13 @@
-// How often two leaves share a partition, and which leaf shares least with some others. Pure.
+// Counts how often two leaves share a partition, and scores a leaf against a set of others. Pure.
 import type { Placement } from './placement.ts';
 
-/** The matrix has leaves^2 counts: at 10,000 leaves 200 MB, beyond that spread is left to chance. */
+/**
+ * The matrix has leaves^2 counts: 200 MB at 10,000 leaves. Beyond that, spread is left to chance.
+ */
 const MATRIX_LEAVES_MAX = 10_000;
-/** No pair shares more partitions than the second largest quota: up to here two bytes hold it. */
+/**
+ * A pair shares at most as many partitions as the second largest quota. Up to this, two bytes do.
+ */
 const TWO_BYTE_COUNT_MAX = 65_535;
 
 export interface PairCounts {
@@ -39,14 +43,14 @@ export function countPairs(pairs: PairCounts, placement: Placement): void {
   }
 }
 
-/** Slots [start, end) of a placement: what one partition holds. */
+/** Slots [start, end) of a placement: the slots of one partition. */
 interface HeldSlots {
   readonly leaf: Uint16Array | Uint32Array;
   readonly start: number;
   readonly end: number;
 }
 
-/** Relative number of partitions `leaf` shares with the leaves in these slots. */
+/** Returns how many partitions `leaf` shares with the leaves in these slots, relative to quotas. */
 export function pairScore(pairs: PairCounts, leaf: number, held: HeldSlots): number {
   const { counts, inverse, leaves } = pairs;
   let score = 0;

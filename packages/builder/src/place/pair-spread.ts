@@ -1,18 +1,20 @@
-// How evenly pairs of devices share partitions, against what chance would give. Pure.
+// How evenly pairs of devices share partitions, compared with a random placement. Pure.
 import { countPairs, emptyPairCounts } from './pair-counts.ts';
 import type { Placement } from './placement.ts';
 import type { PlacementProblem } from './placement-problem.ts';
 
 export interface SpreadFigures {
-  /** Variance of the partitions that pairs of devices share, relative to a random ring's (1). */
+  /** Variance of the number of partitions that pairs share, relative to a random ring (1). */
   readonly variance: number;
-  /** Peers a device shares partitions with, of all it may: the least over devices, 0 … 1. */
+  /**
+   * Minimum over devices: the fraction (0 … 1) of possible peers with which it shares partitions.
+   */
   readonly leastWidth: number;
-  /** Largest pair count, relative to what is expected of that pair. */
+  /** Largest pair count, relative to the count expected of that pair. */
   readonly worstPair: number;
 }
 
-/** Null above 10,000 devices, or where no two devices may share a partition. */
+/** Returns null above 10,000 devices, or when no two devices may share a partition. */
 export function spreadFigures(
   { tree, targets }: PlacementProblem,
   placement: Placement,
@@ -42,7 +44,7 @@ interface Meetings {
   readonly mayMeet: (a: number, b: number) => boolean;
 }
 
-/** `rate` times both loads is what chance would give a pair. */
+/** Compares the counts with chance: `rate` times both loads is the expected count of a pair. */
 function compareWithChance({ counts, loads, mayMeet }: Meetings, rate: number): SpreadFigures {
   const leaves = loads.length;
   let squares = 0;
@@ -68,7 +70,10 @@ function compareWithChance({ counts, loads, mayMeet }: Meetings, rate: number): 
   return { variance: squares / pairs, leastWidth, worstPair };
 }
 
-/** Two leaves may share a partition unless a tier above both takes one replica at most. */
+/**
+ * Returns a test whether two leaves may share a partition: not where a tier above both takes at
+ * most one replica.
+ */
 function meetingTest(
   tree: PlacementProblem['tree'],
   targets: PlacementProblem['targets'],

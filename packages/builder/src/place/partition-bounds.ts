@@ -1,4 +1,4 @@
-// Bounds of single partitions where pins decide: as near to the common bounds as pins permit. Pure.
+// Bounds of single partitions with pins: as near to the common bounds as the pins permit. Pure.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
@@ -10,15 +10,15 @@ import type { Targets } from './targets.ts';
 import { leastCost, rangesOfLeast, treeCosts } from './tree-program.ts';
 
 export interface PartitionBounds {
-  /** Nodes whose bounds differ from the common ones, and those bounds, in the same order. */
+  /** Nodes whose bounds differ from the common ones, and their bounds, in the same order. */
   readonly nodes: Int32Array;
   readonly low: Uint8Array;
   readonly high: Uint8Array;
-  /** The common bounds hold as well. */
+  /** Whether the common bounds hold as well. */
   readonly dispersed: boolean;
 }
 
-/** All breaches of a tier together weigh less than one of the tier above it. */
+/** All violations in one tier together weigh less than a single one in the tier above. */
 const TIER_WEIGHT = 4_096;
 
 interface Bounds {
@@ -27,11 +27,11 @@ interface Bounds {
 }
 
 /**
- * By partition, the bounds whose sets of leaves are exactly those that keep the pin and break the
- * common bounds least: first those of regions, then zones, servers and devices, and each node's
- * breach weighs more the larger it is. That there are such bounds is complementary slackness: the
- * best flows of a convex cost on a tree are those with every arc in an interval.
- * A device without share cannot be pinned. Errors: PIN_INVALID when no set keeps the pin.
+ * Returns bounds by partition. The sets of leaves within them are exactly those that keep the pin
+ * and violate the common bounds least: first those of regions, then zones, servers and devices. A
+ * larger violation at one node weighs more. Such bounds exist by complementary slackness: the best
+ * flows of a convex cost on a tree are those with every arc in an interval.
+ * A device without share cannot be pinned. Throws PIN_INVALID when no set keeps the pin.
  */
 export function pinnedBounds(
   tree: TierTree,
@@ -72,8 +72,9 @@ function boundsOfPin(tree: TierTree, common: Bounds, pinnedCount: PinnedCount): 
   const fixed = withLeaves(tree, common, pinned);
   if (isFeasible(tree, fixed, pinnedCount.replicas)) return differing(common, fixed, true);
   const { low, high } = nearestBounds(tree, common, { ...pinnedCount, pinned });
-  // The domains above say enough about leaves that are neither pinned nor in every partition; but
-  // one whose share is no slot at all may be needed where others are pinned off.
+  // A leaf that is neither pinned nor in every partition gets its common bounds back: the bounds of
+  // its domains suffice. But a leaf whose share is below one slot keeps the new bounds, because it
+  // may be needed where others are pinned off.
   for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {
     if (pinned.has(v) || common.low[v]! > 0 || common.high[v] === 0) continue;
     low[v] = common.low[v]!;
@@ -82,14 +83,16 @@ function boundsOfPin(tree: TierTree, common: Bounds, pinnedCount: PinnedCount): 
   return differing(common, { low, high }, false);
 }
 
-/** By node of a pinned leaf, the replicas it shall have: one or none. */
+/** Returns by pinned leaf node the number of replicas it must have: one or none. */
 function pinnedLeaves(tree: TierTree, { on, off }: Pin): ReadonlyMap<number, number> {
   const counts = [...on.map((id) => [id, 1] as const), ...off.map((id) => [id, 0] as const)];
   const known = counts.filter(([id]) => (tree.leafOfDevice[id] ?? -1) >= 0);
   return new Map(known.map(([id, count]) => [tree.firstLeaf + tree.leafOfDevice[id]!, count]));
 }
 
-/** The common bounds with pinned leaves fixed, and with what that needs above them. */
+/**
+ * Returns the common bounds with the pinned leaves fixed, and with raised lower bounds above them.
+ */
 function withLeaves(tree: TierTree, common: Bounds, pinned: ReadonlyMap<number, number>): Bounds {
   const fixed = { low: common.low.slice(), high: common.high.slice() };
   for (const [leaf, count] of pinned) {
@@ -104,7 +107,7 @@ function withLeaves(tree: TierTree, common: Bounds, pinned: ReadonlyMap<number, 
   return fixed;
 }
 
-/** Whether some set of `replicas` leaves is within the bounds; lows hold those below them. */
+/** Whether a set of `replicas` leaves is within the bounds. Each low includes the lows below it. */
 function isFeasible(tree: TierTree, { low, high }: Bounds, replicas: number): boolean {
   const room = new Int32Array(tree.nodes);
   let needed = 0;

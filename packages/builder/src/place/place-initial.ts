@@ -1,6 +1,7 @@
 // The first placement of a ring: every node at its quota, partitions in bounds, pairs spread. Pure.
-// McNaughton's wrap-around (1959), in blocks with permuted children; where no partition comes twice
-// any bijection is legal, and the least paired of the next few slots in a shuffled queue is taken.
+// Uses McNaughton's wrap-around (1959) in blocks with permuted children. Where a partition occurs
+// once at most, any bijection is legal: of the next few slots in a shuffled queue it takes the one
+// with the lowest pair score.
 
 import { type Random, seededRandom } from '@ringwright/base/random';
 import type { TierTree } from '../state/tier-tree.ts';
@@ -10,9 +11,9 @@ import { replicasOf } from './rebalance-work.ts';
 import { shuffle } from './shuffle.ts';
 import { type Classes, wrapAround } from './wrap-around.ts';
 
-/** Slots of the queue looked at for each partition: 8 gives 0.05 of a random ring's variance. */
+/** Queue entries examined per partition: 8 gives 0.05 of a random ring's variance. */
 const WINDOW = 8;
-/** Beyond this many leaves the matrix is out of every cache, and each look costs a miss. */
+/** With more leaves, the matrix exceeds every cache, and each examined entry costs a cache miss. */
 const WINDOW_LEAVES_MAX = 4_096;
 const WINDOW_LARGE = 5;
 const SEED = 0x52_49_4e_47;
@@ -27,7 +28,7 @@ interface Work {
   readonly pairs: PairCounts | null;
 }
 
-/** A placement in which leaf i holds exactly quotas[firstLeaf + i] slots. Same input, same output. */
+/** Returns a placement in which leaf i holds exactly quotas[firstLeaf + i] slots. Deterministic. */
 export function placeInitial(
   tree: TierTree,
   quotas: Int32Array,
@@ -79,7 +80,7 @@ function fillNode(work: Work, v: number, classes: Classes): void {
   });
 }
 
-/** One slot below `v` for each partition of the list; no partition comes twice. */
+/** Gives each partition of the list one slot below `v`. No partition occurs twice. */
 function dealSlots(work: Work, v: number, partitions: Int32Array): void {
   const queue = shuffledSlots(work, v, partitions.length);
   const { width, leaf } = work.placement;
@@ -101,7 +102,7 @@ interface Held {
   readonly end: number;
 }
 
-/** Brings the best of the next WINDOW entries to position `at`, and counts its pairs. */
+/** Moves the best of the next WINDOW entries to position `at`, and counts its pairs. */
 function takeLeastPaired(queue: Int32Array, at: number, held: Held): void {
   const { counts, inverse, leaves } = held.pairs;
   const { leaf, start, end } = held;
@@ -125,12 +126,12 @@ function takeLeastPaired(queue: Int32Array, at: number, held: Held): void {
   const taken = queue[best]!;
   queue[best] = queue[at]!;
   queue[at] = taken;
-  // Nodes are dealt in tree order, so that the earlier leaf of a pair is always the same one: half
-  // of the matrix is enough, and the other half would be a cache miss each.
+  // Nodes are dealt in tree order, so the earlier leaf of a pair is always the same one. Half of
+  // the matrix suffices; each write to the other half would cost a cache miss.
   for (let slot = start; slot < end; slot += 1) counts[leaf[slot]! * leaves + taken]! += 1;
 }
 
-/** Every leaf below `v` as often as its quota, in random order. */
+/** Returns every leaf below `v` as often as its quota, in random order. */
 function shuffledSlots(work: Work, v: number, length: number): Int32Array {
   const { tree, quotas, random } = work;
   const queue = new Int32Array(length);
@@ -149,8 +150,8 @@ function shuffledSlots(work: Work, v: number, length: number): Int32Array {
 }
 
 /**
- * Swaps slots within partitions. Placement fills low zones into row 0; clients ask row 0 first, so
- * without this some devices would get three times the reads of others.
+ * Swaps slots within partitions. Placement fills low zones into row 0, and clients read from row 0
+ * first: without this step, some devices would get three times the reads of others.
  */
 function spreadFirstRows(placement: Placement, quotas: Int32Array): void {
   const { partitions, width, leaf } = placement;

@@ -1,4 +1,4 @@
-// What a placement is asked for: the tree, shares and targets of a builder state. Pure.
+// The input of a placement: the tree, shares and targets of a builder state. Pure.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -18,7 +18,7 @@ export interface PlacementProblem {
   readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
 }
 
-/** Errors: REPLICAS_EXCEED_DEVICES and ZONES_UNREACHABLE with both numbers. */
+/** Throws REPLICAS_EXCEED_DEVICES and ZONES_UNREACHABLE, each with both numbers. */
 export function placementProblem(state: BuilderState): PlacementProblem {
   const partitions = checkPartitioner(state.partitioner);
   const tree = buildTree(state.devices);
@@ -33,7 +33,7 @@ export function placementProblem(state: BuilderState): PlacementProblem {
   return state.placement === 'tokens' ? walkProblem(state, problem) : problem;
 }
 
-/** What helps: more devices, fewer replicas, or not to remove or drain what was named. */
+/** The hint names the remedies: more devices, fewer replicas, or undoing a removal or drain. */
 function tooFewDevices({ ring, replicas, ...state }: BuilderState, devices: number): CodedError {
   const needed = Math.ceil(replicas);
   const drained = state.devices.find((one) => one?.state === 'active' && one.weight === 0);

@@ -1,28 +1,28 @@
-// A table being worked on: leaves for device ids, the slots of a partition side by side. Pure.
+// A table in work: leaves instead of device ids, the slots of a partition side by side. Pure.
 import { type Ring, rowLengths, type SlotRow, slotCount, type Table } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
 import type { TierTree } from '../state/tier-tree.ts';
 
-/** Two bytes hold the leaves and the mark for none. */
+/** Two bytes hold this many leaves and the value `none`. */
 const TWO_BYTE_LEAVES_MAX = 65_535;
 
 export interface Placement {
   readonly partitions: number;
-  /** Slots kept per partition: at least the replicas, rounded up. */
+  /** Slots stored per partition: at least the replicas, rounded up. */
   readonly width: number;
-  /** Replicas of the partitions before `cut`; those from it on have one less. */
+  /** Replicas of the partitions before `cut`; partitions from `cut` on have one less. */
   readonly most: number;
   readonly cut: number;
   readonly slots: number;
   /** Leaf of slot (partition * width + replica), or `none`. */
   readonly leaf: Uint16Array | Uint32Array;
-  /** The mark of a slot without leaf: one past the last leaf. */
+  /** Value of a slot without leaf: one past the last leaf. */
   readonly none: number;
-  /** Slots of devices that are replaced, with the leaf that is to take each. */
+  /** The heir's leaf, by slot of a replaced device. */
   readonly heirs?: ReadonlyMap<number, number>;
 }
 
-/** Slots, and how many replicas which partitions have. */
+/** Returns the number of slots, and which partitions have how many replicas. */
 export function shapeOf({
   partitions,
   replicas,
@@ -46,7 +46,10 @@ export function emptyPlacement(
   return { partitions, width, ...shape, leaf, none: leaves };
 }
 
-/** The table as a placement; slots on devices without leaf, and second slots on one device, are free. */
+/**
+ * Converts a table to a placement. Slots on devices without leaf, and second slots of a partition
+ * on one device, become free.
+ */
 export function placementOf(
   ring: Pick<Ring, 'partitions' | 'replicas' | 'table'>,
   tree: TierTree,
@@ -74,7 +77,7 @@ export function placementOf(
   return heirs.size === 0 ? placement : { ...placement, heirs };
 }
 
-/** Gives slots of replaced devices to their heirs, where these do not hold the partition already. */
+/** Gives slots of replaced devices to their heirs, unless the heir already holds the partition. */
 export function giveToHeirs({ heirs = new Map(), leaf, none, width }: Placement): void {
   for (const [slot, heir] of heirs) {
     const start = slot - (slot % width);
@@ -83,7 +86,7 @@ export function giveToHeirs({ heirs = new Map(), leaf, none, width }: Placement)
   }
 }
 
-/** The rows of a ring: device ids by replica and partition. */
+/** Returns the rows of a ring: device ids by replica and partition. */
 export function tableOf(
   placement: Placement,
   tree: TierTree,
@@ -101,7 +104,7 @@ export function tableOf(
   return table;
 }
 
-/** By node: slots held. */
+/** Returns the number of slots held, by node. */
 export function loadsOf(placement: Placement, tree: TierTree): Int32Array {
   const perLeaf = new Int32Array(tree.leaves + 1);
   const { leaf } = placement;

@@ -1,16 +1,17 @@
-// Whole-number quotas for all nodes at once, such that as few slots as possible must move. Pure.
+// Whole-number quotas for all nodes at once, with as few necessary moves as possible. Pure.
 
 import type { TierTree } from '../state/tier-tree.ts';
 import type { Targets } from './targets.ts';
 
-/** Keeping a device's slot outweighs keeping a tier's, which outweighs the larger remainder. */
+/** Keeping a slot on its device outweighs keeping it in its tier, which outweighs remainders. */
 const KEEP_DEVICE = 100;
 const KEEP_TIER = 10;
 
 /**
- * By node, floor or ceiling of its target, additive on the tree. Among all such roundings one with
- * the least sum over devices of max(0, load - quota), exact by a tree program: rounding a node up
- * costs one number, and an inner node takes the cheapest children it must.
+ * Returns the floor or ceiling of each node's target, additive on the tree. Among all such
+ * roundings, it is one with the least sum over devices of max(0, load - quota). A tree program
+ * finds it exactly: rounding a node up has one cost, and an inner node rounds up its cheapest
+ * children.
  */
 export function computeQuotas(
   tree: TierTree,
@@ -52,7 +53,9 @@ function handDown(tree: TierTree, targets: Targets, order: Int32Array): Int32Arr
   return quotas;
 }
 
-/** Moves that no assignment can do without: what devices lack of their quotas. */
+/**
+ * Returns a lower bound of the moves of any assignment: the shortfall of devices from their quotas.
+ */
 export function movesAtLeast(tree: TierTree, quotas: Int32Array, loads: Int32Array): number {
   let moves = 0;
   for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {

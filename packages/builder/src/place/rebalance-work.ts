@@ -6,20 +6,20 @@ import type { Placement } from './placement.ts';
 import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 
 export interface RebalanceWork extends LeafSearch {
-  /** The placement as it was, and as it becomes. */
+  /** The placement before the rebalance, and the one that the steps change. */
   readonly before: Placement;
   readonly placement: Placement;
   readonly balance: Balance;
-  /** By partition: 1 when it may not change, but for slots of removed devices. */
+  /** By partition: 1 when it may not change, except for slots of removed devices. */
   readonly frozen: Uint8Array | null;
   /** By slot: 1 when its device was removed, so that it must move now. */
   readonly forced: Uint8Array | null;
-  /** By leaf: 1 when nothing is taken from it. */
+  /** By leaf: 1 when no slot is taken from it. */
   readonly kept: Uint8Array | null;
   readonly pairs: PairCounts | null;
 }
 
-/** Replicas of a partition. */
+/** Returns the number of replicas of a partition. */
 export function replicasOf(
   { cut, most }: Pick<Placement, 'cut' | 'most'>,
   partition: number,
@@ -27,7 +27,7 @@ export function replicasOf(
   return partition < cut ? most : most - 1;
 }
 
-/** The slot of the partition that has the leaf, or -1. */
+/** Returns the slot of the partition that has the leaf, or -1. */
 export function slotOf(placement: Placement, partition: number, leaf: number): number {
   const start = partition * placement.width;
   const end = start + replicasOf(placement, partition);
@@ -35,7 +35,7 @@ export function slotOf(placement: Placement, partition: number, leaf: number): n
   return -1;
 }
 
-/** Whether the partition had the leaf before: not so one that takes over from a replaced device. */
+/** Whether the partition had the leaf before; false for an heir that takes over a slot. */
 export function hadLeaf(
   { before }: Pick<RebalanceWork, 'before'>,
   partition: number,
@@ -44,7 +44,7 @@ export function hadLeaf(
   return slotOf(before, partition, leaf) >= 0;
 }
 
-/** Whether the partition may give up the leaf. One that may not change gives what it just got. */
+/** Whether the partition may give up the leaf. A frozen one may give up only a new leaf. */
 export function mayGive(
   work: Pick<RebalanceWork, 'before' | 'frozen' | 'kept'>,
   partition: number,
@@ -56,7 +56,9 @@ export function mayGive(
 
 type PartitionRules = Pick<RebalanceWork, 'placement' | 'rules'>;
 
-/** Puts a partition's leaves into the rules; false (and nothing put) when they are not a legal set. */
+/**
+ * Adds a partition's leaves to the rules. Returns false, and adds none, when the set is not legal.
+ */
 export function enterPartition(work: PartitionRules, partition: number): boolean {
   const { placement, rules } = work;
   const { leaf, none } = placement;
@@ -71,7 +73,7 @@ export function enterPartition(work: PartitionRules, partition: number): boolean
   return true;
 }
 
-/** Takes a partition's leaves out of the rules again. */
+/** Removes a partition's leaves from the rules. */
 export function leavePartition(work: PartitionRules, partition: number): void {
   const { leaf, none, width } = work.placement;
   const start = partition * width;

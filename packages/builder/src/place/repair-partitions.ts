@@ -1,4 +1,5 @@
-// First step of a rebalance: each partition gets a legal set that keeps as many as it can. Pure.
+// First step of a rebalance: gives each partition a legal set that keeps as many replicas as
+// possible. Pure.
 import { assert } from '@ringwright/base/assert';
 import { drawLeaf, type SlotPlace, setSlot } from './draw-leaf.ts';
 import { findLeaf } from './find-leaf.ts';
@@ -6,12 +7,12 @@ import { createScan, isLegal } from './legal-scan.ts';
 import { hadLeaf, leavePartition, type RebalanceWork, replicasOf } from './rebalance-work.ts';
 import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 
-/** More than any leaf is short of. */
+/** Larger than any leaf's shortfall. */
 const CLOSED_COST = 2 ** 30;
 
 /**
- * Fills free slots, and replaces replicas that break a bound. Legal sets are the bases of a
- * matroid: taking replicas while the set stays completable keeps as many as any way could.
+ * Fills free slots, and replaces replicas that violate a bound. Legal sets are the bases of a
+ * matroid: keeping replicas greedily while the set stays completable keeps the maximum.
  */
 export function repairPartitions(work: RebalanceWork): void {
   const { partitions } = work.placement;
@@ -28,7 +29,7 @@ function repairOne(work: RebalanceWork, partition: number): void {
   const start = partition * placement.width;
   const count = replicasOf(placement, partition);
   startPartition(rules, partition, count);
-  // What an heir is to take over moves wherever it goes: what is here comes first.
+  // A slot that an heir takes over moves in any case, so existing replicas come first.
   const isNew = (slot: number): number => Number(!hadLeaf(work, partition, leaf[slot]!));
   const kept = Array.from({ length: count }, (_, i) => start + i)
     .filter((slot) => leaf[slot] !== none)
@@ -45,7 +46,9 @@ function repairOne(work: RebalanceWork, partition: number): void {
   leavePartition(work, partition);
 }
 
-/** Gives the free slot a leaf: one that is wanted at all tiers, else one that is wanted, else any. */
+/**
+ * Gives the free slot a leaf: one that is wanted at all tiers, else one that is wanted, else any.
+ */
 function placeSlot(work: RebalanceWork, at: SlotPlace): void {
   const { balance, rules } = work;
   const { loads, quotas, missing } = balance;
@@ -59,7 +62,7 @@ function placeSlot(work: RebalanceWork, at: SlotPlace): void {
   setSlot(work, at, found);
 }
 
-/** Where only leaves that shall get nothing can complete the set, one of them does. */
+/** Returns a closed leaf, when only leaves that shall get nothing can complete the set. */
 function closedLeaf(work: RebalanceWork): number {
   const { closed } = work.rules;
   const kept = closed.slice();
@@ -69,7 +72,9 @@ function closedLeaf(work: RebalanceWork): number {
   return found;
 }
 
-/** A partition that may not change gets new leaves for removed devices only, legal ones if it can. */
+/**
+ * Gives new leaves to a frozen partition's slots on removed devices only; legal ones if possible.
+ */
 function fillFrozen(work: RebalanceWork, partition: number): void {
   const { placement, forced } = work;
   const { leaf, none } = placement;
@@ -82,7 +87,10 @@ function fillFrozen(work: RebalanceWork, partition: number): void {
   }
 }
 
-/** A leaf within the bounds beside the held ones, or else the emptiest that is none of them. */
+/**
+ * Returns a leaf within the bounds beside the held ones, else the leaf with the largest shortfall
+ * that the partition does not hold.
+ */
 function leafBesideFrozen(
   work: RebalanceWork,
   partition: number,
@@ -110,7 +118,7 @@ function leafBesideFrozen(
   return best;
 }
 
-/** Relative excess of a leaf: what it has too much leaves first. */
+/** Returns the relative excess of a leaf: replicas on the most overfull leaves leave first. */
 function surplus(work: RebalanceWork, leaf: number): number {
   const { loads, quotas } = work.balance;
   const node = work.tree.firstLeaf + leaf;

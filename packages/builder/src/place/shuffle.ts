@@ -1,7 +1,7 @@
-// Fisher and Yates: every order is equally likely. Pure, but for the list and the random numbers.
+// Fisher and Yates: every order is equally likely. Pure, except for the list and the random source.
 import type { Random } from '@ringwright/base/random';
 
-/** In place; returns the list. */
+/** Shuffles in place and returns the list. */
 export function shuffle(list: Int32Array, random: Random): Int32Array {
   for (let i = list.length - 1; i > 0; i -= 1) {
     const j = random.below(i + 1);

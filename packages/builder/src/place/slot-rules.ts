@@ -1,26 +1,29 @@
 // Which sets of leaves one partition may have: bounds on every node, as a matroid. Pure.
-// A set can be completed to a legal one when the need of every node, the larger of its lower bound
-// and its children's needs, stays within its upper bound. One leaf changes one path of needs.
+// The need of a node is the larger of its lower bound and the sum of its children's needs. A set
+// can be completed to a legal one when every need is within the upper bound. A leaf changes one
+// path of needs.
 import { assert } from '@ringwright/base/assert';
 import type { TierTree } from '../state/tier-tree.ts';
 import type { HeldLeaves } from './held-devices.ts';
 import { needsOf, type OwnRules, ownRules, switchBounds } from './own-rules.ts';
 import type { Targets } from './targets.ts';
 
-/** Scratch for one partition at a time; `reset` by removing what was added. */
+/** Scratch for one partition at a time. Callers restore it by removing what they added. */
 export interface SlotRules {
   readonly parent: Int32Array;
   readonly firstLeaf: number;
   readonly low: Int32Array;
   readonly high: Int32Array;
-  /** By node: what must come below it, and the sum of that over its children (a leaf: held or not). */
+  /**
+   * By node: the replicas it needs, and the sum of its children's needs (of a leaf: held or not).
+   */
   readonly need: Int32Array;
   readonly sum: Int32Array;
-  /** By node: 1 when a lower bound above 0 stands at or below it. */
+  /** By node: 1 when it or a node below it has a lower bound above 0. */
   readonly bound: Uint8Array;
-  /** By node: 1 for a leaf that is given nothing new. */
+  /** By node: 1 for a leaf that gets no new slots. */
   readonly closed: Uint8Array;
-  /** By node: 0 and 1 everywhere, for searches that want nothing in particular. */
+  /** By node: 0 and 1 everywhere, for searches without a preference. */
   readonly zeros: Int32Array;
   readonly ones: Int32Array;
   /** Null when all partitions have the same bounds. */
@@ -50,13 +53,13 @@ export function createRules(
   };
 }
 
-/** The partition looked at from now on, and how many replicas it has. The rules hold no leaves. */
+/** Prepares the rules for a partition and its number of replicas. The rules must hold no leaves. */
 export function startPartition(rules: SlotRules, partition: number, replicas: number): void {
   if (rules.own !== null) switchBounds(rules, rules.own, partition);
   rules.high[0] = replicas;
 }
 
-/** Whether one more replica fits below `v`, as far as `v` and the nodes above it go. */
+/** Whether one more replica fits below `v`, as far as `v` and the nodes above it are concerned. */
 export function hasRoom(rules: SlotRules, v: number): boolean {
   const { parent, need, sum, high } = rules;
   for (let u = v; ; u = parent[u]!) {
@@ -66,7 +69,7 @@ export function hasRoom(rules: SlotRules, v: number): boolean {
   }
 }
 
-/** Adds a leaf if the set stays completable. */
+/** Adds a leaf if the set stays completable, and returns whether it did. */
 export function addLeaf(rules: SlotRules, leaf: number): boolean {
   if (!hasRoom(rules, rules.firstLeaf + leaf)) return false;
   const { parent, need, sum } = rules;
@@ -78,7 +81,7 @@ export function addLeaf(rules: SlotRules, leaf: number): boolean {
   }
 }
 
-/** Takes back a leaf that was added. */
+/** Removes a leaf that was added. */
 export function removeLeaf(rules: SlotRules, leaf: number): void {
   const { parent, low, need, sum } = rules;
   assert(sum[rules.firstLeaf + leaf]! > 0, 'only a leaf that was added is removed');

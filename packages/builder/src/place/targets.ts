@@ -1,25 +1,27 @@
-// What each node of the tree shall hold, in slots, and each partition's bounds there. Pure.
+// The slots that each node of the tree shall hold, and the bounds of each partition there. Pure.
 import { must } from '@ringwright/base/assert';
 import type { Shares } from '../shares/shares.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import type { PartitionBounds } from './partition-bounds.ts';
 
-/** A target this near a whole number is one: shares come from divisions. */
+/** A target this near to a whole number is rounded to it: shares come from divisions. */
 const SNAP = 1e-6;
 
 export interface Targets {
-  /** By node: exact share in slots. Parents add up their snapped children. */
+  /** By node: exact share in slots. Parents add up their rounded children. */
   readonly exact: Float64Array;
   readonly floor: Int32Array;
   readonly ceil: Int32Array;
-  /** By node: least and most replicas of one partition. Taken from the share, not from a quota. */
+  /**
+   * By node: least and most replicas of one partition. Derived from the share, not from a quota.
+   */
   readonly low: Uint8Array;
   readonly high: Uint8Array;
-  /** By partition, where pins ask for other bounds than these; absent without pins. */
+  /** By partition with a pin: its own bounds; absent without pins. */
   readonly own?: ReadonlyMap<number, PartitionBounds>;
 }
 
-/** Targets of a ring of `partitions` with `slots` in all. */
+/** Returns the targets of a ring of `partitions` with `slots` in total. */
 export function computeTargets(
   tree: TierTree,
   shares: Shares,
@@ -32,7 +34,7 @@ export function computeTargets(
   return targetsOfLeaves(tree, leaves, ring);
 }
 
-/** Targets from real numbers by leaf that add up to `slots`. */
+/** Returns the targets for real numbers by leaf that add up to `slots`. */
 export function targetsOfLeaves(
   tree: TierTree,
   leaves: Float64Array,

@@ -1,4 +1,4 @@
-// How many slots lie beyond each tier's dispersion cap, and how many must. Pure.
+// How many slots lie beyond each tier's dispersion cap, and how many of them unavoidably. Pure.
 
 import { tierNames } from '../state/tier-tree.ts';
 import type { Placement } from './placement.ts';
@@ -9,11 +9,11 @@ export interface TierDispersion {
   readonly tier: string;
   /** Slots beyond the tier's cap per partition, summed over partitions and domains. */
   readonly slotsOverCap: number;
-  /** The least that sum can be with these shares; the difference is what a rebalance would mend. */
+  /** The least possible sum with these shares; a rebalance removes the difference. */
   readonly unavoidable: number;
 }
 
-/** One entry for regions, zones and servers each. */
+/** Returns one entry each for regions, zones and servers. */
 export function dispersionFigures(
   { tree, shares }: PlacementProblem,
   placement: Placement,

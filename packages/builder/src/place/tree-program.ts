@@ -1,8 +1,9 @@
 // Dynamic program over the tree: the cost of k replicas of a partition below a node. Pure.
-// Sums along children are min-plus convolutions; a partition has few replicas, so they are short.
+// Sums along children are min-plus convolutions. They are short, because a partition has few
+// replicas.
 import type { TierTree } from '../state/tier-tree.ts';
 
-/** Cost of k replicas below a node, for what happens at this node alone; Infinity forbids it. */
+/** Cost of k replicas below a node that arises at this node alone; Infinity forbids k. */
 type NodeCost = (node: number, replicas: number) => number;
 
 interface TreeCosts {
@@ -15,7 +16,9 @@ interface TreeCosts {
   readonly elder: readonly Float64Array[];
 }
 
-/** Bottom-up. The cost of a leaf is asked for 0 and 1 replicas, that of the root for all. */
+/**
+ * Computes the costs bottom-up. Calls `cost` of a leaf for 0 and 1 replicas, of the root for all.
+ */
 export function treeCosts(tree: TierTree, replicas: number, cost: NodeCost): TreeCosts {
   const elder: Float64Array[] = [];
   const below: Float64Array[] = [];
@@ -31,18 +34,18 @@ export function treeCosts(tree: TierTree, replicas: number, cost: NodeCost): Tre
   return { tree, replicas, cost, below, elder };
 }
 
-/** The least cost of all `replicas`, Infinity when there is no way. */
+/** Returns the least cost of all `replicas`; Infinity when nothing is feasible. */
 export function leastCost({ below, replicas }: TreeCosts): number {
   return below[0]![replicas] ?? Infinity;
 }
 
-/** By node, the fewest and most replicas it has among all ways of the least cost. */
+/** Returns by node the fewest and most replicas it has among all solutions of the least cost. */
 export function rangesOfLeast(costs: TreeCosts): { low: Uint8Array; high: Uint8Array } {
   const { tree, replicas, cost, below, elder } = costs;
   const least = leastCost(costs);
   const low = new Uint8Array(tree.nodes);
   const high = new Uint8Array(tree.nodes);
-  /** By node, by k: the least cost of everything outside its subtree when it has k. */
+  /** By node, by k: the least cost of everything outside its subtree when the subtree has k. */
   const outside: Float64Array[] = [new Float64Array(replicas + 1).fill(Infinity)];
   outside[0]![replicas] = 0;
   for (let v = 0; v < tree.nodes; v += 1) {
@@ -71,7 +74,7 @@ function convolved(a: Float64Array, b: Float64Array, most: number): Float64Array
   return sum;
 }
 
-/** By k: the least cost when the others have j and all together j + k. */
+/** Returns by k the least cost, over all j, when the others have j and all together have j + k. */
 function completed(length: number, others: Float64Array, together: Float64Array): Float64Array {
   const least = new Float64Array(length).fill(Infinity);
   for (let k = 0; k < length; k += 1) {

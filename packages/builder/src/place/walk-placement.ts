@@ -1,4 +1,4 @@
-// Placement by tokens: from a partition's end clockwise, the first devices that stand there. Pure.
+// Placement by tokens: the first devices whose tokens lie clockwise from a partition's end. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -8,7 +8,10 @@ import { emptyPlacement, loadsOf, type Placement } from './placement.ts';
 import type { PlacementProblem } from './placement-problem.ts';
 import { targetsOfLeaves } from './targets.ts';
 
-/** The preference list of every partition. Errors: PLACED_BY_TOKENS when a device lacks tokens. */
+/**
+ * Computes the preference list of every partition. Throws PLACED_BY_TOKENS when a device has no
+ * tokens.
+ */
 export function walkPlacement(state: BuilderState, tree: TierTree, widthMin = 0): Placement {
   const { partitioner, replicas, devices } = state;
   requireTokens(state, tree);
@@ -28,7 +31,7 @@ export function walkPlacement(state: BuilderState, tree: TierTree, widthMin = 0)
   return placement;
 }
 
-/** The first different nodes from a place in the circle on. */
+/** Returns the first distinct nodes on the circle, starting at index `from`. */
 export function preferenceList(
   circle: readonly { readonly node: number }[],
   from: number,
@@ -43,8 +46,8 @@ export function preferenceList(
 }
 
 /**
- * The problem whose shares are what the walk gives, without bounds on tiers: figures then say how
- * far a table is from the walk, and no device is above its share for it.
+ * Returns the problem whose shares are the result of the walk, without bounds on tiers. Figures
+ * then show how far a table is from the walk, and the walk itself puts no device above its share.
  */
 export function walkProblem(state: BuilderState, problem: PlacementProblem): PlacementProblem {
   const { tree, ring } = problem;

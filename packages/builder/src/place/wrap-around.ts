@@ -1,4 +1,4 @@
-// McNaughton's wrap-around in blocks: hands partitions to the children of a node, mixed well. Pure.
+// McNaughton's wrap-around in blocks: deals partitions to the children of a node, well mixed. Pure.
 
 import type { Random } from '@ringwright/base/random';
 import { shuffle } from './shuffle.ts';
@@ -23,8 +23,9 @@ interface Child {
 }
 
 /**
- * By child, the partitions that come to it; `quotas` add up to the replicas of the classes, whose
- * `few` is at least 1. Each partition comes to a child floor or ceil of (quota / partitions) times.
+ * Returns by child the partitions that it gets. `quotas` add up to the replicas of the classes,
+ * whose `few` is at least 1. A child gets each partition floor or ceil of (quota / partitions)
+ * times.
  */
 export function wrapAround(quotas: readonly number[], classes: Classes, random: Random): Classes[] {
   const total = classes.more.length + classes.less.length;
@@ -59,12 +60,14 @@ export function wrapAround(quotas: readonly number[], classes: Classes, random: 
 interface Block {
   readonly block: Int32Array;
   readonly size: number;
-  /** Partitions not yet handed out, this block's included. */
+  /** Partitions not yet dealt, including this block. */
   readonly left: number;
   readonly slots: number;
 }
 
-/** Each child gets its part of what it has left, rounded so that the block's slots come out. */
+/**
+ * Gives each child its fraction of its remaining quota, rounded so that the block's slots add up.
+ */
 function fillBlock(children: readonly Child[], order: Int32Array, block: Block): void {
   const { size, left } = block;
   let extra = block.slots;
@@ -83,7 +86,9 @@ function fillBlock(children: readonly Child[], order: Int32Array, block: Block):
   }
 }
 
-/** The run of slots [at, at + take) around the block: every partition in it once per turn. */
+/**
+ * Gives the child the slots [at, at + take) around the block: each turn has every partition once.
+ */
 function giveRun(child: Child, block: Block, run: { at: number; take: number }): void {
   const { size } = block;
   const turns = Math.floor(run.take / size);

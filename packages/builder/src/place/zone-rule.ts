@@ -1,6 +1,6 @@
-// "Every partition in at least k zones" as a hard rule: weights give way to it. Pure.
-// A zone that may hold h replicas of a partition at most makes others take part. The largest h that
-// makes k zones certain is taken, so that weights give way as little as they must.
+// "Every partition in at least k zones" as a hard rule that overrides weights. Pure.
+// A limit of h replicas per partition and zone makes other zones take part. The rule takes the
+// largest h that guarantees k zones, so that shares deviate from weights no more than necessary.
 import { CodedError } from '@ringwright/base/coded-error';
 import { baseShares, computeShares, type Shares } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -23,7 +23,7 @@ interface ZoneRule {
   readonly slots: number;
 }
 
-/** `plain` where the rule holds by itself, or is not set. Errors: ZONES_UNREACHABLE. */
+/** Returns `plain` when the rule holds without a limit or is not set. Throws ZONES_UNREACHABLE. */
 export function zonesKept(tree: TierTree, plain: Wanted, rule: ZoneRule): Wanted {
   const { state, replicas, overload } = rule;
   const { zonesMin } = state;
@@ -51,7 +51,7 @@ export function zonesKept(tree: TierTree, plain: Wanted, rule: ZoneRule): Wanted
   );
 }
 
-/** Fewest zones a partition can be in within its bounds. */
+/** Returns the fewest zones that a partition can be in within its bounds. */
 function certainZones(tree: TierTree, { low, high }: Targets, replicas: number): number {
   const zones = zonesOf(tree);
   const forced = zones.filter((v) => low[v]! > 0);
@@ -72,7 +72,7 @@ function zonesOf(tree: TierTree): number[] {
   );
 }
 
-/** By leaf, shares by weight with no zone above `most`; null when they do not fit. */
+/** Returns shares by leaf, by weight, with no zone above `most`; null when they do not fit. */
 function sharesUnder(tree: TierTree, replicas: number, most: number): Float64Array | null {
   const zoneOf = Int32Array.from({ length: tree.leaves }, (_, leaf) => {
     return tree.parent[tree.parent[tree.firstLeaf + leaf]!]!;

@@ -1,4 +1,5 @@
-// The plan of a composite ring: to the table of its components, at once or in moves. Pure.
+// The plan of a composite ring: changes its table to that of its components, at once or in moves.
+// Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { partedParents } from '@ringwright/ring/reshape-ring';
@@ -17,23 +18,25 @@ import { revertPlan } from './revert-plan.ts';
 interface ComposeFrom extends NextRingFrom {
   /** The rows of the components, one after the other. */
   readonly table: Table;
-  /** As the ring is composed so far; absent before its first version. */
+  /** The components of the present version; absent before the first version. */
   readonly components?: readonly Component[] | undefined;
 }
 
 export interface ComposePlan {
   readonly plan: Plan;
-  /** What the version is made of. */
+  /** The builder state of the version. */
   readonly state: BuilderState;
-  /** Slots that the compose after this one moves, since a split or merge comes alone. */
+  /**
+   * Slots that the next compose moves, since a version with a split or merge moves nothing else.
+   */
   readonly slotsLater: number;
 }
 
 /**
- * Where servers have the ring, each partition moves one slot at a time, and devices of one
- * component that only changed places among its rows stay, as in a revert. Partitions that the
- * components have split or merged come first, where they lie. Throws what planReshape throws, and
- * COMPONENTS_UNFIT where what is merged lies apart.
+ * Plans the next version. Where servers have the ring, each partition moves one slot at a time, and
+ * devices that only changed rows within one component stay, as in a revert. Partitions that the
+ * components have split or merged come first, in place. Throws what planReshape throws, and
+ * COMPONENTS_UNFIT when partitions to be merged are on different devices.
  */
 export function composePlan(input: ComposeFrom): ComposePlan {
   const { head } = input;
@@ -44,7 +47,9 @@ export function composePlan(input: ComposeFrom): ComposePlan {
   return { plan: planRows({ ...input, state }), state, slotsLater: 0 };
 }
 
-/** In moves, the slots of a device do not go from the rows of one component to those of another. */
+/**
+ * Throws COMPONENTS_UNFIT for a plan in moves when a device with slots would change its component.
+ */
 function requireLeft({ head, direct, state, components: before = [] }: ComposeFrom): void {
   if (head === null || direct === true) return;
   const { keyspace } = head;
@@ -67,8 +72,8 @@ function requireLeft({ head, direct, state, components: before = [] }: ComposeFr
 }
 
 /**
- * While slots are left to move, the version keeps the components that its table is of. So it
- * shows that it does not follow the newer ones yet.
+ * Plans the splits and merges. While slots remain to be moved, the version keeps the component
+ * versions of its present table. This shows that it does not follow the newer ones yet.
  */
 function planShapes(
   input: ComposeFrom & { readonly head: Ring },
@@ -86,7 +91,10 @@ function planShapes(
   return { plan: planReshape({ ...input, state: made }, wanted), state: made, slotsLater };
 }
 
-/** A merge in a component follows moves there, and those have to come here before it. */
+/**
+ * Throws COMPONENTS_UNFIT when the parents of a merge lie apart here. The component moved them
+ * together before it merged them; those moves must come here first.
+ */
 function requireTogether(head: Ring, wanted: IntervalPartitioner): void {
   const [apart] = partedParents(head, reshapingOf(head, wanted));
   if (apart === undefined) return;
@@ -100,7 +108,10 @@ function requireTogether(head: Ring, wanted: IntervalPartitioner): void {
   });
 }
 
-/** The devices are those of now: what is removed there is removed here. */
+/**
+ * Returns the present device maps with the earlier versions: devices removed there are removed
+ * here.
+ */
 function keptVersions(
   { components = [] }: BuilderState,
   before: readonly Component[] | undefined,
@@ -111,7 +122,7 @@ function keptVersions(
   });
 }
 
-/** No server has to drain what a ring on paper has given up. */
+/** With `direct`, turns empty removed devices into holes: no server has anything to drain. */
 function withoutGone({ head, state, direct }: ComposeFrom, table: Table): BuilderState {
   if (head === null || direct !== true) return state;
   return dropEmptyDevices(state, { ...head, table });

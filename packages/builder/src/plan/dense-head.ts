@@ -1,5 +1,5 @@
-// A ring of which partitions were split or merged has columns that nobody has any more. It is
-// planned as if it had the others only, and the plan is put back to their ids. Pure.
+// A ring whose partitions were split or merged has columns without devices. The builder plans a
+// dense ring without them, and then maps the plan back to the original partition ids. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import { type IntervalPartitioner, isIntervals } from '@ringwright/ring/partitioner/partitioner';
@@ -11,11 +11,14 @@ import { planDigest } from './plan-digest.ts';
 interface DenseHead {
   readonly head: Ring;
   readonly state: BuilderState;
-  /** Ids by column. */
+  /** Partition ids by column. */
   readonly ids: readonly number[];
 }
 
-/** Null where every column has a partition. Throws RESHAPE_UNFIT for a fraction of a replica. */
+/**
+ * Returns null when every column has a partition. Throws RESHAPE_UNFIT for a fractional replica
+ * count.
+ */
 export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
   const live = liveIds(head.partitioner);
   if (live === null || !isIntervals(head.partitioner)) return null;
@@ -69,7 +72,7 @@ function densePartitioner(
   return { ...intervals, partitions, ...(ids && { ids: ids.map(column) }) };
 }
 
-/** The plan of the dense head as one of the head itself. */
+/** Maps the plan of the dense head back to the head itself. */
 export function sparsePlan(
   plan: Plan,
   { head, state }: { readonly head: Ring; readonly state: BuilderState },

@@ -1,9 +1,11 @@
-// A plan of what was found: what follows from that, and what is usual, is filled in. Pure.
+// Completes a plan from what was found: derived fields and defaults. Pure.
 import type { NextRingFrom } from './next-ring.ts';
 import type { Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
 
-/** Of a change that comes at once, with no move but those it needs, unless `found` says other. */
+/**
+ * The defaults describe a change in one version with only necessary moves; `found` overrides them.
+ */
 export function filledPlan(
   { head, headId, state }: Pick<NextRingFrom, 'head' | 'headId' | 'state'>,
   found: Pick<Plan, 'target' | 'moves' | 'devices'> & Partial<Plan>,

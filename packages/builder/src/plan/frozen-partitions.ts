@@ -1,13 +1,13 @@
-// Which partitions may not move yet because they moved too short a time ago. Pure.
+// Which partitions are frozen because they moved too recently. Pure.
 import type { Ring } from '@ringwright/ring/ring';
 import { HOURS_COUNTED_MAX, hoursOfRuns } from '../state/last-moves.ts';
 import type { LastMoves } from '../state/swift-state.ts';
 
-/** When versions were committed, and what time it is: hours since 1970. */
+/** The commit times of versions, and the present time, in hours since 1970. */
 export interface CommitTimes {
   readonly versionHours?: ReadonlyMap<number, number> | undefined;
   readonly nowHours?: number | undefined;
-  /** Of an imported ring: moves before its version 1. */
+  /** For an imported ring: the moves before its version 1. */
   readonly earlier?: LastMoves | undefined;
   /** Versions up to this one count as old. */
   readonly restedThrough?: number | undefined;
@@ -16,7 +16,9 @@ export interface CommitTimes {
 const FIRST_VERSION = 1;
 const SECONDS_PER_HOUR = 3_600;
 
-/** By partition 1 when frozen, or null when none is. Versions of unknown age count as old. */
+/**
+ * Returns 1 by frozen partition, or null when none is frozen. Versions of unknown age count as old.
+ */
 export function frozenPartitions(
   head: Ring,
   minPartHours: number,
@@ -39,7 +41,7 @@ export function frozenPartitions(
   return frozen.includes(1) ? frozen : null;
 }
 
-/** Partitions that only version 1 has changed are as old as they were where they come from. */
+/** Freezes partitions that only version 1 changed, by their last moves in Swift. */
 function freezeUntouched(
   frozen: Uint8Array,
   from: { readonly head: Ring; readonly earlier: LastMoves; readonly youngerThan: number },

@@ -1,6 +1,6 @@
-// Partitions that are to be merged and lie apart: pins that bring them together first. Pure.
-// Pins are bounds that every plan keeps, so waves, rests and room are those of any change, and what
-// has come together stays so until the merge takes the pins away.
+// Pins that bring partitions together before a merge, where they are on different devices. Pure.
+// Pins are bounds that every plan keeps. So these moves have the waves, minPartHours and room of
+// any change, and the partitions stay together until the merge removes the pins.
 import { must } from '@ringwright/base/assert';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -10,10 +10,11 @@ import type { BuilderState, Pin } from '../state/builder-state.ts';
 import { apartError, requireSameReplicas, reshapingOf } from './plan-reshape.ts';
 
 /**
- * Empty where all that are to be merged lie together. Each group goes to the devices of the one
- * whose devices were chosen least so far, by weight: near to even; balance does the rest later.
- * Throws MERGE_APART for one that is staged to be split: whole partitions are brought together; and
- * RESHAPE_UNFIT where another number of replicas is staged.
+ * Returns no pins when all partitions to be merged lie together. Each group goes to the devices of
+ * one of its partitions: the one whose devices were chosen least so far, by weight. That is nearly
+ * even, and later plans restore balance. Throws MERGE_APART for a partition that is staged to be
+ * split, because only whole partitions are brought together, and RESHAPE_UNFIT where another number
+ * of replicas is staged.
  */
 export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPartitioner): Pin[] {
   requireSameReplicas(head, state);
@@ -37,7 +38,7 @@ export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPart
   return pins;
 }
 
-/** A device that is to be emptied counts as full. */
+/** Returns the weight of a device. A device that is being emptied counts as full. */
 function weightOf({ devices }: BuilderState, id: number): number {
   const device = devices[id];
   return device?.state === 'active' && device.weight > 0 ? device.weight : 1e-9;

@@ -1,6 +1,6 @@
-// The waves of a change after its first one, named in full when it is planned. Pure.
-// A wave that is planned anew from shares may take other partitions than the plan that somebody has
-// seen: those in the place of a move that was cancelled, above all. So they are decided once.
+// The waves of a change after the first one, decided in full when the change is planned. Pure.
+// If each wave were planned again from shares, it could take other partitions than the plan that
+// the operator saw, above all in place of a cancelled move.
 import { movesInFlightMax } from '@ringwright/base/limits';
 import { laterMovesMax } from '@ringwright/base/limits-rings';
 import type { Ring, Table } from '@ringwright/ring/ring';
@@ -16,17 +16,20 @@ import { firstWave, keepRows, type WaveLimits } from './waves.ts';
 
 interface WavesFrom {
   readonly state: BuilderState;
-  /** The placement that the first wave starts from. */
+  /** The placement before the first wave. */
   readonly start: Placement;
-  /** Of the first wave. */
+  /** The moves of the first wave. */
   readonly moves: readonly PlannedMove[];
-  /** The table after them. */
+  /** The table after the first wave. */
   readonly target: Table;
-  /** The placement wanted in the end. */
+  /** The placement after the last wave. */
   readonly goal: Placement;
 }
 
-/** In order; a wave holds one slot of a partition at most, removed devices excepted. */
+/**
+ * Returns the waves in order. A wave has at most one slot of a partition, except for removed
+ * devices.
+ */
 export function laterWaves(
   from: WavesFrom,
   limits: WaveLimits & { readonly tree: TierTree },
@@ -58,7 +61,7 @@ export function laterWaves(
 
 export interface NextWave {
   readonly moves: readonly PlannedMove[];
-  /** What is left after them. */
+  /** The waves that remain after these moves. */
   readonly later: LaterWaves;
 }
 
@@ -67,14 +70,14 @@ function leavesRemoved({ devices }: BuilderState): (move: PlannedMove) => boolea
 }
 
 /**
- * As much of the first wave as is ready, as finds room, and as a ring may have in flight. What
- * finds no room waits for the rest of its wave to be ready; a wave that is ready goes on.
+ * Takes as much of the first wave as is ready, has room and may be in flight at once. Moves without
+ * room wait until the whole wave is ready; a wave that is entirely ready always goes on.
  */
 export function takeWave(
   waves: LaterWaves,
   which: {
     readonly isReady: (move: PlannedMove) => boolean;
-    /** These before the others. */
+    /** Moves to take before the others. */
     readonly isUrgent: (move: PlannedMove) => boolean;
     /** Default: as many as a ring may have in flight. */
     readonly most?: number;
@@ -92,8 +95,8 @@ export function takeWave(
 }
 
 /**
- * The next wave of a ring without moves in flight. Moves wait until their partitions have rested
- * (min_part_hours), but for those of removed devices.
+ * Returns the next wave of a ring without moves in flight. Moves wait for their partition's
+ * min_part_hours, except for those of removed devices.
  */
 export function nextWave(
   later: LaterWaves,
@@ -107,14 +110,14 @@ export function nextWave(
   return takeWave(later, { isReady, isUrgent });
 }
 
-/** Without any move of these partitions. */
+/** Returns the waves without the moves of these partitions. */
 export function withoutPartitions(later: LaterWaves, partitions: ReadonlySet<number>): LaterWaves {
   return later
     .map((wave) => wave.filter(({ partition }) => !partitions.has(partition)))
     .filter(({ length }) => length > 0);
 }
 
-/** As many of the moves as a version remembers, the first ones. */
+/** Returns the first moves, as many as a version stores. */
 export function rememberedWaves(waves: LaterWaves): LaterWaves {
   let room = laterMovesMax;
   return waves.flatMap((wave) => {
@@ -128,7 +131,7 @@ export function moveCount(waves: LaterWaves): number {
   return waves.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Of all waves of a plan, the first one too. */
+/** Returns the moves of all waves of a plan, including the first. */
 export function allMoves({ moves, later }: Pick<Plan, 'moves' | 'later'>): PlannedMove[] {
   return [moves, ...later].flat();
 }

@@ -1,4 +1,4 @@
-// Devices that hold more between the versions of a change than before it and after it. Pure.
+// Devices that hold more between the versions of a change than before and after it. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { someOf } from '../state/some-of.ts';
 import type { LaterWaves } from './plan.ts';
@@ -9,12 +9,12 @@ const NAMED_MAX = 3;
 export interface LiftedDevice {
   readonly id: number;
   readonly before: number;
-  /** The most it holds after any of the versions. */
+  /** The most slots it holds after any of the versions. */
   readonly most: number;
   readonly after: number;
 }
 
-/** Largest lift first. `held`: by device id, its slots before the first wave. */
+/** Returns the devices, largest lift first. `held`: slots before the first wave, by device id. */
 function liftedDevices(held: Int32Array, waves: LaterWaves): LiftedDevice[] {
   if (waves.length < 2) return [];
   const ids = [...new Set(waves.flatMap((moves) => moves.map(({ to }) => to)))];

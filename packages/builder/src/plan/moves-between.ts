@@ -1,10 +1,13 @@
-// The slots of which two placements name different leaves, as moves. Pure.
+// Returns as moves the slots in which two placements have different leaves. Pure.
 import type { Table } from '@ringwright/ring/ring';
 import type { Placement } from '../place/placement.ts';
 import { replicasOf } from '../place/rebalance-work.ts';
 import type { PlannedMove } from './plan.ts';
 
-/** By partition, then replica. `table` is what `before` stands for, with devices that have no leaf. */
+/**
+ * Sorted by partition, then replica. `table` is the table of `before`, including devices without
+ * leaf.
+ */
 export function movesBetween(
   table: Table,
   change: { before: Placement; after: Placement; ids: Int32Array },

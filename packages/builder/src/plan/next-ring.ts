@@ -1,4 +1,4 @@
-// The ring a plan becomes: the next version, with its moves proposed or done at once. Pure.
+// Makes the next version of a ring from a plan, with its moves proposed or done at once. Pure.
 
 import { assert } from '@ringwright/base/assert';
 import { directRing, proposeMoves, reshapeRing } from '@ringwright/ring/advance-ring';
@@ -9,15 +9,15 @@ import type { Plan } from './plan.ts';
 import { wantedIntervals } from './plan-reshape.ts';
 
 export interface NextRingFrom {
-  /** What the plan was made from; `headId` is the ring id of `head`. */
+  /** The input of the plan; `headId` is the ring id of `head`. */
   readonly head: Ring | null;
   readonly headId: string | null;
   readonly state: BuilderState;
-  /** Go straight to the final table, whatever the cap on moves: no server has loaded the ring. */
+  /** Go straight to the final table, without the cap on moves: no server has loaded the ring. */
   readonly direct?: boolean;
 }
 
-/** Version 1, or the version after `head`. The plan must have been made from this very input. */
+/** Returns version 1, or the version after `head`. `from` must be the very input of the plan. */
 export function nextRing(plan: Plan, from: NextRingFrom): Ring {
   const { head, headId, state, direct } = from;
   assert(plan.parent === headId && plan.ring === state.ring, 'the plan is of another head or ring');

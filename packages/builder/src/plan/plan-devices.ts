@@ -1,4 +1,4 @@
-// Per device, what a plan takes away and gives. Pure.
+// The slots that a plan takes from each device and gives to it. Pure.
 import type { Ring, Table } from '@ringwright/ring/ring';
 import type { PlacementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -7,7 +7,7 @@ import type { DevicePlan, Plan } from './plan.ts';
 export function devicePlans(
   state: BuilderState,
   problem: PlacementProblem,
-  /** Without a head, the first version. */
+  /** Without a head, it is the outcome of the first version. */
   outcome: Pick<Plan, 'target' | 'moves'> & { readonly head?: Ring },
 ): DevicePlan[] {
   const { tree, targets } = problem;
@@ -37,7 +37,7 @@ export function devicePlans(
   });
 }
 
-/** By device id: slots of the table. */
+/** Returns the number of slots in the table by device id. */
 export function slotsPerDevice(table: Table, devices: number): Int32Array {
   const slots = new Int32Array(devices);
   for (const row of table) for (let i = 0; i < row.length; i += 1) slots[row[i]!]! += 1;

@@ -1,4 +1,4 @@
-// The digest that ties a commit to the plan an operator has seen. Pure.
+// The digest that ties a commit to the plan that an operator saw. Pure.
 import { createHash } from 'node:crypto';
 import { encodeIntervals } from '@ringwright/ring/file/interval-section';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
@@ -7,17 +7,17 @@ import { serializeState } from '../state/state-json.ts';
 import type { LaterWaves, PlannedMove } from './plan.ts';
 
 const FIELDS = 4;
-/** Where the moves into new slots come from. */
+/** Stands for the missing source of a move into a new slot. */
 const NOWHERE = 0xffff_ffff;
 
-/** SHA-256 (hex) over the head's id, the builder state and the moves, wave by wave. */
+/** Returns the SHA-256 (hex) over the head's id, the builder state and the moves, wave by wave. */
 export function planDigest(headId: string | null, state: BuilderState, waves: LaterWaves): string {
   const hash = createHash('sha256');
   const { partitioner } = state;
   const stateBytes = serializeState(state, partitionerSettings(partitioner));
   hash.update(`plan 1\nhead ${headId ?? 'none'}\nstate ${stateBytes.length}\n`);
   hash.update(stateBytes);
-  // Boundaries as bytes: a million of them as text take longer than the plan.
+  // Hashes boundaries as bytes: writing a million of them as text takes longer than planning.
   hash.update(encodeIntervals(partitioner) ?? '');
   for (const moves of waves) {
     hash.update(`\nmoves ${moves.length}\n`);

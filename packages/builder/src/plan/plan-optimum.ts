@@ -1,4 +1,4 @@
-// Whether a plan's moves are the fewest there can be, and what keeps them above the bound. Pure.
+// Whether a plan's moves are the minimum, and what keeps them above the lower bound. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { firstWhere } from '@ringwright/ring/first-where';
@@ -10,15 +10,17 @@ import { type PlacementProblem, placementProblem } from '../place/placement-prob
 import { computeQuotas, movesAtLeast } from '../place/quotas.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 
-/** Overloads tried, each with a whole rebalance; half of them are looked at by bisection. */
+/** Candidate overloads. A bisection tries some of them, each with a whole rebalance. */
 const OVERLOADS = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
-/** Above this many slots a rebalance takes half a second: no advice is worth a few of them. */
+/**
+ * Above this many slots a rebalance takes half a second, and advice is not worth several of them.
+ */
 const ADVICE_SLOTS_MAX = 4_000_000;
 
 export interface Optimum {
-  /** Fewest moves to any table with the guarantees, this version and the later ones together. */
+  /** Fewest moves to any table with the guarantees: this version and the later ones together. */
   readonly moves: number;
-  /** `bound`: equal to the lower bound. `potentials`: above it, and proved by duality. */
+  /** `bound`: equal to the lower bound. `potentials`: above it, and proved optimal by duality. */
   readonly proof: 'bound' | 'potentials';
 }
 
@@ -26,13 +28,16 @@ interface OptimumQuestion {
   readonly head: Ring;
   readonly state: BuilderState;
   readonly problem: PlacementProblem;
-  /** What all waves together lead to. */
+  /** The placement after all waves. */
   readonly wanted: Placement;
   readonly moves: number;
   readonly bound: number;
 }
 
-/** Null when no proof was found, as when frozen partitions keep the table from its end. */
+/**
+ * Returns null when no proof was found, for example when frozen partitions keep the table from its
+ * final state.
+ */
 export function provenOptimum(question: OptimumQuestion): Optimum | null {
   const { head, state, problem, wanted, moves, bound } = question;
   if (moves === bound) return { moves, proof: 'bound' };
@@ -43,8 +48,8 @@ export function provenOptimum(question: OptimumQuestion): Optimum | null {
 }
 
 /**
- * Why more slots move than shares alone demand, with an overload that would mend it: where they are
- * proved to be the fewest, since else nobody knows.
+ * Explains why more slots move than shares alone demand, and names an overload that would avoid it.
+ * Without a proof that the moves are the fewest, the finding says so.
  */
 export function gapFindings(question: OptimumQuestion, optimum: Optimum | null): Finding[] {
   const { moves, bound, state, problem } = question;
@@ -72,7 +77,7 @@ export function gapFindings(question: OptimumQuestion, optimum: Optimum | null):
   ];
 }
 
-/** The least of a few overloads with which the moves equal their bound, or null. */
+/** Returns the smallest candidate overload with which the moves equal their bound, or null. */
 function closingOverload(question: OptimumQuestion): number | null {
   if (question.wanted.slots > ADVICE_SLOTS_MAX) return null;
   const open = OVERLOADS.filter((overload) => overload > question.state.overload);
@@ -87,7 +92,7 @@ function gapWith({ head, state }: OptimumQuestion, overload: number): number {
   return movesTo(before, wanted) - moveBound(tree, targets, before);
 }
 
-/** Slots on leaves that the partition did not have before. */
+/** Returns the number of slots on leaves that the partition did not have before. */
 export function movesTo(before: Placement, wanted: Placement): number {
   let moves = 0;
   for (let partition = 0; partition < wanted.partitions; partition += 1) {
@@ -104,7 +109,7 @@ export function movesTo(before: Placement, wanted: Placement): number {
   return moves;
 }
 
-/** Fewest slots that shares alone make move, over all ways to round them. */
+/** Returns the fewest moves that shares alone demand, over all legal roundings. */
 export function moveBound(
   tree: PlacementProblem['tree'],
   targets: PlacementProblem['targets'],

@@ -1,5 +1,5 @@
-// The plan of a version in which partitions are split and merged. Nothing crosses the network:
-// children join the devices of their parents, and balance moves them in a later version. Pure.
+// The plan of a version that splits and merges partitions. Nothing crosses the network: children
+// join the devices of their parents, and balance moves them in a later version. Pure.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -22,7 +22,7 @@ import type { NextRingFrom } from './next-ring.ts';
 import type { Plan } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
 
-/** What is wanted instead of the head's intervals; null when they are to stay. */
+/** Returns the intervals that replace the head's intervals; null when those stay. */
 export function wantedIntervals(head: Ring, { partitioner }: BuilderState) {
   if (!isIntervals(partitioner) || samePartitioner(head.partitioner, partitioner)) return null;
   return partitioner;
@@ -32,7 +32,7 @@ export function reshapingOf({ partitioner }: Ring, wanted: IntervalPartitioner):
   return reshaping(must(asIntervals(partitioner), `${partitioner.kind} has no intervals`), wanted);
 }
 
-/** Partitions of the head that are given up, wholly or in part, with their records. */
+/** Returns the partitions of the head that are retired, wholly or in part, with their records. */
 export function givenUpBy(head: Ring, state: BuilderState): number[] {
   const wanted = wantedIntervals(head, state);
   if (wanted === null) return [];
@@ -40,7 +40,7 @@ export function givenUpBy(head: Ring, state: BuilderState): number[] {
   return [...new Set([...emptied].flatMap((child) => parents.get(child) ?? []))];
 }
 
-/** Throws RESHAPE_UNFIT where there is nothing yet to be split. */
+/** Throws RESHAPE_UNFIT for a ring without a version, when a split or merge is staged. */
 export function requireUnsplit(state: BuilderState): void {
   if (liveIds(state.partitioner) === null) return;
   throw unfit(state, 'it has no version yet', {
@@ -51,7 +51,7 @@ export function requireUnsplit(state: BuilderState): void {
 
 type ReshapeInput = NextRingFrom & { readonly head: Ring };
 
-/** Throws MOVES_IN_FLIGHT, MERGE_APART with what to do first, RESHAPE_UNFIT. */
+/** Throws MOVES_IN_FLIGHT, MERGE_APART with the command to run first, RESHAPE_UNFIT. */
 export function planReshape(input: ReshapeInput, wanted: IntervalPartitioner): Plan {
   const { head, headId, state } = input;
   requireFit(input, wanted);
@@ -77,7 +77,7 @@ export function planReshape(input: ReshapeInput, wanted: IntervalPartitioner): P
 
 const findingsMax = 20;
 
-/** What becomes of which partition. Children are written beside their parents. */
+/** Returns one finding per child: its interval and its parents. */
 function reshapeFindings(head: Ring, wanted: IntervalPartitioner): Finding[] {
   const { parents: all, emptied } = reshapingOf(head, wanted);
   const parents = [...all];
@@ -123,7 +123,7 @@ function requireFit(
   if (apart !== undefined) throw apartError(head, apart);
 }
 
-/** Throws RESHAPE_UNFIT where the number of replicas is to change too. */
+/** Throws RESHAPE_UNFIT when the number of replicas changes too. */
 export function requireSameReplicas(head: Ring, state: BuilderState): void {
   const { keyspace, replicas } = head;
   if (state.replicas === replicas) return;
@@ -137,7 +137,7 @@ export function requireSameReplicas(head: Ring, state: BuilderState): void {
   });
 }
 
-/** The devices of the first one are where the others have to go. */
+/** Names the devices of each parent, and the merge command that stages the moves needed first. */
 export function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedError {
   const places = ids.map((id) => table.map((row) => holderIn(row, id) ?? -1));
   const named = places.map((devices) => devices.map((device) => `d${device}`).join(' '));

@@ -1,4 +1,4 @@
-// Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
+// Plans the next version of a ring: the wanted table, the moves to it, and warnings. Pure.
 import { evenGoal } from '../flow/even-bytes.ts';
 import { type PinnedProblem, pinnedProblem } from '../flow/pinned-targets.ts';
 import { rebalance } from '../flow/rebalance.ts';
@@ -38,12 +38,12 @@ import { planWarnings } from './plan-warnings.ts';
 import { planWaves } from './plan-waves.ts';
 import { keepRows } from './waves.ts';
 
-/** `state`: with the staged changes applied already. */
+/** `state` already includes the staged changes. */
 export type PlanInput = NextRingFrom & CommitTimes;
 
 /**
- * The plan of the version after `head`, or of version 1. Same input, same plan.
- * Moves in flight go on: the plan is on other partitions, as if they had ended.
+ * Returns the plan of the version after `head`, or of version 1. Deterministic.
+ * Moves in flight continue: the plan treats them as complete and moves other partitions.
  * Errors: MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES with both numbers, VALUE_OUT_OF_RANGE.
  */
 export function planVersion(input: PlanInput): Plan {
@@ -110,7 +110,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const free = frozen === null && isFree(state);
   const counts = { moves, movesLeft, partitionsMovingTwice: partitionsTwice(moves) };
   const devices = devicePlans(state, problem, { head, target, moves });
-  // Those that wait for a move in flight are no matter of hours.
+  // Partitions that wait for a move in flight are not counted as frozen by min_part_hours.
   const resting = (frozen?.reduce((sum, one) => sum + one, 0) ?? 0) - moving.size;
   return filledPlan(input, {
     ...counts,
@@ -130,22 +130,22 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   });
 }
 
-/** Tokens decide, not shares. */
+/** Whether tokens, not shares, decide the placement. */
 function isWalked({ placement }: BuilderState): boolean {
   return placement === 'tokens';
 }
 
-/** Nothing but shares decides where slots go: no pins, no devices that are held. */
+/** Whether shares alone decide where slots go: no pins, and no held devices. */
 function isFree({ pins, devices }: BuilderState): boolean {
   return pins === undefined && devices.every((device) => device?.hold === undefined);
 }
 
 interface NextPlacement {
-  /** As far as partitions that rest, or have a move in flight, let it come. */
+  /** The placement now, as near to the goal as frozen partitions and moves in flight permit. */
   readonly wanted: Placement;
-  /** When all waves are done, and these partitions have rested. */
+  /** The placement after all waves, when those partitions may move again. */
   readonly goal: Placement;
-  /** As `wanted`, before moves were spent on even bytes. */
+  /** Like `wanted`, before moves were spent on even bytes. */
   readonly fewest: Placement;
   readonly frozen: Uint8Array | null;
 }
@@ -180,7 +180,7 @@ function placeNext(
   return { wanted, goal: evenGoal(later, { ...even, ...after }), fewest: wanted, frozen };
 }
 
-/** The walk's table, but for partitions that rest. */
+/** Returns the placement of the walk; frozen partitions stay as they are. */
 function walkNext(input: NextInput, { tree }: PinnedProblem, before: Placement): NextPlacement {
   const { state } = input;
   const goal = walkPlacement(state, tree, before.width);
@@ -193,7 +193,9 @@ function walkNext(input: NextInput, { tree }: PinnedProblem, before: Placement):
   return { wanted, goal, fewest: wanted, frozen };
 }
 
-/** By partition 1: it changed lately, or has a move in flight; null when none did. */
+/**
+ * Marks partitions with 1 that changed lately or have a move in flight; null when there are none.
+ */
 function restingPartitions(input: NextInput): Uint8Array | null {
   const { head, state, moving } = input;
   const { restedThrough } = state;
@@ -201,7 +203,7 @@ function restingPartitions(input: NextInput): Uint8Array | null {
   return frozenToo(frozenPartitions(head, state.minPartHours, times), moving, head.partitions);
 }
 
-/** Partitions with more than one of the moves, which are sorted by partition. */
+/** Counts the partitions with more than one move. `moves` is sorted by partition. */
 function partitionsTwice(moves: readonly PlannedMove[]): number {
   let count = 0;
   moves.forEach(({ partition }, index) => {

@@ -1,4 +1,4 @@
-// What an operator should know before committing a plan. Pure; warnings never change an exit code.
+// What an operator should know before committing a plan. Warnings never change an exit code. Pure.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
@@ -14,9 +14,9 @@ import type { Plan } from './plan.ts';
 /** Partitions or devices named in a message; the details name all. */
 const NAMED_MAX = 5;
 
-/** What a plan is warned of by. */
+/** The parts of a plan from which warnings are derived. */
 interface Outcome extends Pick<Plan, 'devices' | 'moves' | 'movesLeft' | 'partitionsMovingTwice'> {
-  /** Partitions that may not move yet. */
+  /** Number of partitions that may not move yet. */
   readonly frozen: number;
 }
 
@@ -128,7 +128,7 @@ export function leftForLater({ moves, movesLeft }: Pick<Plan, 'moves' | 'movesLe
   ];
 }
 
-/** What pins cost, and which of them cannot be kept. */
+/** Returns the findings on pins that reduce dispersion, and on pins that cannot be kept. */
 function pinFindings({ pins = [] }: BuilderState, { tree, targets }: PlacementProblem): Finding[] {
   const worse = [...(targets.own ?? [])].flatMap(([partition, { dispersed }]) =>
     dispersed ? [] : [partition],

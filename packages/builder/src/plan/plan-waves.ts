@@ -1,4 +1,4 @@
-// The versions of a change, each with its moves: what comes first, and what follows. Pure.
+// Divides a change into versions: the moves of the first wave, and the waves that follow. Pure.
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { SlotRow, Table } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
@@ -14,13 +14,13 @@ import { firstWave, type Wave, type WaveLimits } from './waves.ts';
 
 interface PlannedChange {
   readonly state: BuilderState;
-  /** What `start` stands for. */
+  /** The table of `start`. */
   readonly table: Table;
   readonly start: Placement;
-  /** As far as partitions that rest, or have a move in flight, let it come. */
+  /** The placement as near to `goal` as frozen partitions and moves in flight permit. */
   readonly wanted: Placement;
   readonly goal: Placement;
-  /** Partitions with a move in flight: others move before them. */
+  /** Partitions with a move in flight: other partitions move first. */
   readonly moving: ReadonlySet<number>;
   /** No cap on the moves of a version. */
   readonly direct: boolean;
@@ -30,13 +30,16 @@ interface PlannedWaves {
   /** The table after the first wave. */
   readonly target: SlotRow[];
   readonly moves: readonly PlannedMove[];
-  /** What follows, in order. */
+  /** The waves after the first, in order. */
   readonly waves: readonly (readonly PlannedMove[])[];
 }
 
 type ChangeLimits = WaveLimits & { readonly tree: TierTree };
 
-/** No device is lifted above what it holds before and after all, but where urgent moves do it. */
+/**
+ * Plans the waves. Between versions, no device holds more than both before and after the whole
+ * change, except where urgent moves require it.
+ */
 export function planWaves(change: PlannedChange, limits: ChangeLimits): PlannedWaves {
   const { state, table, start, wanted, goal, moving } = change;
   const { tree, forced } = limits;
@@ -62,7 +65,7 @@ export function planWaves(change: PlannedChange, limits: ChangeLimits): PlannedW
   return { target, moves, waves };
 }
 
-/** The first wave, with urgent slots where there is room for them. */
+/** Returns the first wave, in which urgent slots go to leaves with room where possible. */
 function steadyUrgent({ start, wanted, goal }: PlannedChange, limits: ChangeLimits): Wave {
   const wave = firstWave(start, wanted, limits);
   if (wave.movesLeft === 0 || limits.forced === null) return wave;
@@ -70,7 +73,10 @@ function steadyUrgent({ start, wanted, goal }: PlannedChange, limits: ChangeLimi
   return firstWave(start, wanted, limits);
 }
 
-/** New slots all come at once, so that only they are urgent where there are any. */
+/**
+ * Returns whether a move is urgent. New slots must enter together, so if there are any, only they
+ * are urgent.
+ */
 function urgency(
   moves: readonly PlannedMove[],
   forced: Uint8Array | null,

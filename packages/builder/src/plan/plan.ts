@@ -6,17 +6,17 @@ import type { Optimum } from './plan-optimum.ts';
 export interface PlannedMove {
   readonly partition: number;
   readonly replica: number;
-  /** Null: the slot is new, as the number of replicas grows. */
+  /** Null for a new slot, when the number of replicas grows. */
   readonly from: number | null;
   readonly to: number;
 }
 
-/** Moves that come after those of a version, wave by wave: one slot of a partition at a time. */
+/** Moves after those of a version, wave by wave: at most one slot of a partition per wave. */
 export type LaterWaves = readonly (readonly PlannedMove[])[];
 
 export interface DevicePlan {
   readonly id: number;
-  /** Slots held now, and after. */
+  /** Slots held now, and after this version. */
   readonly before: number;
   readonly after: number;
   readonly slotsIn: number;
@@ -27,30 +27,31 @@ export interface DevicePlan {
 
 export interface Plan {
   readonly ring: string;
-  /** Version the plan would become: head + 1, or 1. */
+  /** Version that the plan would become: head + 1, or 1. */
   readonly version: number;
-  /** Ring id of the head the plan is based on; null for the first version. */
+  /** Ring id of the head that the plan is based on; null for the first version. */
   readonly parent: string | null;
-  /** The whole table wanted after this version's moves. */
+  /** The whole table after this version's moves. */
   readonly target: Table;
-  /** Fewer replicas than the head has: the table after the cut, which `moves` start from. */
+  /** When replicas decrease: the table after the cut, from which `moves` start. */
   readonly cut: Pick<Ring, 'replicas' | 'table'> | null;
-  /** Moves beyond the fewest, later versions included: what even bytes were worth. */
+  /** Moves beyond the minimum that even out bytes, later versions included. */
   readonly swapMoves: number;
   /** Slots whose device changes, sorted by partition, then replica; empty for the first version. */
   readonly moves: readonly PlannedMove[];
   /** No ring with the guaranteed balance can be reached with fewer moves than this. */
   readonly moveLowerBound: number;
-  /** The fewest moves there can be, later versions included; null when that is not proved. */
+  /** The proven minimum of moves, later versions included; null without a proof. */
   readonly optimum: Optimum | null;
   /** Partitions of which more than one slot moves at once (only for removed devices). */
   readonly partitionsMovingTwice: number;
   /**
-   * What is left for later versions: one slot of a partition per version, caps, min_part_hours. A
-   * rollout carries out these moves and no others; beyond laterMovesMax they are not listed.
+   * Moves left for later versions, because of one slot per partition and version, caps, or
+   * min_part_hours. A rollout carries out these moves and no others; beyond laterMovesMax they are
+   * not listed.
    */
   readonly later: LaterWaves;
-  /** Their number, with those that are not listed. */
+  /** Number of moves left, including those that are not listed. */
   readonly movesLeft: number;
   readonly devices: readonly DevicePlan[];
   readonly warnings: readonly Finding[];

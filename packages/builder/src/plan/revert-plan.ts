@@ -1,4 +1,4 @@
-// The way back to an old placement, from where data is now, as a plan like any other. Pure.
+// Plans the way from the present placement back to an old one, as a plan like any other. Pure.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -24,17 +24,17 @@ import { leftForLater } from './plan-warnings.ts';
 import { steadyWaves } from './steady-moves.ts';
 
 interface RevertInput extends NextRingFrom {
-  /** Without moves in flight: they are cancelled first. */
+  /** Has no moves in flight: they are cancelled first. */
   readonly head: Ring;
   readonly headId: string;
-  /** The version to go back to. */
+  /** The version to return to. */
   readonly old: Ring;
 }
 
 /**
- * Moves from the head's table towards the old one, at most one slot of a partition. Replicas that
- * only changed places within a partition stay: their data is where it shall be. Slots of devices
- * that are gone stay where they are now.
+ * Plans moves from the head's table toward the old one, at most one slot of a partition per wave.
+ * Replicas that only changed rows within a partition stay: their data is in the right place. Slots
+ * of devices that are gone stay where they are now.
  */
 export function revertPlan(input: RevertInput): Plan {
   const { head, state, old } = input;
@@ -66,7 +66,7 @@ export function revertPlan(input: RevertInput): Plan {
   });
 }
 
-/** Throws RESHAPE_UNFIT: ids of partitions that were split or merged since never come back. */
+/** Throws RESHAPE_UNFIT: ids of partitions that were split or merged since then never come back. */
 function requireSameIntervals(head: Ring, old: Ring, state: BuilderState): void {
   if (samePartitioner(head.partitioner, old.partitioner)) return;
   const [is, was] = [asIntervals(head.partitioner), asIntervals(old.partitioner)];
@@ -86,7 +86,7 @@ function requireSameIntervals(head: Ring, old: Ring, state: BuilderState): void 
 }
 
 interface Return {
-  /** One slot of a partition at most in each. */
+  /** Each has at most one slot of a partition. */
   readonly waves: PlannedMove[][];
   /** Slots whose old device is gone. */
   readonly lost: number;
@@ -111,7 +111,9 @@ function revertMoves({ head, state, old }: RevertInput): Return {
   return found;
 }
 
-/** Each device to bring back with a row it goes to: its own when that is free, else the next. */
+/**
+ * Pairs each device to bring back with a row: its own row if it is free, else the next free one.
+ */
 function pairUp({
   now,
   then,
@@ -155,9 +157,9 @@ function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number):
 }
 
 /**
- * The builder state of a revert: settings and weights as in the old version, for the devices there
- * are. Devices added since are drained, unless some of the old ones are gone: then they are needed,
- * and keep their weight.
+ * Returns the builder state of a revert: settings and weights of the old version for the devices
+ * that exist. Devices added since are drained. If some of the old devices are gone, the new ones
+ * are needed and keep their weight.
  */
 export function revertState(state: BuilderState, old: BuilderState): BuilderState {
   const { minPartHours, overload } = old;
@@ -185,8 +187,9 @@ export function revertState(state: BuilderState, old: BuilderState): BuilderStat
 }
 
 /**
- * Each is right for the intervals as they are now: after one of them ids are others. The borders
- * come back so, the ids never.
+ * Returns the split and merge commands that lead to the wanted intervals. Each command is correct
+ * for the present intervals only, because its ids change when another one is applied. The borders
+ * come back this way; the ids never do.
  */
 function intervalChanges(
   ring: string,

@@ -1,17 +1,18 @@
-// Which moves of a wave can be made so that no device holds more than before and after all. Pure.
+// Chooses moves of a wave so that no device ever holds more than both before and after the change.
+// Pure.
 import { loadsOf, type Placement } from '../place/placement.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import type { PlannedMove } from './plan.ts';
 
 interface SteadyLimits<Move> {
-  /** By device id: slots it may get beyond those it gives. */
+  /** By device id: slots that it may gain beyond those that it gives away. */
   readonly room: Int32Array;
   readonly most: number;
-  /** These are made in any case, as far as `most` goes. */
+  /** Whether the move is made in any case, as far as `most` permits. */
   readonly isUrgent: (move: Move) => boolean;
 }
 
-/** By device id: what all the moves give it beyond what they take; 0 when they take more. */
+/** Returns by device id the net gain of all moves; 0 for a net loss. */
 export function roomFor(waves: readonly (readonly PlannedMove[])[]): Int32Array {
   const last = waves.flat().reduce((most, { from, to }) => Math.max(most, from ?? 0, to), 0);
   const gains = new Int32Array(last + 1);
@@ -19,7 +20,7 @@ export function roomFor(waves: readonly (readonly PlannedMove[])[]): Int32Array 
   return gains.map((gain) => Math.max(0, gain));
 }
 
-/** By device id: how many slots it has more in the end than now; 0 when it has fewer. */
+/** Returns by device id how many more slots it has in `goal` than now; 0 when it has fewer. */
 export function roomBetween(now: Placement, goal: Placement, tree: TierTree): Int32Array {
   const [loads, wanted] = [loadsOf(now, tree), loadsOf(goal, tree)];
   const room = new Int32Array(tree.leafOfDevice.length);
@@ -30,9 +31,9 @@ export function roomBetween(now: Placement, goal: Placement, tree: TierTree): In
 }
 
 /**
- * As many of the moves as find room, in their order: evenly from all over the ring where there are
- * too many. One that finds none waits until its device gives a slot away; where devices wait for
- * each other in a ring, they exchange slots. Not always the most that there could be.
+ * Returns as many of the moves as have room, in their order; if there are too many, evenly from all
+ * over the ring. A move without room waits until its target device gives a slot away. Devices that
+ * wait for each other in a cycle exchange slots. The result is not always the maximum.
  */
 export function steadyMoves<Move extends PlannedMove>(
   moves: readonly Move[],
@@ -57,7 +58,7 @@ export function steadyMoves<Move extends PlannedMove>(
   return moves.filter((move) => search.taken.has(move));
 }
 
-/** The same; but where none finds room all are made, as many as there may be. */
+/** Like steadyMoves; but if no move has room, all moves are made, up to `most`. */
 export function movesOfWave<Move extends PlannedMove>(
   moves: readonly Move[],
   limits: SteadyLimits<Move>,
@@ -66,7 +67,7 @@ export function movesOfWave<Move extends PlannedMove>(
   return steady.length > 0 ? steady : capMoves(moves, limits.most, limits.isUrgent);
 }
 
-/** The same moves in waves of one slot of a partition, each partition in the order given. */
+/** Arranges the moves in waves of one slot per partition, and keeps each partition's order. */
 export function steadyWaves(waves: readonly (readonly PlannedMove[])[]): PlannedMove[][] {
   let left = waves.flat();
   const ordered: PlannedMove[][] = [];
@@ -96,13 +97,13 @@ function makeMoves(gains: Int32Array, moves: readonly PlannedMove[]): void {
 
 interface Search<Move> {
   readonly room: Int32Array;
-  /** By device that has no room: the moves to it. */
+  /** By device without room: the moves to it that wait. */
   readonly waiting: Map<number, Move[]>;
   readonly taken: Set<Move>;
   readonly most: number;
 }
 
-/** Takes the move when its device has room, and then those that waited for the one it leaves. */
+/** Takes the move if its target has room, then moves that waited for the device it leaves. */
 function offer<Move extends PlannedMove>(search: Search<Move>, first: Move): void {
   const { room, waiting, taken, most } = search;
   for (let move: Move | undefined = first; move !== undefined && taken.size < most; ) {
@@ -124,7 +125,9 @@ function shift(room: Int32Array, from: number | null, to: number): void {
   if (from !== null) room[from]! += 1;
 }
 
-/** Walks along waiting moves; where a walk meets itself, the moves since then need no room. */
+/**
+ * Follows waiting moves from device to device. The moves of a cycle need no room, so it takes them.
+ */
 function exchangeInRings<Move extends PlannedMove>({ waiting, taken, most }: Search<Move>): void {
   for (const start of [...waiting.keys()]) {
     const walk: Move[] = [];
@@ -153,8 +156,8 @@ function exchangeInRings<Move extends PlannedMove>({ waiting, taken, most }: Sea
 }
 
 /**
- * At most `most` of the moves, in order: those `first` says, then the others evenly from all over
- * the ring, so that every device gets its part of this version.
+ * Returns at most `most` of the moves, in order: those that `first` selects, then the others evenly
+ * from all over the ring, so that every device gets its part of this version.
  */
 export function capMoves<Move extends PlannedMove>(
   moves: readonly Move[],

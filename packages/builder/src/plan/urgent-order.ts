@@ -1,6 +1,7 @@
-// Which new leaf comes first where a slot must move now: one that is not lifted by it. Pure.
-// A partition that lost a device, or gets a slot more, may have other moves as well, which wait.
-// Any new leaf can take its urgent slot: a flow from leaves with too many to leaves with room.
+// Chooses the new leaf of a slot that must move now so that no device is overfilled for a while.
+// Pure.
+// A partition that lost a device or gets one more slot may have other moves, which wait. Any of its
+// new leaves can take the urgent slot: a flow from leaves with an excess to leaves with room.
 import type { Placement } from '../place/placement.ts';
 import { replicasOf } from '../place/rebalance-work.ts';
 import type { TierTree } from '../state/tier-tree.ts';
@@ -8,24 +9,24 @@ import { countMisfits, movingSlots, type WaveLimits } from './waves.ts';
 
 interface UrgentLimits extends WaveLimits {
   readonly tree: TierTree;
-  /** By device id: slots it may get beyond those it gives. */
+  /** By device id: slots that it may gain beyond those that it gives away. */
   readonly room: Int32Array;
 }
 
 interface Order {
   readonly before: Placement;
-  /** Changed in place: the sets of leaves stay, slots that move exchange theirs. */
+  /** Changed in place: each partition keeps its set of leaves, but moving slots exchange theirs. */
   readonly wanted: Placement;
   readonly limits: UrgentLimits;
   /** By leaf: urgent slots beyond its room. */
   readonly excess: Int32Array;
-  /** By leaf: exchanges from it to a leaf with room, at least. */
+  /** By leaf: the minimum number of exchanges to a leaf with room. */
   readonly distance: Int32Array;
 }
 
 const FAR = 2 ** 30;
 
-/** Exchanges new leaves between urgent and other moving slots, until no exchange helps. */
+/** Exchanges new leaves between urgent and other moving slots until no exchange helps. */
 export function orderUrgent(before: Placement, wanted: Placement, limits: UrgentLimits): void {
   if (limits.forced === null) return;
   const { deviceIds } = limits.tree;
@@ -47,7 +48,7 @@ export function orderUrgent(before: Placement, wanted: Placement, limits: Urgent
   }
 }
 
-/** Distances by Bellman and Ford: from the leaves with room back along the exchanges. */
+/** Computes distances by Bellman and Ford, from the leaves with room back along the exchanges. */
 function measure(order: Order, open: readonly number[]): void {
   const { excess, distance } = order;
   excess.forEach((slots, leaf) => {
@@ -65,7 +66,7 @@ function measure(order: Order, open: readonly number[]): void {
   }
 }
 
-/** Makes the first exchange of the partition that takes a slot from a leaf with too many. */
+/** Makes the partition's first exchange that takes a slot from a leaf with an excess. */
 function relieve(order: Order, partition: number): boolean {
   const { excess, distance, wanted } = order;
   for (const { slot, other, from, to } of exchanges(order, partition)) {
@@ -80,14 +81,14 @@ function relieve(order: Order, partition: number): boolean {
 }
 
 interface Exchange {
-  /** An urgent slot and one that waits, and the leaves they shall have now. */
+  /** An urgent slot and a waiting slot, and their present wanted leaves. */
   readonly slot: number;
   readonly other: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Those that leave no more replicas outside their bounds until the others follow. */
+/** Yields the exchanges that put no more replicas out of bounds until the other moves follow. */
 function* exchanges(order: Order, partition: number): Generator<Exchange> {
   const { before, wanted, limits } = order;
   const moving = movingSlots(before, wanted, partition);

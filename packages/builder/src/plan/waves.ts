@@ -1,6 +1,6 @@
-// What of a wanted placement may happen in the next version: one slot of a partition. Pure.
-// Waiting costs nothing: legal sets are matroid bases, so each part of a change is legal in some
-// order, and what is left to do shrinks by exactly what was done.
+// The part of a wanted placement that the next version may reach: one slot per partition. Pure.
+// Waiting costs nothing. Legal sets are matroid bases, so the parts of a change are legal in some
+// order, and each move done reduces the moves left by exactly one.
 import type { Placement } from '../place/placement.ts';
 import { replicasOf } from '../place/rebalance-work.ts';
 import { addLeaf, removeLeaf, type SlotRules, startPartition } from '../place/slot-rules.ts';
@@ -19,7 +19,7 @@ export interface WaveLimits {
 }
 
 export function firstWave(before: Placement, wanted: Placement, limits: WaveLimits): Wave {
-  // Mostly nothing has to wait: then no copy of 100 MB is made.
+  // Copies the leaves (up to 100 MB) only when a move has to wait, which is rare.
   let { leaf } = wanted;
   let movesLeft = 0;
   for (let partition = 0; partition < before.partitions; partition += 1) {
@@ -39,7 +39,7 @@ export function firstWave(before: Placement, wanted: Placement, limits: WaveLimi
   return { placement: { ...wanted, leaf }, movesLeft };
 }
 
-/** Slots of the partition of which the placements name different leaves. */
+/** Returns the slots of the partition in which the placements have different leaves. */
 export function movingSlots(before: Placement, wanted: Placement, partition: number): number[] {
   const start = partition * before.width;
   const moving: number[] = [];
@@ -65,7 +65,7 @@ interface SlotChange {
   readonly limits: WaveLimits;
 }
 
-/** Which leaf to give up for which new one, so that the fewest replicas are outside their bounds. */
+/** Returns the slot and new leaf whose exchange puts the fewest replicas out of bounds. */
 function mildestChange(
   change: SlotChange,
   moving: readonly number[],
@@ -90,7 +90,7 @@ function mildestChange(
   return best;
 }
 
-/** How many of the leaves are beside those that can be completed to a legal set of the partition. */
+/** Returns how many of the leaves do not fit into a set that can be completed legally. */
 export function countMisfits(
   rules: SlotRules,
   partition: number,
@@ -103,7 +103,7 @@ export function countMisfits(
   return held.length - added.length;
 }
 
-/** Puts replicas that stayed in a partition back into their own rows; the sets stay as they are. */
+/** Moves replicas that stay in a partition back to their own rows. The sets stay the same. */
 export function keepRows(before: Placement, wanted: Placement): void {
   for (let partition = 0; partition < before.partitions; partition += 1) {
     const start = partition * before.width;

@@ -7,7 +7,7 @@ import { capacityUnderCaps } from './water-filling.ts';
 const STEPS = 40;
 const DIGITS = 1e6;
 
-/** Rounded up to six digits; null when no overload up to the limit suffices. */
+/** Rounds up to six digits. Returns null when no overload up to the limit suffices. */
 export function requiredOverload(tree: TierTree, shares: Shares): number | null {
   const wanted = shares.wanted[0]! * (1 - SHARE_EPSILON);
   const fits = (overload: number): boolean => {

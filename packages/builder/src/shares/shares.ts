@@ -2,28 +2,29 @@
 import { sumUp, type TierTree } from '../state/tier-tree.ts';
 import { fillWater } from './water-filling.ts';
 
-/** Sums closer than this to a cap count as at it. */
+/** A sum this close to a cap counts as at the cap. */
 export const SHARE_EPSILON = 1e-9;
 
 export interface Shares {
   /** By node: replicas per partition wanted below it. */
   readonly wanted: Float64Array;
-  /** By leaf: what weights alone would give, capped at one. */
+  /** By leaf: the share by weight alone, at most one. */
   readonly base: Float64Array;
   /** By node: most replicas of one partition there for perfect dispersion. */
   readonly caps: Int32Array;
 }
 
 /**
- * Shares by weight; with overload, devices give way up to (1 + overload) of their base share where
- * that brings tiers nearer to their dispersion caps: regions first, then zones, then servers.
+ * Returns shares by weight. With overload, a device may hold up to (1 + overload) times its base
+ * share where that brings tiers nearer to their dispersion caps: regions first, then zones, then
+ * servers.
  */
 export function computeShares(
   tree: TierTree,
   settings: {
     readonly replicas: number;
     readonly overload: number;
-    /** Instead of what weights alone give. */
+    /** Replaces the shares by weight alone. */
     readonly base?: Float64Array;
   },
 ): Shares {
@@ -40,7 +41,7 @@ export function computeShares(
   return { wanted, base, caps };
 }
 
-/** min(1, lambda * weight) with the lambda that makes the sum `replicas`. */
+/** Returns min(1, lambda * weight), with the lambda that makes the sum `replicas`. */
 export function baseShares(weights: Float64Array, replicas: number): Float64Array {
   const order = Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
   const rest = new Float64Array(order.length + 1);
@@ -62,8 +63,8 @@ export function baseShares(weights: Float64Array, replicas: number): Float64Arra
 }
 
 /**
- * By node: the least cap with which the replicas of a partition fit, handed down the tree. Like
- * Swift's ceil(replicas / children), yet aware of children with too few devices.
+ * Returns by node the least cap with which the replicas of a partition fit, from the root down.
+ * Like Swift's ceil(replicas / children), but aware of children with too few devices.
  */
 function dispersionCaps(tree: TierTree, replicas: number): Int32Array {
   const room = new Int32Array(tree.nodes);

@@ -1,6 +1,6 @@
-// Weighted max-min fair shares under the caps of the tiers: water rising in a tree. Pure.
-// Exact because the network is series-parallel (Bein, Brucker, Tamir 1985): filling the cheapest
-// paths first, and never taking back, is optimal there.
+// Weighted max-min fair shares under the caps of the tiers, by water filling in a tree. Pure.
+// It is exact because the network is series-parallel (Bein, Brucker, Tamir 1985): filling the
+// cheapest paths first, without ever taking flow back, is optimal there.
 import { LEAF_LEVEL, type TierTree } from '../state/tier-tree.ts';
 
 const RELEASE_REGION = 4;
@@ -14,11 +14,13 @@ interface Water {
   readonly caps: Int32Array;
   /** By leaf: the most it may hold. */
   readonly most: Float64Array;
-  /** What all leaves shall hold together. */
+  /** The total of all leaves. */
   readonly sum: number;
 }
 
-/** By leaf, shares that add up to `sum`. Caps give way one after the other, the lowest tier first. */
+/**
+ * Returns shares by leaf that add up to `sum`. Caps are released one by one, the lowest tier first.
+ */
 export function fillWater(tree: TierTree, water: Water): Float64Array {
   let held: Float64Array = new Float64Array(tree.leaves);
   for (let mask = 0; mask < MASKS; mask += 1) {
@@ -28,7 +30,7 @@ export function fillWater(tree: TierTree, water: Water): Float64Array {
   return held;
 }
 
-/** How much fits when no cap gives way: dispersion is perfect when that reaches the replicas. */
+/** Returns how much fits under all caps. Dispersion is perfect when that reaches the replicas. */
 export function capacityUnderCaps(tree: TierTree, caps: Int32Array, most: Float64Array): number {
   const fits = new Float64Array(tree.nodes);
   fits.set(most, tree.firstLeaf);
@@ -38,7 +40,9 @@ export function capacityUnderCaps(tree: TierTree, caps: Int32Array, most: Float6
   return fits[0]!;
 }
 
-/** Continues from `held` with some caps released; a node at its cap freezes at that level. */
+/**
+ * Continues from `held` with some caps released. A node that reaches its cap freezes at that level.
+ */
 function fillUnder(
   tree: TierTree,
   water: Water,
@@ -76,7 +80,7 @@ function released(level: number, mask: number): boolean {
   return level === LEAF_LEVEL - 1 && (mask & RELEASE_SERVER) !== 0;
 }
 
-/** The level at which the sum reaches `wanted`, by bisection to the last bit; or `top`. */
+/** Returns the level at which the sum reaches `wanted`, by bisection to the last bit, or `top`. */
 function levelOf(sumAt: (level: number) => number, wanted: number, top: number): number {
   if (sumAt(top) <= wanted) return top;
   let low = 0;

@@ -35,10 +35,10 @@ type MutableState = { -readonly [key in keyof BuilderState]: BuilderState[key] }
 };
 
 /**
- * The state after `changes`, in order; the given state stays as it is.
- * Errors: DEVICE_UNKNOWN with the ids there are, DEVICE_DUPLICATE with the twin's id,
- * DEVICE_INVALID, VALUE_OUT_OF_RANGE with value and limit. An added device's id is the next free
- * one, never a hole's.
+ * Returns the state after `changes`, applied in order. The state passed in is not modified.
+ * Errors: DEVICE_UNKNOWN with the known ids, DEVICE_DUPLICATE with the id of the existing device,
+ * DEVICE_INVALID, VALUE_OUT_OF_RANGE with value and limit. An added device gets the next free id,
+ * never the id of a hole.
  */
 export function applyChanges(state: BuilderState, changes: readonly Change[]): BuilderState {
   const next: MutableState = { ...state, devices: [...state.devices] };
@@ -112,7 +112,7 @@ function withFields(
 ): BuilderDevice {
   const { key = '', replication = null, extra, ...after } = { ...before, ...fields };
   const { replication_ip: _ip, replication_port: _port, ...others } = extra ?? {};
-  // Rings that were imported when it was no field of ours have it among those of Swift.
+  // Older imports kept the replication address among Swift's extra fields; a new one replaces it.
   const kept = fields.replication === undefined ? extra : others;
   return {
     ...after,
@@ -207,7 +207,10 @@ function givePins(state: MutableState, pins: readonly Pin[]): void {
   else state.pins = pins;
 }
 
-/** As many partitions as there are, of md5-shift: they stay what they are, and no version reshapes. */
+/**
+ * Splits, merges or retires partitions. A change of md5-shift to the partition count that the ring
+ * already has changes nothing, and no version reshapes the ring.
+ */
 function reshape(state: MutableState, change: ReshapeChange): void {
   const { partitioner, pins } = reshapedBy(state, change);
   const before = asIntervals(state.partitioner);
@@ -229,7 +232,7 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
   });
 }
 
-/** Refuses a weight that is neither 0 nor within deviceWeightMin … Max: VALUE_OUT_OF_RANGE. */
+/** Throws VALUE_OUT_OF_RANGE for a weight that is neither 0 nor within deviceWeightMin … Max. */
 function checkWeight(weight: number, name: string): void {
   if (weight === 0 || (weight >= deviceWeightMin && weight <= deviceWeightMax)) return;
   const [min, max] = [deviceWeightMin, deviceWeightMax];
@@ -240,7 +243,7 @@ function checkWeight(weight: number, name: string): void {
   );
 }
 
-/** Refuses a ramp that would not move or not end: VALUE_OUT_OF_RANGE. */
+/** Throws VALUE_OUT_OF_RANGE for a ramp that would never move or never end. */
 function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number): void {
   checkWeight(target, `d${id}`);
   const hours = Number.isInteger(fromHour) && Number.isInteger(untilHour) && fromHour >= 0;
@@ -254,7 +257,7 @@ function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number
 
 const fieldsSchema = deviceSchema.omit({ id: true, weight: true });
 
-/** Refuses fields no server could have: DEVICE_INVALID, naming the field at fault. */
+/** Throws DEVICE_INVALID for fields that no server can have, and names the wrong field. */
 function checkDeviceFields(device: Omit<Device, 'id' | 'weight'>): void {
   const parsed = fieldsSchema.safeParse(device, { reportInput: true });
   if (parsed.success) return;

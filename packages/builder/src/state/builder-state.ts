@@ -1,4 +1,5 @@
-// What the builder knows beyond the ring: settings and devices. In builder.json and in ring files.
+// The devices and settings from which the builder computes the next version of a ring. They are
+// stored in builder.json and in ring files.
 import { deviceCountMax } from '@ringwright/base/limits';
 import { measuredPartitionsMax, sizeLevelMax, swapBudgetMax } from '@ringwright/base/limits-rings';
 import type { Device } from '@ringwright/ring/device';
@@ -12,15 +13,15 @@ const positive = z.number().nonnegative();
 
 export const rampSchema = z.strictObject({
   target: positive,
-  /** Most weight that one version adds or takes. */
+  /** Maximum change of the weight in one version. */
   step: positive,
-  /** Hours since 1970 between which versions take steps. */
+  /** Window in hours since 1970. Only versions committed inside it take a step. */
   fromHour: whole,
   untilHour: whole,
 });
 export type WeightRamp = Immutable<z.infer<typeof rampSchema>>;
 
-/** Devices that must, and that must not, hold a partition. */
+/** Devices that must hold a partition, and devices that must not. */
 export const pinSchema = z.strictObject({
   partition: whole,
   on: z.array(whole),
@@ -28,44 +29,46 @@ export const pinSchema = z.strictObject({
 });
 export type Pin = Immutable<z.infer<typeof pinSchema>>;
 
-/** Measured once and kept, so that the same plan is made again from the state alone. */
+/** Partition sizes, measured once and stored, so that the state alone reproduces the same plan. */
 export const sizesSchema = z.strictObject({
-  /** Hours since 1970. */
+  /** Time of the measurement, in hours since 1970. */
   measuredHour: whole,
-  /** Bytes of one level. */
+  /** Bytes per level. */
   unit: z.int().positive(),
-  /** By partition id, rounded to levels; null where no server told it. */
+  /** Size by partition id, rounded to levels; null where no server reported a size. */
   levels: z.array(z.int().min(0).max(sizeLevelMax).nullable()).max(measuredPartitionsMax),
-  /** Moves that a version may make beyond the fewest, to even out bytes; absent: none. */
+  /** Moves that a version may make beyond the minimum to even out bytes; absent: none. */
   swapBudget: z.int().min(1).max(swapBudgetMax).exactOptional(),
 });
 export type PartitionSizes = Immutable<z.infer<typeof sizesSchema>>;
 
-/** A ring as part of a composite one. */
+/** A ring that is one component of a composite ring. */
 export const componentSchema = z.strictObject({
   ring: z.string(),
   version: z.int().positive(),
   /** Ring id of that version. */
   id: z.string(),
   replicas: z.int().positive(),
-  /** By device id there: the id here. */
+  /** By device id in the component: the id in the composite ring. */
   devices: z.array(whole.nullable()).max(deviceCountMax),
 });
 export type Component = Immutable<z.infer<typeof componentSchema>>;
 
 export interface BuilderDevice extends Device {
-  /** `removed`: gone or failed, given nothing; a hole when its last slot has moved away. */
+  /**
+   * `removed`: gone or failed, and assigned no slots. It becomes a hole after its last slot moved.
+   */
   readonly state: 'active' | 'removed';
   /**
-   * `no-target`: gives slots away as usual, but gets none. `maintenance`: keeps exactly what it
-   * has. Absent: neither.
+   * `no-target`: gives slots away as usual, but gets none. `maintenance`: keeps exactly the slots
+   * that it has. Absent: neither.
    */
   readonly hold?: DeviceHold;
-  /** Where the weight is on its way to, by steps of later versions; absent when it is there. */
+  /** Steps by which later versions change the weight; absent when it has reached the target. */
   readonly ramp?: WeightRamp;
-  /** Where it stands on the circle of hashes, in rings that are placed by tokens. */
+  /** Positions on the circle of hashes, in rings that are placed by tokens. */
   readonly tokens?: readonly number[];
-  /** Of a removed device: the one that takes its slots over, as far as shares let it. */
+  /** For a removed device: the heir, which takes over its slots as far as shares permit. */
   readonly replacedBy?: number;
 }
 
@@ -76,24 +79,26 @@ export interface BuilderState {
   readonly cluster: string;
   readonly partitioner: Partitioner;
   readonly replicas: number;
-  /** `tokens`: a clockwise walk from a partition's end finds its devices; absent: shares decide. */
+  /**
+   * `tokens`: a clockwise walk from the partition's end finds its devices. Absent: shares decide.
+   */
   readonly placement?: 'tokens';
-  /** A partition that moved may not move again for this many hours; 0 switches the rule off. */
+  /** Hours for which a partition that moved may not move again; 0 switches the rule off. */
   readonly minPartHours: number;
-  /** How far above its weighted share a device may go for the sake of dispersion: 0.1 is 10 %. */
+  /** How far a device may exceed its weighted share to improve dispersion: 0.1 is 10 %. */
   readonly overload: number;
-  /** By device id; null is a hole, never filled again. */
+  /** By device id; null is a hole, which is never filled again. */
   readonly devices: readonly (BuilderDevice | null)[];
-  /** Of a ring imported from Swift: what only Swift uses, for exports back. */
+  /** For a ring imported from Swift: fields that only Swift uses, kept for export. */
   readonly swift?: SwiftState;
-  /** Fewest zones over which every partition must be spread; absent: as many as weights permit. */
+  /** Minimum number of zones of every partition; absent: as many as weights permit. */
   readonly zonesMin?: number;
-  /** By partition, ascending; absent when there are none. */
+  /** Sorted by partition; absent when there are no pins. */
   readonly pins?: readonly Pin[];
-  /** Of a composite ring: what its rows are those of, in order; absent: it is its own. */
+  /** For a composite ring: the rings that supply its rows, in order; absent for any other ring. */
   readonly components?: readonly Component[];
-  /** Versions up to this one count as older than minPartHours: somebody said so. */
+  /** Versions up to this one count as older than minPartHours, because an operator said so. */
   readonly restedThrough?: number;
-  /** Sizes by which plans even out bytes; absent: counts decide alone. */
+  /** Sizes by which plans even out bytes; absent: plans balance slot counts only. */
   readonly sizes?: PartitionSizes;
 }

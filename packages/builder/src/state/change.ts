@@ -1,4 +1,5 @@
-// A staged change: what an operator asked for and a commit will apply, in order. Pure data.
+// A staged change: an operator requested it, and a commit applies it. Changes apply in order. Pure
+// data.
 import { splitPartsMax, tokensPerDeviceMax } from '@ringwright/base/limits';
 import { deviceSchema } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
@@ -6,17 +7,17 @@ import { sizesSchema } from './builder-state.ts';
 import type { Immutable } from './immutable.ts';
 
 const { id, weight, region, zone, ip, port, device, meta } = deviceSchema.shape;
-/** An empty key is taken away, and so is a replication address that is null. */
+/** In `set-device`, an empty key removes the key, and null removes the replication address. */
 const key = deviceSchema.shape.key.unwrap();
 const replication = deviceSchema.shape.replication.unwrap();
 
-/** Whether a change fits, applyChanges says. */
+/** Checks the form only. applyChanges decides whether a change fits the state. */
 export const changeSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('add'),
     device: z.strictObject(deviceSchema.shape),
     tokens: z.array(z.int().min(0)).max(tokensPerDeviceMax).exactOptional(),
-    /** A device that leaves: the new one takes its slots, its tokens and its place in pins. */
+    /** A device that leaves. The new device takes over its slots, its tokens and its pins. */
     replaces: id.exactOptional(),
   }),
   z.strictObject({ kind: z.literal('remove'), id }),
@@ -47,7 +48,7 @@ export const changeSchema = z.discriminatedUnion('kind', [
       .strictObject({ target: weight, step: weight, fromHour: z.int(), untilHour: z.int() })
       .nullable(),
   }),
-  /** Behind which hashes, or before which keys, a partition is cut. */
+  /** `at`: the hashes after which, or the keys before which, the partition is cut. */
   z.strictObject({
     kind: z.literal('split'),
     partition: z.int().min(0),
@@ -57,9 +58,9 @@ export const changeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('merge'),
     partitions: z.tuple([z.int().min(0), z.int().min(0)]),
   }),
-  /** Ranges that lie before a key are given up with their records. */
+  /** Retires the ranges that lie before a key, and deletes their records. */
   z.strictObject({ kind: z.literal('retire'), before: z.string() }),
-  /** Replaces what is pinned of the partition; empty lists unpin it. */
+  /** Replaces the pins of the partition; empty lists unpin it. */
   z.strictObject({
     kind: z.literal('pin'),
     pin: z.strictObject({ partition: z.int().min(0), on: z.array(id), off: z.array(id) }),
@@ -70,12 +71,12 @@ export const changeSchema = z.discriminatedUnion('kind', [
       replicas: z.number().exactOptional(),
       minPartHours: z.number().exactOptional(),
       overload: z.number().exactOptional(),
-      /** 0 gives the rule up. */
+      /** Minimum zones per partition; 0 removes the rule. */
       zonesMin: z.number().exactOptional(),
       restedThrough: z.int().min(0).exactOptional(),
-      /** All partitions are split, or merged, to 2 to this power. */
+      /** Splits or merges all partitions until there are 2 to this power. */
       partitionPower: z.int().min(0).exactOptional(),
-      /** Null: counts decide alone again. */
+      /** Null removes the sizes: plans balance slot counts only. */
       sizes: sizesSchema.nullable().exactOptional(),
     }),
   }),
@@ -83,10 +84,12 @@ export const changeSchema = z.discriminatedUnion('kind', [
 
 export type Change = Immutable<z.infer<typeof changeSchema>>;
 
-/** Changes that one command asked for, with the command as typed. */
+/** The changes of one command, with the command line as typed. */
 export const stagedSchema = z.strictObject({
   command: z.string(),
-  /** Who typed it and when; absent in files from before it was noted. */
+  /**
+   * The user who typed the command, and when; absent in files of releases that did not record it.
+   */
   user: z.string().exactOptional(),
   time: z.iso.datetime().exactOptional(),
   changes: z.array(changeSchema),

@@ -1,10 +1,14 @@
-// Which device has which address and key while changes are applied: no two may share one. Pure.
+// Tracks the addresses and keys of devices while changes are applied: no two devices may share one.
+// Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import { type Device, formatDevice } from '@ringwright/ring/device';
 import type { BuilderDevice } from './builder-state.ts';
 
-/** By name within a server, by what servers are reached at, and by the keys of active devices. */
+/**
+ * Devices by name within a server, by the addresses of their servers, and by the keys of active
+ * devices.
+ */
 export type ClaimedAddresses = Map<string, Device>;
 
 export function addressesOf(devices: readonly (BuilderDevice | null)[]): ClaimedAddresses {
@@ -12,13 +16,13 @@ export function addressesOf(devices: readonly (BuilderDevice | null)[]): Claimed
   for (const device of devices) {
     if (device === null) continue;
     note(claimed, device);
-    // The disk of a removed device may come back as another one.
+    // The disk of a removed device may return as a new device.
     if (device.key !== undefined && device.state === 'active') claimed.set(device.key, device);
   }
   return claimed;
 }
 
-/** Throws DEVICE_DUPLICATE where another active device has the key: its disk is not this one's. */
+/** Throws DEVICE_DUPLICATE when another active device has the key: a key belongs to one disk. */
 export function claimKey(claimed: ClaimedAddresses, device: Device, before?: string): void {
   const { key } = device;
   if (key === undefined) return;
@@ -40,8 +44,8 @@ export function releaseKey(claimed: ClaimedAddresses, { id, key }: Device): void
 }
 
 /**
- * Throws DEVICE_DUPLICATE for a name that its server has twice, and for a replication address at
- * which another server is reached: what is copied from there would be another device's.
+ * Throws DEVICE_DUPLICATE for a name that its server already has, and for a replication address
+ * that belongs to another server: copies from there would contain another device's data.
  */
 export function claimAddress(claimed: ClaimedAddresses, device: Device): void {
   const twin = claimed.get(nameOf(device));
@@ -73,7 +77,7 @@ function note(claimed: ClaimedAddresses, device: Device): void {
   for (const address of [nameOf(device), ...doorsOf(device)]) claimed.set(address, device);
 }
 
-/** One of them is one server process and one data directory, whatever region and zone it claims. */
+/** Identifies one server process and one data directory, whatever region and zone it claims. */
 function nameOf({ ip, port, device }: Device): string {
   return JSON.stringify([ip, port, device]);
 }

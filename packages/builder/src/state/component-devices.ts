@@ -1,4 +1,4 @@
-// The devices of a composite ring: which of its components has which, and by which ids. Pure.
+// The devices of a composite ring: which component owns each one, and the ids on both sides. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Device } from '@ringwright/ring/device';
@@ -11,9 +11,10 @@ interface Head {
 }
 
 /**
- * Brings the list up to what the components have now, and says for each of them by which ids: a
- * device keeps its id, also where another component has it now. Those that nobody has any more are
- * removed. `before`: as the ring was composed. Throws COMPONENTS_UNFIT.
+ * Updates `devices` in place to match the components, and returns for each component its device ids
+ * in the composite ring. A device keeps its id, even when another component owns it now. Devices
+ * that no component has any more are marked removed. `before`: the components of the last
+ * composition. Throws COMPONENTS_UNFIT.
  */
 export function takeDevices(
   devices: (BuilderDevice | null)[],
@@ -54,14 +55,16 @@ export function takeDevices(
 }
 
 interface Owner {
-  /** Which component. */
+  /** Index of the component. */
   readonly at: number;
   readonly isSpare: boolean;
   readonly ring: string;
   readonly device: number;
 }
 
-/** By place. Who has it to spare leaves it to another. */
+/**
+ * Returns the owner of each place. A component in which the device is a spare yields it to another.
+ */
 function ownersOf(heads: readonly Head[]): ReadonlyMap<string, Owner> {
   const owners = new Map<string, Owner>();
   for (const [at, { ring, state }] of heads.entries()) {
@@ -85,7 +88,7 @@ function isGone({ keyspace, version, table }: Ring, { id, state }: BuilderDevice
   throw new CodedError('COMPONENTS_UNFIT', message, { hint });
 }
 
-/** It has nothing, and is to have nothing. */
+/** Whether the device holds no slot and its weight keeps it from getting one. */
 function isSpareIn({ table }: Ring, { id, weight, ramp }: BuilderDevice): boolean {
   return weight === 0 && (ramp?.target ?? 0) === 0 && !table.some((row) => row.includes(id));
 }
@@ -101,7 +104,7 @@ function shared(device: BuilderDevice, ...[one, other]: readonly [Owner, Owner])
   });
 }
 
-/** What only one device has: `10.0.0.1:6200/sdb`. */
+/** Returns a text that only one device has: `10.0.0.1:6200/sdb`. */
 export function placeOf(device: Pick<Device, 'ip' | 'port' | 'device'>): string {
   return `${formatAddress(device)}/${device.device}`;
 }

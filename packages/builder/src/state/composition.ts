@@ -1,4 +1,4 @@
-// A composite ring: its rows are those of other rings, one after the other. Pure.
+// A composite ring: its rows are the rows of other rings, one after the other. Pure.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -9,12 +9,12 @@ import type { BuilderState, Component } from './builder-state.ts';
 import { takeDevices } from './component-devices.ts';
 import { createState } from './create-state.ts';
 
-/** The newest version of a ring that others are composed of. */
+/** The newest version of a component ring. */
 export interface ComponentHead {
   readonly ring: Ring;
   readonly id: string;
   readonly state: BuilderState;
-  /** Id of an earlier version; null: its log does not name that. */
+  /** Ring id of an earlier version; null when the log does not name it. */
   readonly idOf: (version: number) => string | null;
 }
 
@@ -24,9 +24,10 @@ interface Composition {
 }
 
 /**
- * The state and table of a composite ring; `before` is its state so far. Devices keep their ids,
- * and those that a component has given up are removed. Throws COMPONENTS_UNFIT where components do
- * not fit together, COMPONENTS_OTHER where they are not those of `before`, or older.
+ * Returns the state and the table of a composite ring. `before` is its present state. Devices keep
+ * their ids, and devices that no component has any more are marked removed. Throws COMPONENTS_UNFIT
+ * when the components do not fit together, and COMPONENTS_OTHER when they are not the components of
+ * `before`, or are older.
  */
 export function compose(
   name: string,
@@ -56,7 +57,7 @@ export function compose(
   return { state: { ...settings, devices, components }, table };
 }
 
-/** Throws RING_COMPOSED: what changes the ring is a change of its components. */
+/** Throws RING_COMPOSED for a composite ring: only a change to its components changes it. */
 export function requireNotComposed(state: BuilderState): void {
   const { ring, components } = state;
   if (components === undefined) return;
@@ -67,7 +68,10 @@ export function requireNotComposed(state: BuilderState): void {
   });
 }
 
-/** What shows how a ring goes on; a composite one has no plan of its own, and is composed anew. */
+/**
+ * Returns the command that shows the next change of a ring. A composite ring has no plan of its
+ * own, so the command composes it again.
+ */
 export function changeCommand({
   ring,
   components,

@@ -1,4 +1,4 @@
-// The builder state a ring starts from: settings checked, no devices yet. Pure.
+// The builder state of a new ring: checked settings and no devices. Pure.
 import { checkNewKeyspace } from '@ringwright/ring/keyspace-name';
 import type { BuilderState } from './builder-state.ts';
 import {
@@ -10,8 +10,8 @@ import {
 import { checkTokenRules } from './token-rules.ts';
 
 /**
- * A new ring's state without devices.
- * Errors: NAME_INVALID; VALUE_OUT_OF_RANGE with the value and its range, for every number.
+ * Returns the state of a new ring without devices.
+ * Errors: NAME_INVALID, and VALUE_OUT_OF_RANGE with the value and its range for every number.
  */
 export function createState(settings: Omit<BuilderState, 'devices'>): BuilderState {
   const { ring, cluster, partitioner, replicas, placement, minPartHours, overload } = settings;

@@ -1,8 +1,10 @@
-// Turns removed devices that are out of the ring for good into holes. Pure.
+// Turns removed devices into holes once they no longer appear in the ring. Pure.
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';
 
-/** The state in which every removed device without slot and without move in `ring` is a hole. */
+/**
+ * Returns the state with a hole for every removed device that has no slot and no move in `ring`.
+ */
 export function dropEmptyDevices(state: BuilderState, ring: Ring | null): BuilderState {
   if (!state.devices.some((device) => device?.state === 'removed')) return state;
   const used = new Uint8Array(state.devices.length);

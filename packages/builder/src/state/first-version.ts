@@ -1,10 +1,9 @@
-// What a state gives its ring: version 1, and the devices as servers see them. Pure.
+// Makes version 1 of a ring from a builder state, and the devices as servers see them. Pure.
 import { firstRing } from '@ringwright/ring/first-ring';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';
 
-/** Version 1 with this table. */
 export function firstVersion(state: BuilderState, table: Table): Ring {
   const { ring: keyspace, cluster, partitioner, replicas } = state;
   const partitions = partitionCountOf(partitioner);
@@ -12,7 +11,7 @@ export function firstVersion(state: BuilderState, table: Table): Ring {
   return firstRing({ keyspace, cluster, partitioner, partitions, replicas, devices, table });
 }
 
-/** The devices without what only the builder knows of them; a removed one wants nothing. */
+/** Returns the devices without the builder's own fields. A removed device has weight 0. */
 export function ringDevices({ devices }: BuilderState): Ring['devices'] {
   return devices.map((device) => {
     if (device === null) return null;

@@ -1,6 +1,6 @@
-// Data that was read by a schema, as everybody else has it: nobody changes it.
+// Makes the type of parsed data deeply readonly.
 
-/** Members of any name, such as JSON of others, are as their type says. */
+/** Types with arbitrary member names, such as foreign JSON, stay unchanged. */
 export type Immutable<Data> = Data extends object
   ? string extends keyof Data
     ? Data

@@ -1,5 +1,6 @@
-// A ring in plain JSON, such as a converter of another system writes, as a first version. Pure.
-// The form is documented in DESIGN.md beside this; `ring-builder table RING --json` has it too.
+// Reads a ring in plain JSON, such as a converter for another system writes, as a first version.
+// Pure.
+// DESIGN.md in this folder documents the form; `ring-builder table RING --json` prints it too.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
@@ -16,7 +17,7 @@ import { firstVersion } from './first-version.ts';
 import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
 import { checkPartitioner } from './setting-ranges.ts';
 
-/** Where each device belongs is known from its place, so `id` may be left out. */
+/** `id` is optional: the position in the list is the device id. */
 const givenDeviceSchema = z.strictObject({
   ...deviceSchema.shape,
   id: deviceSchema.shape.id.optional(),
@@ -49,10 +50,10 @@ const documentSchema = z.strictObject({
   overload: z.number().default(0),
   cluster: z.string().min(1).max(128).optional(),
   devices: z.array(givenDeviceSchema.nullable()).max(deviceCountMax),
-  // Rows are looked at one by one: a schema would take a check of its own for every slot.
+  // Rows are checked one by one: a schema would run a check of its own for every slot.
   table: z.array(z.unknown()).min(1).max(replicaCountMax).optional(),
   moves: z.array(z.never()).optional(),
-  // What `table --json` says besides: names of the ring it was, and the partitioner's intervals.
+  // Fields that `table --json` prints in addition: the ring's name and version, and the intervals.
   intervals: z.unknown().optional(),
   ring: z.string().optional(),
   version: z.int().optional(),
@@ -62,8 +63,8 @@ const documentSchema = z.strictObject({
 type Document = z.infer<typeof documentSchema>;
 
 /**
- * The ring of a document, under this name. Throws IMPORT_FILE_INVALID with the place at fault,
- * NAME_INVALID, VALUE_OUT_OF_RANGE. Audit the ring before use: this reads, the audit judges.
+ * Returns the ring of a document, under this name. Throws IMPORT_FILE_INVALID with the wrong place,
+ * NAME_INVALID, VALUE_OUT_OF_RANGE. Audit the ring before use: this function only reads it.
  */
 export function importJson(
   text: string,
@@ -105,7 +106,7 @@ function parseDocument(text: string): Document {
 function tableOf(document: Document, partitions: number): SlotRow[] | null {
   if (document.table === undefined) return null;
   const { devices, table } = document;
-  // What was split, merged or retired has no devices.
+  // Partitions that were split, merged or retired have no devices.
   const live = liveIds(document.partitioner);
   return table.map((row, replica) => {
     const where = `table.${replica}`;
@@ -129,7 +130,7 @@ function tableOf(document: Document, partitions: number): SlotRow[] | null {
   });
 }
 
-/** With a table the count follows from it; one that is given besides must say the same. */
+/** Returns the replica count. The table, if present, determines it; a stated count must agree. */
 function replicasOf(document: Document, table: SlotRow[] | null, partitions: number): number {
   const given = document.replicas;
   if (table === null) {
@@ -154,7 +155,7 @@ function invalid(complaint: string): CodedError {
 }
 
 export interface ImportedRing {
-  /** Null when the source has devices but has never placed a partition. */
+  /** Null when the source has devices but has not placed any partition yet. */
   readonly ring: Ring | null;
   readonly state: BuilderState;
   readonly warnings: readonly Finding[];

@@ -1,4 +1,4 @@
-// Partitioners of intervals as JSON, in builder states and in rings that are imported. Pure.
+// Schemas of interval partitioners in JSON, for builder states and for imported rings. Pure.
 import { partitionCountMax } from '@ringwright/base/limits';
 import { intervalHashes } from '@ringwright/ring/partitioner/partitioner';
 import { z } from 'zod';

@@ -1,12 +1,12 @@
-// When partitions moved before a ring was imported: runs of hours, as Swift counts them. Pure.
+// When partitions last moved before the ring was imported: runs of hours, as in Swift. Pure.
 import type { LastMoves } from './swift-state.ts';
 
-/** Swift counts no further: such a partition may have moved at any time before. */
+/** Swift stops counting here: such a partition moved this many hours ago or longer. */
 export const HOURS_COUNTED_MAX = 255;
-/** Hours of partitions that are in no run. */
+/** Hours of partitions that no run covers. */
 const UNKNOWN = HOURS_COUNTED_MAX;
 
-/** Hours between the last move and the epoch, by partition. */
+/** Returns the hours between the last move and the epoch, by partition. */
 export function hoursOfRuns({ runs }: LastMoves, partitions: number): Uint8Array {
   const hours = new Uint8Array(partitions).fill(UNKNOWN);
   let at = 0;
@@ -17,7 +17,7 @@ export function hoursOfRuns({ runs }: LastMoves, partitions: number): Uint8Array
   return hours;
 }
 
-/** The other way; neighbouring runs differ, so equal hours give equal runs. */
+/** The inverse of `hoursOfRuns`. Neighboring runs differ, so equal hours give equal runs. */
 export function runsOfHours(hours: Uint8Array): LastMoves['runs'] {
   const runs: [number, number][] = [];
   for (const value of hours) {

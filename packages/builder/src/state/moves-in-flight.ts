@@ -1,5 +1,6 @@
-// A second change while one runs: planned as if the first had ended, on other partitions. Pure.
-// At most one slot of a partition changes at a time, so partitions with a move in flight wait.
+// Plans a second change during a running one: as if the first were complete, on other partitions.
+// Pure.
+// At most one slot of a partition changes at a time, so partitions with a move in flight must wait.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -10,13 +11,13 @@ import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
 
 export interface LandedHead {
-  /** The ring as it will be when all moves in flight are finalized; the head itself without any. */
+  /** The ring after all moves in flight are finalized; the head itself when there are none. */
   readonly head: Ring;
-  /** Partitions of those moves: others move in their place. */
+  /** Partitions of the moves in flight. The plan moves other partitions instead. */
   readonly moving: ReadonlySet<number>;
 }
 
-/** Throws MOVES_IN_FLIGHT for a change that moves in flight stand in the way of, and says which. */
+/** Throws MOVES_IN_FLIGHT for a change that the moves in flight block, and names the reason. */
 export function landedHead(
   head: Ring,
   state: BuilderState,
@@ -59,7 +60,9 @@ export function landedHead(
   return { head: { ...head, table, moves: [] }, moving };
 }
 
-/** Moves whose joiners are not to stay: they are ended or cancelled before the removal. */
+/**
+ * Returns the moves to devices that are to be removed: finalize or cancel them before the removal.
+ */
 function joiningRemoved(
   { moves }: Pick<Ring, 'moves'>,
   { devices }: Pick<BuilderState, 'devices'>,
@@ -73,7 +76,7 @@ export function inFlightFindings(moving: ReadonlySet<number>): Finding[] {
   return [{ code: 'MOVES_IN_FLIGHT', message, details: { partitions: moving.size } }];
 }
 
-/** `frozen` with the partitions of moves in flight marked too; null when none is. */
+/** Returns `frozen` with the partitions of moves in flight marked too; null when none is frozen. */
 export function frozenToo(
   frozen: Uint8Array | null,
   moving: ReadonlySet<number>,

@@ -1,9 +1,12 @@
-// Sizes of partitions as a builder state keeps them: in levels, so that they are short. Pure.
+// Partition sizes in a builder state: rounded to levels, so that they are short. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { measuredPartitionsMax, sizeLevelMax } from '@ringwright/base/limits-rings';
 import type { PartitionSizes } from './builder-state.ts';
 
-/** `bytes`: by partition id, null where nobody told. Throws VALUE_OUT_OF_RANGE for too many. */
+/**
+ * `bytes`: by partition id, null where no server reported a size. Throws VALUE_OUT_OF_RANGE for too
+ * many partitions.
+ */
 export function partitionSizes(
   bytes: readonly (number | null)[],
   measured: Pick<PartitionSizes, 'measuredHour' | 'swapBudget'>,
@@ -21,7 +24,7 @@ export function partitionSizes(
   return { ...measured, unit, levels };
 }
 
-/** Levels by partition; of those that nobody told, the mean of the others. */
+/** Returns the level of each partition. Partitions without a reported size get the mean level. */
 export function levelsOf({ levels }: PartitionSizes, partitions: number): Uint16Array {
   const known = levels.filter((level) => level !== null);
   const sum = known.reduce((total, level) => total + level, 0);

@@ -1,5 +1,5 @@
-// Pins: devices that must, or must not, hold a partition, whatever shares say. Pure.
-// They become bounds of the partition (partition-bounds.ts), which the flow keeps like all others.
+// Pins: devices that must, or must not, hold a partition, whatever its shares are. Pure.
+// Pins become bounds of the partition (partition-bounds.ts), which the flow keeps like all others.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { pinCountMax } from '@ringwright/base/limits';
@@ -7,7 +7,7 @@ import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { BuilderState, Pin } from './builder-state.ts';
 
-/** Errors: PIN_INVALID with what is wrong. */
+/** Throws PIN_INVALID with the reason. */
 export function checkPin(state: BuilderState, { partition, on, off }: Pin): void {
   const partitions = partitionCountOf(state.partitioner);
   const both = on.find((id) => off.includes(id));
@@ -27,7 +27,9 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
   throw new CodedError('PIN_INVALID', problem, { details: { partition, on, off } });
 }
 
-/** The pins with this one in the place of what its partition had; ascending. */
+/**
+ * Returns the pins, sorted by partition, with `pin` in place of the earlier pin of its partition.
+ */
 export function withPin(pins: readonly Pin[], pin: Pin): Pin[] {
   const others = pins.filter(({ partition }) => partition !== pin.partition);
   const { partition, on, off } = pin;

@@ -1,4 +1,4 @@
-// The intervals that a ring has when partitions are split or merged: one, two, or all. Pure.
+// The intervals of a ring after partitions are split, merged or retired: one, two, or all. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { timesIntervals } from '@ringwright/ring/partitioner/partition-power';
@@ -18,7 +18,7 @@ export type ReshapeChange =
 
 interface Reshaped {
   readonly partitioner: IntervalPartitioner;
-  /** Those of partitions that are merged have done what they were for. */
+  /** The pins that remain. Pins of merged partitions have served their purpose and are dropped. */
   readonly pins: readonly Pin[];
 }
 
@@ -101,7 +101,7 @@ function throwTooNarrow(
   });
 }
 
-/** Throws RESHAPE_UNFIT for a ring whose partitions are no intervals. */
+/** Throws RESHAPE_UNFIT for a ring whose partitions are not intervals. */
 export function requireIntervals(state: BuilderState): IntervalPartitioner {
   const { partitioner, swift } = state;
   const intervals = swift === undefined ? asIntervals(partitioner) : null;

@@ -1,4 +1,4 @@
-// The ranges of a ring's settings, each refused with both values. Pure.
+// The ranges of a ring's settings. Each refusal states the value and its range. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   minPartHoursMax,
@@ -17,7 +17,9 @@ import {
 } from '@ringwright/ring/partitioner/partitioner';
 import { slotCount } from '@ringwright/ring/ring';
 
-/** A power of 0 would shift a 32-bit hash by 32 bits, which no machine does; one bit is the least. */
+/**
+ * At least one bit: a power of 0 would shift a 32-bit hash by 32 bits, which machines cannot do.
+ */
 const PARTITION_POWER_MIN = 1;
 const SEED_MAX = 2 ** 32 - 1;
 const HEX_CHARACTERS_MAX = 2 * saltBytesMax;
@@ -30,7 +32,7 @@ export function checkOverload(value: number): void {
   requireWithin('overload', value, [0, overloadMax]);
 }
 
-/** Replicas may be fractional, yet the table they make must fit a ring file. */
+/** Checks a replica count, which may be fractional. The table must fit into a ring file. */
 export function checkReplicas(replicas: number, partitions: number): void {
   requireWithin('replicas', replicas, [1, replicaCountMax]);
   const bytes = slotCount(partitions, replicas) * Uint16Array.BYTES_PER_ELEMENT;
@@ -69,7 +71,10 @@ function requireIntervals(partitioner: IntervalPartitioner): void {
   });
 }
 
-/** Distinct zones of every partition: no more than it has replicas for sure. 0 gives the rule up. */
+/**
+ * Checks the minimum number of zones per partition: at most the replicas that every partition has.
+ * 0 removes the rule.
+ */
 export function checkZonesMin(zones: number, replicas: number): void {
   requireWhole('zones-min', zones, [0, Math.floor(replicas)]);
 }

@@ -1,4 +1,4 @@
-// The first few of a list in a message, and how many there are besides: `a, b and 3 more`. Pure.
+// The first items of a list for a message, and the number of the others: `a, b and 3 more`. Pure.
 
 export function someOf(all: readonly (number | string)[], most: number): string {
   const more = all.length > most ? ` and ${all.length - most} more` : '';

@@ -1,4 +1,4 @@
-// Builder state as canonical bytes and back: the ring file's builder section. Pure.
+// Converts a builder state to canonical bytes, the builder section of a ring file, and back. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
@@ -74,10 +74,10 @@ const stateSchema = z.strictObject({
   components: z.array(componentSchema).min(1).max(replicaCountMax).exactOptional(),
 });
 
-/** One spelling per state: equal states give equal bytes. */
+/** Returns the canonical bytes: equal states give equal bytes. */
 export function serializeState(
   state: BuilderState,
-  /** In the place of the state's own: where boundaries are covered otherwise. */
+  /** Replaces the state's own partitioner where another ring section stores the boundaries. */
   partitioner: Partitioner | PartitionerSettings = state.partitioner,
 ): Uint8Array {
   // A state is plain data of numbers and strings; an interface lacks Json's index signature.
@@ -88,7 +88,7 @@ export function sameState(one: BuilderState, other: BuilderState): boolean {
   return Buffer.compare(serializeState(one), serializeState(other)) === 0;
 }
 
-/** The state of `serializeState`'s bytes. Errors: RING_FILE_INVALID with the field at fault. */
+/** Parses the bytes of `serializeState`. Throws RING_FILE_INVALID with the wrong field. */
 export function parseState(bytes: Uint8Array): BuilderState {
   const value = parseJson(
     bytes,

@@ -1,11 +1,11 @@
-// While Swift raises the partition power of a ring, nothing of it may move: servers have objects of
-// both powers then, and what is moved by one is not found by the other. Swift refuses it too. Pure.
+// Freezes a ring while Swift raises its partition power. Servers then have objects of both powers,
+// and an object moved under one power is not found under the other. Swift refuses moves too. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from './builder-state.ts';
 
-/** Why the ring is frozen, or null when it is not. */
+/** Returns why the ring is frozen, or null when it is not. */
 export function powerIncrease({ partitioner, swift }: BuilderState): string | null {
-  // Swift takes 0 as none.
+  // Swift treats 0 as none.
   const to = swift?.nextPartPower || null;
   if (to === null || partitioner.kind !== 'md5-shift') return null;
   const { power } = partitioner;

@@ -1,9 +1,12 @@
-// Weights on their way to declared targets: one step per version, inside a window of time. Pure.
+// Weight ramps: one step per version toward a declared target, inside a window of time. Pure.
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 
 const WEIGHT_DIGITS = 12;
 
-/** The state with every ramp that is due one step further; a ramp that has arrived is gone. */
+/**
+ * Returns the state with one step of every ramp that is due. A ramp that reaches its target is
+ * removed.
+ */
 export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
   const due = state.devices.some((device) => device !== null && isDue(device, nowHours));
   if (!due) return state;
@@ -13,14 +16,16 @@ export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
   return { ...state, devices };
 }
 
-/** Whether a step of its ramp may be taken at that time. */
+/** Whether the device's ramp may take a step at that time. */
 export function isDue(device: BuilderDevice, nowHours: number): boolean {
   const { state, ramp } = device;
   if (state !== 'active' || ramp === undefined || isRampHeld(device)) return false;
   return nowHours >= ramp.fromHour && nowHours < ramp.untilHour;
 }
 
-/** A step would move nothing: steps would be used up, and their slots move all at once later. */
+/**
+ * Whether a hold blocks the ramp. A step would move nothing now, and all its slots at once later.
+ */
 export function isRampHeld({ weight, hold, ramp }: BuilderDevice): boolean {
   if (ramp === undefined) return false;
   return hold === 'maintenance' || (hold === 'no-target' && ramp.target > weight);
@@ -34,7 +39,7 @@ function stepped(device: BuilderDevice): BuilderDevice {
   return { ...device, weight: rounded(device.weight + Math.sign(away) * ramp.step) };
 }
 
-/** 1 - 0.34 is 0.6599999999999999: nobody wants to read that. */
+/** Rounds to 12 digits: 1 - 0.34 would otherwise print as 0.6599999999999999. */
 function rounded(weight: number): number {
   return Number(weight.toPrecision(WEIGHT_DIGITS));
 }

@@ -1,4 +1,4 @@
-// Of a ring imported from Swift: what only Swift uses, kept for exports back.
+// Fields of a ring imported from Swift that only Swift uses, kept for export.
 import { partitionCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import type { Immutable } from './immutable.ts';
@@ -8,45 +8,49 @@ const positive = z.number().nonnegative();
 const partitions = z.int().positive();
 const hours = z.int().min(0).max(255);
 
-/** When each partition moved last, before version 1. */
+/** When each partition last moved before version 1. */
 const lastMovesSchema = z.strictObject({
-  /** Seconds since 1970; 0 when long ago. */
+  /** Seconds since 1970; 0 when the last moves were long ago. */
   epoch: whole,
-  /** By partition, as [partitions, hours between their last move and epoch]; 255 is 255 or more. */
+  /**
+   * Runs in partition order: [partitions, hours from their last move to epoch]; 255: 255 or more.
+   */
   runs: z.array(z.tuple([partitions, hours])).max(partitionCountMax),
 });
 export type LastMoves = Immutable<z.infer<typeof lastMovesSchema>>;
 
-/** How Swift has a replica count of which the ring has what is placed. */
+/** Swift's replica count, where the ring here records only the replicas that are placed. */
 const replicasSchema = z.strictObject({
   wanted: positive,
   placed: positive,
-  /** Written as an int instead of a float. */
+  /** Written as an integer instead of a float. */
   int: z.boolean(),
-  /** The table has a row more, without a slot. */
+  /** The table has one more row, without slots. */
   emptyRow: z.boolean(),
 });
 export type SwiftReplicas = Immutable<z.infer<typeof replicasSchema>>;
 
 export const swiftSchema = z.strictObject({
-  /** Swift's own version number of what became version 1 here; absent in its oldest files. */
+  /** Swift's own number of the version that became version 1 here; absent in its oldest files. */
   version: whole.exactOptional(),
-  /** Swift was in the middle of raising its partition power to this. */
+  /** Target of a partition power increase that was running in Swift. */
   nextPartPower: whole.exactOptional(),
-  /** Identity of the builder file, which composite rings ask for. */
+  /** Identity of the builder file, which composite rings require. */
   id: z.string().max(128).exactOptional(),
-  /** Where Swift's next search for partitions to move would begin. */
+  /** Partition at which Swift's next search for partitions to move begins. */
   gatherStart: whole.exactOptional(),
-  /** Devices or settings had changed since Swift's last rebalance. */
+  /** Whether devices or settings changed after Swift's last rebalance. */
   changed: z.boolean().exactOptional(),
   lastMoves: lastMovesSchema.exactOptional(),
-  /** Absent where the count is a float and all of it is placed. */
+  /** Absent when the count is a float and all replicas are placed. */
   replicas: replicasSchema.exactOptional(),
-  /** As of Swift's last rebalance; version 1 still has it. */
+  /** Dispersion after Swift's last rebalance; still correct for version 1. */
   dispersion: positive.exactOptional(),
-  /** More hours than minPartHours here may be, which has the most instead. */
+  /**
+   * Swift's value where it exceeds the maximum of minPartHours here, which then has the maximum.
+   */
   minPartHours: whole.exactOptional(),
-  /** Its files have wider device ids than the devices ask. */
+  /** Set when its files use wider device ids than the devices need. */
   idBytes: z.literal(4).exactOptional(),
 });
 export type SwiftState = Immutable<z.infer<typeof swiftSchema>>;

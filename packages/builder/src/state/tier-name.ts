@@ -1,7 +1,7 @@
-// Names of the failure domains that a device is in: r1, r1z2, r1z2-10.0.0.1, d7. Pure.
+// Names of the failure domains of a device: r1, r1z2, r1z2-10.0.0.1, d7. Pure.
 import type { Device } from '@ringwright/ring/device';
 
-/** Failure domains from the widest to the device itself. */
+/** Failure domains, from the widest to the device itself. */
 export const tierKinds = ['region', 'zone', 'server', 'device'] as const;
 export type TierKind = (typeof tierKinds)[number];
 
@@ -12,12 +12,12 @@ export function tierName(device: Device, kind: TierKind): string {
   return `d${device.id}`;
 }
 
-/** By device id the name of its domain; the empty text for a hole. */
+/** Returns the domain name by device id; the empty string for a hole. */
 export function tierNamesById(devices: readonly (Device | null)[], kind: TierKind): string[] {
   return devices.map((device) => (device === null ? '' : tierName(device, kind)));
 }
 
-/** How many of these devices are in the domain. */
+/** Returns how many of these devices are in the domain. */
 export function heldIn(
   { devices }: { readonly devices: readonly (Device | null)[] },
   holders: readonly number[],

@@ -3,13 +3,13 @@
 import type { BuilderDevice } from './builder-state.ts';
 import { tierKinds } from './tier-name.ts';
 
-/** By level. */
+/** Names of the levels, by level. */
 export const tierNames = ['root', ...tierKinds] as const;
 export const LEAF_LEVEL = 4;
 
 export interface TierTree {
   readonly nodes: number;
-  /** Nodes from this one on are leaves; leaf i is node firstLeaf + i. */
+  /** First leaf node; leaf i is node firstLeaf + i. */
   readonly firstLeaf: number;
   readonly leaves: number;
   /** By node; the root is its own parent. */
@@ -22,11 +22,11 @@ export interface TierTree {
   readonly weights: Float64Array;
   /** By device id: its leaf, or -1 when it may hold nothing (a hole, removed, weight 0). */
   readonly leafOfDevice: Int32Array;
-  /** By id of a device that is replaced: the leaf of the one that replaces it. */
+  /** By id of a replaced device: the leaf of its heir. */
   readonly heirOfDevice: ReadonlyMap<number, number>;
 }
 
-/** Tree of the active devices with weight, sorted by region, zone, server and id. */
+/** Builds the tree of the active devices with weight, sorted by region, zone, server and id. */
 export function buildTree(devices: readonly (BuilderDevice | null)[]): TierTree {
   const holders = devices
     .filter((device) => device !== null)
@@ -110,26 +110,26 @@ function inTreeOrder(a: BuilderDevice, b: BuilderDevice): number {
   return a.region - b.region || a.zone - b.zone || compareText(a.ip, b.ip) || a.id - b.id;
 }
 
-/** By code unit, not by locale: the same order on every machine. */
+/** Compares by code unit, not by locale, so that the order is the same on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The id of a device of a failure domain: all have its name. */
+/** Returns the id of any device of a failure domain, from which the domain's name follows. */
 export function deviceBelow(tree: TierTree, node: number): number {
   let v = node;
   while (v < tree.firstLeaf) v = tree.firstChild[v]!;
   return tree.deviceIds[v - tree.firstLeaf]!;
 }
 
-/** The failure domain of a leaf at a level. */
+/** Returns the failure domain (node) of a leaf at a level. */
 export function domainAt(tree: TierTree, leaf: number, level: number): number {
   let v = tree.firstLeaf + leaf;
   while (tree.level[v]! > level) v = tree.parent[v]!;
   return v;
 }
 
-/** Adds the leaves' values up the tree: `values` is by node, its leaf part filled. */
+/** Adds up the leaves' values along the tree. `values` is by node, with its leaf part filled in. */
 export function sumUp(tree: TierTree, values: Float64Array | Int32Array): void {
   values.fill(0, 0, tree.firstLeaf);
   for (let v = tree.nodes - 1; v > 0; v -= 1) values[tree.parent[v]!]! += values[v]!;

@@ -1,10 +1,10 @@
-// What a ring that is placed by tokens can have: one place on the circle decides everything. Pure.
+// Rules for rings that are placed by tokens: the places on the circle alone decide. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { tokensPerDeviceMax } from '@ringwright/base/limits';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 
-/** Errors: PLACED_BY_TOKENS with the rule that a walk cannot keep. */
+/** Throws PLACED_BY_TOKENS and names the setting that a clockwise walk cannot keep. */
 export function checkTokenRules(state: BuilderState): void {
   if (state.placement === undefined) return;
   const { partitioner, replicas, overload, zonesMin, pins, sizes, devices } = state;
@@ -33,9 +33,9 @@ export function checkTokenRules(state: BuilderState): void {
 }
 
 /**
- * The tokens of a device that is added: those given, or else the first end of the partitioner's
- * list that is nobody's. Undefined in rings that are placed by shares. Errors: PLACED_BY_TOKENS,
- * INTERVALS_INVALID with the token and whose it is.
+ * Returns the tokens of an added device: those requested, or else the first end of the
+ * partitioner's list that no device has. Returns undefined in rings that are placed by shares.
+ * Throws PLACED_BY_TOKENS, and INTERVALS_INVALID with the token and its owner.
  */
 export function tokensOf(
   state: BuilderState,
@@ -65,7 +65,7 @@ export function tokensOf(
   return tokens;
 }
 
-/** By token, the device that stands there; removed ones have left. */
+/** Returns the device at each token. Removed devices have no tokens any more. */
 export function tokenOwners(
   devices: readonly (BuilderDevice | null)[],
 ): ReadonlyMap<number, number> {
