@@ -1,5 +1,5 @@
-// The legal ways from one ring version to the next: each returns a new ring. Pure.
-// After M3DB: a joiner is PROPOSED, then INITIALIZING, then in the table, a version per step.
+// The legal steps from one ring version to the next. Each returns a new ring. Pure.
+// As in M3DB, a joiner is PROPOSED, then INITIALIZING, then in the table; each step is a version.
 import { assert } from '@ringwright/base/assert';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import { ringAncestorsMax } from '@ringwright/base/limits-rings';
@@ -16,9 +16,10 @@ import { holdersOf } from './slots-of.ts';
 export type SlotMove = Pick<Move, 'partition' | 'replica' | 'from' | 'to'>;
 
 /**
- * The next version, in which the slots of `moves` have joiners that take writes. `id` is the ring
- * id of `ring`. Without moves it is a version that changes only `devices`. Asserts that each move
- * starts at the table's device, ends at one that holds nothing of the partition, and fits the cap.
+ * Returns the next version, in which the slots of `moves` have joiners that take writes. `id` is
+ * the ring id of `ring`. Without moves, the version changes only `devices`. Asserts that each move
+ * starts at the table's device, ends at a device that holds nothing of the partition, and fits the
+ * cap.
  */
 export function proposeMoves(
   ring: Ring,
@@ -26,7 +27,9 @@ export function proposeMoves(
   wanted: {
     readonly moves: readonly SlotMove[];
     readonly devices?: Ring['devices'];
-    /** Fewer replicas: the table from which the moves start, each row a part of what was held. */
+    /**
+     * For fewer replicas: the table from which the moves start. Each row holds only former holders.
+     */
     readonly cut?: Pick<Ring, 'replicas' | 'table'> | undefined;
   },
 ): Ring {
@@ -60,8 +63,8 @@ export function proposeMoves(
 }
 
 /**
- * The next version, in which the moves whose assignment ids are in `which` (default: all) are
- * INITIALIZING. Nobody's reads or writes change.
+ * Returns the next version, in which the moves with assignment ids in `which` (default: all) are
+ * INITIALIZING. Reads and writes go where they went before.
  */
 export function initializeMoves(ring: Ring, id: string, which?: ReadonlySet<number>): Ring {
   return follow(ring, id, {
@@ -73,9 +76,9 @@ export function initializeMoves(ring: Ring, id: string, which?: ReadonlySet<numb
 }
 
 /**
- * The next version, in which the table names the joiners of the moves whose assignment ids are in
- * `which` (default: all that are INITIALIZING), and those moves are gone. New slots enter the table
- * together: all of their moves are named, or none.
+ * Returns the next version, in which the table names the joiners of the moves with assignment ids
+ * in `which` (default: all that are INITIALIZING), and those moves are gone. New slots enter the
+ * table together, so `which` has all of their moves or none.
  */
 export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number>): Ring {
   const done = chosen(
@@ -103,7 +106,7 @@ export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number
   return follow(ring, id, { ...grown, moves: without(ring.moves, done), touched: done });
 }
 
-/** The next version without the moves whose assignment ids are in `which`: their slots stay. */
+/** Returns the next version without the moves with assignment ids in `which`: their slots stay. */
 export function cancelMoves(ring: Ring, id: string, which: ReadonlySet<number>): Ring {
   const gone = chosen(ring, which);
   assertAllNewOrNone(ring, gone);
@@ -112,8 +115,8 @@ export function cancelMoves(ring: Ring, id: string, which: ReadonlySet<number>):
 }
 
 /**
- * The next version, in which partitions begin to be split and merged; at once where no server has
- * loaded the ring. Asserts as beginReshape does.
+ * Returns the next version, in which a split or merge of partitions begins, or is complete at once
+ * where no server has loaded the ring. Asserts as beginReshape does.
  */
 export function reshapeRing(
   ring: Ring,
@@ -135,14 +138,14 @@ export function reshapeRing(
   return follow(ring, id, { ...done, devices, reshape: undefined, touched: begun.touched });
 }
 
-/** The next version with another table at once: for rings that no server has loaded. */
+/** Returns the next version with another table at once: for rings that no server has loaded. */
 export function directRing(
   ring: Ring,
   id: string,
   wanted: {
     readonly table: Table;
     readonly devices?: Ring['devices'];
-    /** Of the wanted table, when it differs. */
+    /** Replica count of the wanted table, if it differs. */
     readonly replicas?: number | undefined;
   },
 ): Ring {
@@ -192,7 +195,7 @@ interface Step
     Pick<Ring, 'devices' | 'replicas' | 'table' | 'moves' | 'nextAssignment'> &
       Pick<Ring, 'partitioner' | 'partitions' | 'reshape'>
   > {
-  /** Partitions of which reads or writes go elsewhere from now on: their minVersion rises. */
+  /** Partitions whose reads or writes go elsewhere from now on: their minVersion rises. */
   readonly touched?: readonly { readonly partition: number }[];
 }
 
@@ -206,7 +209,7 @@ function follow(ring: Ring, id: string, step: Step): Ring {
   return { ...ring, ...changed, version, parent: id, ...ancestorsAfter(ring), minVersions };
 }
 
-/** What the next version says of those before its parent, which is `ring`. */
+/** Returns the ancestors that the next version records; `ring` is its parent. */
 export function ancestorsAfter({ parent, ancestors = [] }: Ring): Pick<Ring, 'ancestors'> {
   return parent === null ? {} : { ancestors: [parent, ...ancestors].slice(0, ringAncestorsMax) };
 }
@@ -258,7 +261,7 @@ function assertOneJoinPerDevice(moves: readonly Move[]): void {
   }
 }
 
-/** Ids are indexes for ever: the list never gets shorter and a hole stays one. */
+/** Ids are indexes forever: the list never gets shorter, and a hole stays a hole. */
 function assertDevicesFollow(before: Ring['devices'], after: readonly (Device | null)[]): void {
   assert(after.length >= before.length, `${after.length} devices follow ${before.length}`);
   for (const [id, device] of before.entries()) {

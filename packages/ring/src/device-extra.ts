@@ -1,4 +1,4 @@
-// What a device may carry for other systems: a small, flat enough JSON object. Pure.
+// Fields that a device carries for other systems: a small JSON object of limited depth. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { deviceExtraBytesMax, foreignValueDepthMax } from '@ringwright/base/limits';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import type { DeviceExtra } from './device.ts';
 
 const ownFields = ['id', 'region', 'zone', 'ip', 'port', 'device', 'weight', 'meta', 'state'];
 
-/** Absent rather than empty, so that a device has one spelling. */
+/** Must be absent rather than empty, so that a device has one canonical form. */
 export const deviceExtraSchema = z.custom<DeviceExtra>().superRefine((extra, context) => {
   const complaint = extraComplaint(extra);
   if (complaint !== null) context.addIssue({ code: 'custom', message: complaint });
@@ -20,12 +20,12 @@ function extraComplaint(extra: unknown): string | null {
   if (taken !== undefined) return `repeats the device's own ${taken}`;
   const complaint = jsonComplaint(extra, foreignValueDepthMax);
   if (complaint !== null) return complaint;
-  // Just seen to be JSON.
+  // The check above has shown that it is JSON.
   const bytes = Buffer.byteLength(canonicalJson(extra as Json));
   return bytes > deviceExtraBytesMax ? `has ${bytes} bytes, at most ${deviceExtraBytesMax}` : null;
 }
 
-/** Why a value is no JSON that every program reads alike, or null. Depth is bounded. */
+/** Returns why a value is not JSON that all programs read alike, or null. Depth is bounded. */
 function jsonComplaint(value: unknown, depthLeft: number): string | null {
   if (value === null || typeof value === 'boolean') return null;
   if (typeof value === 'string') {

@@ -1,4 +1,4 @@
-// What the fields of a device may hold: one schema for files, flags and messages. Pure.
+// The permitted values of a device's fields: one schema for files, flags and messages. Pure.
 import {
   deviceCountMax,
   deviceMetaCharactersMax,
@@ -15,16 +15,18 @@ import { deviceExtraSchema } from './device-extra.ts';
 import { issueSentence } from './issue-sentence.ts';
 
 /**
- * Underscores are allowed because container hosts are often named with them, letters of any script
- * because host names may be international, and the dot of the root at the end.
+ * Underscores are allowed because container hosts often have them, letters of any script because
+ * host names may be international, and a trailing dot because it denotes the DNS root.
  */
 const hostNamePattern =
   /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?(?:\.[\p{L}\p{M}\p{N}_-]+)*\.?$/u;
-/** RFC 4007: which network card a link-local address is behind. */
+/** RFC 4007: the zone of a link-local address, which is the network interface. */
 const zonePattern = /^(?<address>[^%]*)%[A-Za-z0-9._~-]{1,64}$/;
-/** Only digits and dots: meant as IPv4, so it must be one, or `10.0.0.256` would be a host name. */
+/**
+ * Only digits and dots: must be a valid IPv4 address, or `10.0.0.256` would pass as a host name.
+ */
 const digitsPattern = /^[0-9.]+$/;
-/** Of a directory under the mount point; what stands inside may be spaces, as in Swift. */
+/** A directory name under the mount point. As in Swift, spaces are allowed inside it. */
 const namePattern = /^(?!\.{1,2}$)(?!\s)[^/\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 const ipv4 = z.ipv4();
 const ipv6 = z.ipv6();
@@ -39,14 +41,14 @@ export function isHost(text: string): boolean {
 }
 
 /**
- * SPKI bytes of an ed25519 key in base64: 12 bytes that are always the same, then 32 of the key, in
- * the one spelling that base64 has for them.
+ * SPKI bytes of an ed25519 key in base64: a constant prefix of 12 bytes, then 32 bytes of the key,
+ * in canonical base64.
  */
 const keyPattern = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
 const tierNumber = z.int().min(0).max(tierNumberMax);
 
-/** Of a device on its server: the directory that Swift would mount it at. */
+/** Name of a device on its server: the directory where Swift would mount it. */
 export const deviceNameSchema = z
   .string()
   .max(deviceNameCharactersMax)
@@ -79,8 +81,8 @@ export const deviceSchema = deviceAddressSchema.extend({
 });
 
 /**
- * The first complaint of a schema about a value, as `field: what is wrong`; with the value of the
- * field, where it was parsed with reportInput.
+ * Returns the first complaint of a schema as `field: what is wrong`, with the value of the field if
+ * it was parsed with reportInput.
  */
 export function firstComplaint(error: z.ZodError): string {
   const issue = error.issues[0];

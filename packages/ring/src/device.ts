@@ -7,20 +7,22 @@ export interface Device {
   readonly id: number;
   readonly region: number;
   readonly zone: number;
-  /** IPv4, IPv6 (without brackets) or host name. Devices of one ip form a server, the third tier. */
+  /**
+   * IPv4, IPv6 (without brackets) or host name. Devices with one ip form a server, the third tier.
+   */
   readonly ip: string;
   readonly port: number;
   /** Device name on its server, such as `sdb`. */
   readonly device: string;
-  /** Share of data wanted, relative to the other devices; 0 drains. */
+  /** Wanted amount of data, relative to the other devices; 0 drains the device. */
   readonly weight: number;
   readonly meta: string;
   /**
-   * The device's public key: an ed25519 key as SPKI bytes in base64. Where a ring has it, only who
-   * proves that key speaks as this device. Absent: nobody has to.
+   * The device's public key: an ed25519 key as SPKI bytes in base64. If present, a peer must prove
+   * possession of it to be accepted as this device. Absent: no proof is needed.
    */
   readonly key?: string;
-  /** Where other servers copy and repair from, in the place of ip and port. */
+  /** Address from which other servers copy and repair, instead of ip and port. */
   readonly replication?: Address;
   /** Fields of other systems: kept, not used. Never empty. */
   readonly extra?: DeviceExtra;
@@ -28,7 +30,7 @@ export interface Device {
 
 export type DeviceExtra = { readonly [field: string]: Json };
 
-/** Swift's way to write a device: `r1z2-10.0.0.1:6200/sdb`, or `…:6200R10.1.0.1:6300/sdb`. */
+/** Formats a device as Swift does: `r1z2-10.0.0.1:6200/sdb`, or `…:6200R10.1.0.1:6300/sdb`. */
 export function formatDevice(device: Omit<Device, 'id' | 'weight' | 'meta'>): string {
   const { region, zone, replication, device: name } = device;
   const copies = replication === undefined ? '' : `R${formatAddress(replication)}`;
@@ -37,7 +39,9 @@ export function formatDevice(device: Omit<Device, 'id' | 'weight' | 'meta'>): st
 
 export type Purpose = 'requests' | 'replication';
 
-/** Where other servers reach a device: for requests, or for copies and repair. */
+/**
+ * Returns the address where other servers reach a device for requests, or for copies and repair.
+ */
 export function addressFor(purpose: Purpose, device: Device): Address {
   return purpose === 'replication' ? (device.replication ?? device) : device;
 }

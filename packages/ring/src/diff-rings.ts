@@ -1,4 +1,4 @@
-// What differs between two versions of a ring: devices, settings, slots. Pure.
+// The differences between two versions of a ring: devices, settings, slots. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import type { Device } from './device.ts';
 import { isIntervals } from './partitioner/partitioner.ts';
@@ -20,7 +20,7 @@ export interface SettingChange {
   readonly after: Json;
 }
 
-/** A slot that another device has got. */
+/** A slot that has another device than before. */
 export interface MovedSlot {
   readonly partition: number;
   readonly replica: number;
@@ -39,21 +39,24 @@ export interface RingDiff {
   readonly devicesRemoved: readonly Device[];
   readonly devicesChanged: readonly DeviceChange[];
   readonly settings: readonly SettingChange[];
-  /** Slots of which the table names another device, by partition, then replica. */
+  /** Slots for which the table names another device, by partition, then replica. */
   readonly moved: readonly MovedSlot[];
-  /** Slots that only one of the tables has: the replica count changed. */
+  /** Slots that only one of the tables has, because the replica count changed. */
   readonly slotsAdded: number;
   readonly slotsRemoved: number;
   /** Slots per pair of devices, by from, then to. */
   readonly pairs: readonly { readonly from: number; readonly to: number; readonly slots: number }[];
   /** Devices with slots in or out, by id. */
   readonly traffic: readonly DeviceTraffic[];
-  /** Moves in flight that only the later, and only the earlier version has. */
+  /** Moves in flight that only the later version has, and those that only the earlier one has. */
   readonly movesStarted: number;
   readonly movesEnded: number;
 }
 
-/** O(slots). Slots of partitions that both have are compared; what is split `settings` says. */
+/**
+ * Compares the slots of partitions that both versions have; `settings` shows splits and merges.
+ * O(slots).
+ */
 export function diffRings(before: Ring, after: Ring): RingDiff {
   const isSame = before.partitions === after.partitions || isIntervals(after.partitioner);
   const moved = isSame ? movedSlots(before, after) : [];
@@ -94,8 +97,8 @@ function movedSlots(before: Ring, after: Ring): MovedSlot[] {
 }
 
 /**
- * Where a partition has fewer slots than before, those that stay close ranks: what changes its row
- * has not moved, and what ends has not either.
+ * For a partition with fewer slots than before: the remaining devices move up. A device that
+ * changes its row has not moved, and a slot that ends is not a move either.
  */
 function movedOfFewer(before: Ring, after: Ring, partition: number): MovedSlot[] {
   const [had, has] = [devicesOf(before.table, partition), devicesOf(after.table, partition)];
@@ -145,7 +148,10 @@ function fieldText(device: Device, field: (typeof deviceFields)[number]): string
 
 const settingNames = ['keyspace', 'cluster', 'partitioner', 'partitions', 'replicas'] as const;
 
-/** Settings that differ; for a legal successor none does. */
+/**
+ * Returns the settings that differ. For a legal successor these are at most the replica count, or,
+ * in a split or merge, the partitioner and the number of partitions.
+ */
 export function settingChanges(before: Ring, after: Ring): SettingChange[] {
   return settingNames.flatMap((name) => {
     const [old, now] = [settingOf(before, name), settingOf(after, name)];

@@ -1,14 +1,15 @@
 // What a device must do with a partition under a ring, and to whom it pushes its records. Pure.
-// After EventQL's partition discovery (LOAD, SERVE, UNLOAD), but computed from the ring.
+// Modeled on EventQL's partition discovery (LOAD, SERVE, UNLOAD), but computed from the ring.
 import type { Move } from './move.ts';
 import type { Ring } from './ring.ts';
 import { holdersOf, movesOf } from './slots-of.ts';
 
 export interface Duty {
   /**
-   * SERVE: the table names the device, and it answers reads and writes. LOAD: a move brings the
-   * partition here; it takes writes, and copies once the move is INITIALIZING. UNLOAD: nothing says
-   * it should hold the partition; a file it still has goes when `pushTo` have it all.
+   * SERVE: the table names the device, which answers reads and writes. LOAD: a move brings the
+   * partition to the device, which takes writes, and copies once the move is INITIALIZING. UNLOAD:
+   * the device should not hold the partition; it drops its file, if any, when `pushTo` have all of
+   * it.
    */
   readonly kind: 'SERVE' | 'LOAD' | 'UNLOAD';
   readonly pushTo: readonly number[];
@@ -20,7 +21,7 @@ export function dutyOf(ring: Ring, partition: number, device: number): Duty {
   return { kind: dutyKindOf(ring, partition, device), pushTo };
 }
 
-/** The kind of dutyOf alone, for what is asked with every request. */
+/** Returns only the kind of dutyOf, because every request needs it. */
 export function dutyKindOf(ring: Ring, partition: number, device: number): Duty['kind'] {
   if (isServing(ring, partition, device)) return 'SERVE';
   return movesOf(ring, partition).some(({ to }) => to === device) ? 'LOAD' : 'UNLOAD';
@@ -31,7 +32,10 @@ function isServing({ table }: Ring, partition: number, device: number): boolean 
   return false;
 }
 
-/** Partitions a device serves (ascending) and the moves that bring it more. O(slots). */
+/**
+ * Returns the partitions that a device serves (ascending) and the moves that bring it more.
+ * O(slots).
+ */
 export function dutiesOf(
   ring: Ring,
   device: number,
@@ -40,7 +44,7 @@ export function dutiesOf(
   return { serve, load: loadsOf(ring, device) };
 }
 
-/** Partitions that a device serves, of those from `from` to before `until`. Ascending. */
+/** Returns the partitions in [from, until) that a device serves, ascending. */
 export function servedBetween(
   { table }: Pick<Ring, 'table'>,
   device: number,

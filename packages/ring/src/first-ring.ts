@@ -1,9 +1,11 @@
-// Version 1 of a ring: its settings, devices and first table; nothing in flight. Pure.
+// Version 1 of a ring: its settings, devices and first table, without moves in flight. Pure.
 import { assert } from '@ringwright/base/assert';
 import { type Ring, rowLengths } from './ring.ts';
 import { copyTable } from './slot-rows.ts';
 
-/** Version 1 with a copy of `table`; every minVersion is 1. Asserts the lengths of the rows. */
+/**
+ * Returns version 1 with a copy of `table`; every minVersion is 1. Asserts the lengths of the rows.
+ */
 export function firstRing(
   from: Pick<
     Ring,

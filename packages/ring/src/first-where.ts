@@ -1,6 +1,6 @@
-// Binary search in what is in order. Pure.
+// Binary search in an ordered sequence. Pure.
 
-/** Least index from which on `holds` is true; `count`, where it is true of none below. */
+/** Returns the least index from which on `holds` is true, or `count` when it is true for none. */
 export function firstWhere(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;

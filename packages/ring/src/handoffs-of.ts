@@ -1,4 +1,4 @@
-// Handoffs of a partition, in Swift's order: the devices to turn to when its own are away. Pure.
+// Handoffs of a partition in Swift's order: the devices to use when its own are unavailable. Pure.
 // First a device in each region that has none yet, then each zone, each server, then all the rest.
 import { must } from '@ringwright/base/assert';
 import type { Device } from './device.ts';
@@ -14,10 +14,12 @@ const tierOf: readonly ((device: Device) => string)[] = [
   ({ id }) => `${id}`,
 ];
 
-/** How many tiers of each kind have a slot: known, a walk stops as soon as it has met them all. */
+/**
+ * Number of tiers of each kind with slots. With it, a walk stops once it has visited all of them.
+ */
 type TierCounts = readonly number[];
 
-/** O(slots); computed once per ring by callers who ask for many partitions. */
+/** O(slots). Callers with many partitions compute it once per ring. */
 export function tierCountsOf(ring: Pick<Ring, 'table' | 'devices' | 'moves'>): TierCounts {
   const holdsSlots = new Uint8Array(ring.devices.length);
   for (const row of ring.table) {
@@ -31,8 +33,8 @@ export function tierCountsOf(ring: Pick<Ring, 'table' | 'devices' | 'moves'>): T
 }
 
 /**
- * Every device with slots that holds nothing of the partition, best stand-in first. The same as
- * `get_more_nodes` of Swift; devices that are joining the partition count as its own.
+ * Yields every device with slots that holds nothing of the partition, best stand-in first. Same as
+ * Swift's `get_more_nodes`; joiners of the partition count as holders.
  */
 export function* handoffsOf(ring: Ring, partition: number, counts: TierCounts): Generator<Device> {
   const deviceAt = (id: number): Device => must(ring.devices[id], `device ${id} is a hole`);
@@ -54,9 +56,9 @@ export function* handoffsOf(ring: Ring, partition: number, counts: TierCounts): 
 }
 
 /**
- * Device ids in the order a handoff is looked for: from a pseudo-random partition upwards, then
- * from the front. Like Swift it steps over partitions in large rings, and leaves out partition 0
- * unless the walk begins there: handoffs must be the same in both systems.
+ * Yields device ids in the order in which a handoff is searched: from a pseudo-random partition to
+ * the end, then from the front. Like Swift, it skips partitions in large rings, and partition 0
+ * unless the walk begins there: both systems must find the same handoffs.
  */
 function* walk({ table, partitions }: Ring, partition: number): Generator<number> {
   const start = Math.floor((md5Top(Buffer.from(String(partition))) * partitions) / 2 ** 32);

@@ -1,12 +1,12 @@
-// What a schema finds wrong, in words for people: those of the validator are for programmers. Pure.
+// Words schema errors for people: the validator's own sentences are for programmers. Pure.
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { shortened } from '@ringwright/base/shortened';
 import type { z } from 'zod';
 
-/** How the validator's own sentences begin; others were written in the schema and are kept. */
+/** Beginnings of the validator's own sentences; sentences from the schema are kept. */
 const validatorsOwn = /^(Invalid|Too |Unrecognized)/;
 
-/** `wanted 65535 at most`, `is missing`, or the sentence that the schema has for it. */
+/** Returns `wanted 65535 at most`, `is missing`, or the schema's own sentence. */
 export function issueSentence(issue: z.core.$ZodIssue): string {
   if (!validatorsOwn.test(issue.message)) return issue.message;
   switch (issue.code) {
@@ -29,7 +29,8 @@ export function issueSentence(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `wanted ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
-      // Where a field tells the members apart; else no one sentence fits all of them.
+      // `options` exist when a field distinguishes the members; else no single sentence fits all of
+      // them.
       return 'options' in issue && issue.options !== undefined
         ? `wanted ${issue.options.map(String).join(', ')}`
         : 'is not of the right form';

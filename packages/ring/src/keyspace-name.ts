@@ -1,9 +1,9 @@
-// The form of a keyspace (= ring) name, and the check every entry point makes. Pure.
+// The form of a keyspace (= ring) name, and the check at every entry point. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { shortened } from '@ringwright/base/shortened';
 
-/** 63 characters: such a name is also a DNS label, a folder name and a URL segment as it stands. */
+/** 63 characters: such a name is also a valid DNS label, folder name and URL segment. */
 export const keyspaceNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** Returns `name`, or throws NAME_INVALID. */
@@ -19,10 +19,10 @@ export function checkKeyspaceName(name: string): string {
   );
 }
 
-/** What stands behind /v1/ in paths of servers that name no key. */
+/** Names after /v1/ in server paths that are no keyspace. */
 const taken: ReadonlySet<string> = new Set(['duty', 'rings']);
 
-/** For a ring that is new: as checkKeyspaceName, and its keys must have paths over HTTP. */
+/** Checks the name of a new ring: as checkKeyspaceName, and its keys must have paths over HTTP. */
 export function checkNewKeyspace(name: string): string {
   if (!taken.has(checkKeyspaceName(name))) return name;
   throw new CodedError('NAME_INVALID', `no ring can be named ${name}: /v1/${name}/ is no key's`, {

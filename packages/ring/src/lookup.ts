@@ -6,11 +6,11 @@ import type { Ring } from './ring.ts';
 
 export interface Lookup {
   readonly partition: number;
-  /** Devices that serve the key's reads, in replica order. Joiners: `slotsOf`. */
+  /** Devices that serve the key's reads, in replica order. For joiners, see `slotsOf`. */
   readonly devices: readonly Device[];
 }
 
-/** The lookup of a ring as a function of the key. */
+/** Returns the lookup of a ring as a function of the key. */
 export function lookupOf(ring: Ring): (key: Uint8Array) => Lookup {
   const partitionOf = partitionerOf(ring.partitioner);
   return (key) => {
@@ -20,9 +20,9 @@ export function lookupOf(ring: Ring): (key: Uint8Array) => Lookup {
 }
 
 /**
- * The devices of a partition in replica order. Tools that look up many keys come here; servers ask
- * slotsOf. An array made at its full length, and texts only for failures, give 24 million lookups/s
- * with Murmur3 instead of 7.
+ * Returns the devices of a partition in replica order. Tools use it to look up many keys; servers
+ * use slotsOf. An array allocated at full length, and texts made only for failures, give 24 million
+ * lookups/s with Murmur3 instead of 7 million.
  */
 export function devicesOf(
   { table, devices }: Pick<Ring, 'table' | 'devices'>,

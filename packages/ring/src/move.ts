@@ -1,8 +1,8 @@
-// A move: one slot changing device. It exists while both devices count for the slot. Pure data.
+// A move: one slot changing its device. It exists while both devices count for the slot. Pure data.
 
 /**
- * PROPOSED: the joiner takes writes. INITIALIZING: it copies too. AVAILABLE: the table names it and
- * the move is gone.
+ * PROPOSED: the joiner takes writes. INITIALIZING: it also copies. AVAILABLE: the table names the
+ * joiner, and the move is gone.
  */
 export type MoveState = 'PROPOSED' | 'INITIALIZING';
 
@@ -11,11 +11,11 @@ export interface Move {
   /** Replica index: the row of the slot. */
   readonly replica: number;
   /**
-   * Device that holds the slot until the move is finalized. Null: the slot is new, the table has it
-   * only when all such moves are finalized, and until then the joiner counts for nothing.
+   * Device that holds the slot until the move is finalized. Null for a new slot: it enters the
+   * table when all such moves are finalized, and until then the joiner does not count.
    */
   readonly from: number | null;
-  /** Device that joins. */
+  /** The joiner. */
   readonly to: number;
   readonly state: MoveState;
   /** Assignment id, never reused in the life of a ring (ABA guard, EventQL). */

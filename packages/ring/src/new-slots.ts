@@ -6,14 +6,14 @@ import { nobodyIn, type Ring, type SlotRow, slotTotal } from './ring.ts';
 import { zeroTable } from './slot-rows.ts';
 
 /**
- * The number of replicas once `fresh` new slots are in the table. Columns that a split or merge has
- * left behind get none.
+ * Returns the number of replicas once `fresh` new slots are in the table. Columns left behind by a
+ * split or merge get none.
  */
 export function grownReplicas(ring: Pick<Ring, 'partitioner' | 'replicas'>, fresh: number): number {
   return (slotTotal(ring) + fresh) / liveCountOf(ring.partitioner);
 }
 
-/** The table with the slots of those moves that come from nowhere behind its last one. */
+/** Returns the table with the new slots of these moves after its last slot. */
 export function withNewSlots(
   ring: Ring,
   table: SlotRow[],

@@ -1,4 +1,4 @@
-// Reads a device as operators type it: r1z2-10.0.0.1:6200/sdb, optionally with a replication
+// Parses a device as operators type it: r1z2-10.0.0.1:6200/sdb, optionally with a replication
 // address and _meta. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
@@ -19,8 +19,8 @@ function addressPattern(of: string): string {
 }
 
 /**
- * Fields of a device in Swift's text form; IPv6 addresses stand in brackets, the device name ends
- * at the first underscore. Throws DEVICE_INVALID.
+ * Returns the fields of a device in Swift's text form. IPv6 addresses are in brackets; the device
+ * name ends at the first underscore. Throws DEVICE_INVALID.
  */
 export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
   const groups = devicePattern.exec(text)?.groups;

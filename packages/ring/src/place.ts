@@ -1,4 +1,4 @@
-// Where somebody stands among the failure domains, and how far a device is from there. Pure.
+// A position among the failure domains, and the distance of a device from it. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Device } from './device.ts';
 
@@ -10,7 +10,7 @@ export interface Place {
 
 const PLACE = /^r(\d{1,9})(?:z(\d{1,9}))?$/;
 
-/** A place as selectors write it: `r1z2`, or `r1` for a whole region. Throws USAGE. */
+/** Parses a place as in selectors: `r1z2`, or `r1` for a whole region. Throws USAGE. */
 export function parsePlace(text: string): Place {
   const [, region, zone] = PLACE.exec(text) ?? [];
   if (region === undefined) {
@@ -21,7 +21,7 @@ export function parsePlace(text: string): Place {
   return { region: Number(region), zone: zone === undefined ? null : Number(zone) };
 }
 
-/** 0 in the same zone, 1 in the same region, 2 elsewhere. */
+/** Returns 0 in the same zone, 1 in the same region, 2 elsewhere. */
 export function distance(from: Place, { region, zone }: Pick<Device, 'region' | 'zone'>): number {
   if (region !== from.region) return 2;
   return from.zone === null || zone === from.zone ? 0 : 1;

@@ -1,20 +1,21 @@
-// More than half. Pure.
+// Quorums: more than half of a partition's slots. Pure.
 import { holderIn, type Ring, type SlotRow, slotsAt } from './ring.ts';
 
-/** What servers ask for at consistency level quorum. */
+/** Returns the number of slots that consistency level quorum requires. */
 export function quorumOf(slots: number): number {
   return Math.floor(slots / 2) + 1;
 }
 
-/** Devices that hold a partition. */
+/** Returns the devices that hold a partition. */
 export function devicesOf(rows: readonly SlotRow[], partition: number): number[] {
   return rows.flatMap((row) => holderIn(row, partition) ?? []);
 }
 
 /**
- * A slot that moves is not lost: its old device serves until the copy is verified. But one copy
- * that stays, of three, is one failure away from none. With two replicas one must stay. Slots of
- * removed devices count as lost; there even a single replica is too few.
+ * Counts the partitions that keep too few slots in place. A moving slot is not lost, because its
+ * old device serves until the copy is verified. But if only one of three copies stays, one failure
+ * leaves none. With two replicas, one must stay. Slots of removed devices count as lost; then even
+ * the loss of a single replica is too much.
  */
 export function countUnderQuorum(
   { table, partitions }: Ring,
@@ -41,7 +42,7 @@ export function countUnderQuorum(
   return under;
 }
 
-/** By row lengths alone: it matters how many a partition has, not which. */
+/** Counts the partitions that lose replicas and keep too few. Only their number matters. */
 export function countThinned(previous: Ring, next: Ring): number {
   if (next.replicas >= previous.replicas) return 0;
   let thinned = 0;

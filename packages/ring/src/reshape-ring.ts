@@ -1,6 +1,6 @@
-// Versions in which partitions are split or merged: begun, done, or given up. Pure.
-// A child is a new column of the table. Its slots are moves from nowhere to the devices of its
-// parents, so that whatever drives moves drives them too.
+// Versions that split or merge partitions: the begin, the completion and the cancellation. Pure.
+// A child is a new column of the table. Its slots are moves without a source to the devices of its
+// parents, so that everything that drives moves drives them too.
 import { assert, must } from '@ringwright/base/assert';
 import type { Move } from './move.ts';
 import { asIntervals } from './partitioner/as-intervals.ts';
@@ -11,13 +11,16 @@ import { devicesOf } from './quorum.ts';
 import { holderIn, nobodyIn, type Ring, type SlotRow } from './ring.ts';
 import { copyRow, copyTable, zeroRow } from './slot-rows.ts';
 
-/** The fields in which the next version differs, and the partitions whose requests go elsewhere. */
+/** The fields that the next version changes, and the partitions whose requests go elsewhere. */
 type ReshapeStep = Pick<
   Ring,
   'partitioner' | 'partitions' | 'table' | 'moves' | 'nextAssignment' | 'reshape'
 > & { readonly touched: readonly { readonly partition: number }[] };
 
-/** Partitions to be merged that do not lie on the same devices: some have to move first. */
+/**
+ * Returns the groups of partitions to be merged that are not on the same devices: some must move
+ * first.
+ */
 export function partedParents(ring: Ring, { parents, emptied }: Reshaping): number[][] {
   return [...parents]
     .filter(([child, ids]) => ids.length > 1 && !emptied.has(child))
@@ -32,8 +35,9 @@ export function partedParents(ring: Ring, { parents, emptied }: Reshaping): numb
 }
 
 /**
- * Children join the devices of their parents; keys go on to the parents. Asserts that nothing is in
- * flight, that replicas are whole, and that parents of one child lie together.
+ * Begins a reshape: children join the devices of their parents, and keys still go to the parents.
+ * Asserts that nothing is in flight, that the replica count is whole, and that the parents of each
+ * child are on the same devices.
  */
 export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeStep {
   const { moves } = ring;
@@ -65,7 +69,7 @@ export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeSt
   };
 }
 
-/** Keys go to the children, and nobody has the parents any more. */
+/** Completes a reshape: keys go to the children, and no device holds the parents any more. */
 export function finishReshape(ring: Ring): ReshapeStep {
   const { begun, present } = reshapeOf(ring);
   const reshaped = reshaping(present, begun);
@@ -84,14 +88,16 @@ export function finishReshape(ring: Ring): ReshapeStep {
   };
 }
 
-/** The children are dropped, their ids not used again; the parents never stopped to take requests. */
+/**
+ * Drops the children; their ids are never used again. The parents have taken requests all along.
+ */
 export function cancelReshape(ring: Ring): ReshapeStep {
   const { begun, present } = reshapeOf(ring);
   const touched = touchedBy(reshaping(present, begun));
   return { ...ring, moves: [], reshape: undefined, touched };
 }
 
-/** What is split or merged in this version; null when nothing is. */
+/** Returns the future and the present intervals. Asserts that this version splits or merges. */
 function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
   readonly begun: IntervalPartitioner;
   readonly present: IntervalPartitioner;
@@ -103,7 +109,9 @@ function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
 
 const known = new WeakMap<Reshape, Reshaping>();
 
-/** What is being split or merged, and after that what was, for as long as it is known. */
+/**
+ * Returns the splits and merges in progress, or else the last completed ones if the ring has them.
+ */
 export function parentsIn({
   partitioner,
   reshape,
@@ -119,12 +127,12 @@ export function parentsIn({
   return found;
 }
 
-/** Partitions whose keys go to children that are being filled. */
+/** Returns the partitions whose keys go to children that are being filled. */
 export function retiringIn(ring: Pick<Ring, 'partitioner' | 'reshape'>): ReadonlySet<number> {
   return ring.reshape?.kind === 'to' ? parentsIn(ring).retired : new Set();
 }
 
-/** Whether a partition takes requests, or is one that joins. */
+/** Returns a test whether a partition neither takes requests nor is a joining child. */
 export function isRetired(ring: Pick<Ring, 'partitioner' | 'reshape'>): (id: number) => boolean {
   const live = liveIds(ring.partitioner);
   if (live === null) return () => false;

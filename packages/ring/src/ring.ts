@@ -14,40 +14,45 @@ export interface Ring {
   readonly keyspace: string;
   /** Servers refuse rings of another cluster. */
   readonly cluster: string;
-  /** 1, 2, 3 …; follows its parent by exactly one. */
+  /** 1, 2, 3 …; exactly one above its parent. */
   readonly version: number;
   /** Ring id (64 hex digits) of version - 1; null for version 1. */
   readonly parent: string | null;
   /**
-   * Ids of the versions before the parent, newest first, at most ringAncestorsMax: so that a server
-   * which missed some versions sees whether this one is of the line that it has. Absent before
+   * Ids of the versions before the parent, newest first, at most ringAncestorsMax. With them, a
+   * server that missed some versions sees whether this version continues its line. Absent before
    * version 3; shorter after a version of a program that wrote none.
    */
   readonly ancestors?: readonly string[] | undefined;
   readonly partitioner: Partitioner;
   readonly partitions: number;
-  /** Replicas wanted per partition; may be fractional (2.5: every second partition has three). */
+  /** Wanted replicas per partition; may be fractional (2.5: every second partition has three). */
   readonly replicas: number;
   /** By device id; null is a hole left by a device that is gone. */
   readonly devices: readonly (Device | null)[];
-  /** Who holds each slot now: reads go there. A slot in flight still names the device it leaves. */
+  /**
+   * The present device of each slot: reads go there. A slot in flight still names its old device.
+   */
   readonly table: Table;
-  /** Slots changing device, sorted by partition, then replica. */
+  /** Slots that change their device, sorted by partition, then replica. */
   readonly moves: readonly Move[];
-  /** By partition: the version that last changed who takes its reads or writes. */
+  /** By partition: the version that last changed which devices take its reads or writes. */
   readonly minVersions: Uint32Array;
-  /** The assignment id the next move gets: ids are never reused in the life of a ring. */
+  /** The assignment id of the next move: ids are never reused in the life of a ring. */
   readonly nextAssignment: number;
-  /** Partitions being split or merged, or the last that were; absent: none ever. */
+  /** The split or merge in progress, or the last one; absent: there was none. */
   readonly reshape?: Reshape | undefined;
 }
 
-/** Number of slots: partitions x replicas, rounded to a whole number. */
+/** Returns the number of slots: partitions x replicas, rounded to a whole number. */
 export function slotCount(partitions: number, replicas: number): number {
   return Math.round(partitions * replicas);
 }
 
-/** Slots of the partitions that take keys: columns that a split or merge left behind have none. */
+/**
+ * Returns the slots of all partitions that take keys. Columns left behind by a split or merge have
+ * none.
+ */
 export function slotTotal({
   partitioner,
   replicas,
@@ -61,18 +66,23 @@ export function slotsAt({ table }: Pick<Ring, 'table'>, partition: number): numb
   return slots;
 }
 
-/** In a column whose partition takes no requests: not yet, or no more. */
+/**
+ * Returns the value that stands for no device, in a column that takes no requests: not yet, or no
+ * longer.
+ */
 export function nobodyIn(row: SlotRow): number {
   return row.BYTES_PER_ELEMENT === 2 ? 0xffff : 0xffff_ffff;
 }
 
-/** The device of a slot; undefined where the row has none. */
+/** Returns the device of a slot; undefined where the row has none. */
 export function holderIn(row: SlotRow, partition: number): number | undefined {
   const device = row[partition];
   return device === undefined || device === nobodyIn(row) ? undefined : device;
 }
 
-/** Whether two tables, of ids of any width, have the same devices in each slot of a partition. */
+/**
+ * Whether two tables have the same devices in each slot of a partition. Their id widths may differ.
+ */
 export function sameHolders(before: Table, after: Table, partition: number): boolean {
   const rows = before.length > after.length ? before : after;
   return rows.every((_, replica) => {
@@ -81,7 +91,7 @@ export function sameHolders(before: Table, after: Table, partition: number): boo
   });
 }
 
-/** Lengths of the rows of a table: full rows, then the remainder. */
+/** Returns the lengths of a table's rows: full rows, then the remainder. */
 export function rowLengths(partitions: number, replicas: number): number[] {
   const lengths: number[] = [];
   for (let left = slotCount(partitions, replicas); left > 0; left -= partitions) {

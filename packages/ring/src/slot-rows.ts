@@ -1,11 +1,11 @@
-// The rows of a table as typed arrays: width of an id, fresh rows, copies to write into. Pure.
+// The rows of a table as typed arrays: width of an id, new rows, writable copies. Pure.
 import { assert } from '@ringwright/base/assert';
 import { holderIn, nobodyIn, rowLengths, type SlotRow, type Table } from './ring.ts';
 
-/** 65,535 stays free in two bytes: builders and Swift's files use it for "nobody yet". */
+/** 65,535 stays free in two bytes: builders and Swift's files use it for "no device yet". */
 const twoByteDeviceCountMax = 65_535;
 
-/** Bytes of a device id, for a device list of this length. */
+/** Returns the bytes of a device id, for a device list of this length. */
 export function deviceIdBytes(deviceCount: number): 2 | 4 {
   return deviceCount <= twoByteDeviceCountMax ? 2 : 4;
 }
@@ -18,12 +18,12 @@ export function zeroTable(partitions: number, replicas: number, deviceCount: num
   return rowLengths(partitions, replicas).map((length) => zeroRow(length, deviceCount));
 }
 
-/** A table of its own with the same content, its ids as wide as the device list asks. */
+/** Returns a copy of the table, with ids as wide as the device list needs. */
 export function copyTable(table: Table, deviceCount: number): SlotRow[] {
   return table.map((row) => copyRow(row, zeroRow(row.length, deviceCount)));
 }
 
-/** The row at the front of `copy`, whose ids may be wider. */
+/** Copies the row to the front of `copy`, whose ids may be wider. */
 export function copyRow(row: SlotRow, copy: SlotRow): SlotRow {
   copy.set(row);
   const [was, is] = [nobodyIn(row), nobodyIn(copy)];
@@ -32,7 +32,7 @@ export function copyRow(row: SlotRow, copy: SlotRow): SlotRow {
   return copy;
 }
 
-/** The device of a slot. Asserts that the table has it. */
+/** Returns the device of a slot. Asserts that the table has it. */
 export function deviceOf(table: Table, replica: number, partition: number): number {
   const row = table[replica];
   const device = row && holderIn(row, partition);

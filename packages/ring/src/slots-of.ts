@@ -1,4 +1,4 @@
-// Who holds a partition: its slots with the devices of moves in flight. Pure.
+// The holders of a partition: its slots with the devices of moves in flight. Pure.
 import { assert } from '@ringwright/base/assert';
 import { firstWhere } from './first-where.ts';
 import type { Move } from './move.ts';
@@ -7,18 +7,18 @@ import { holderIn, type Ring } from './ring.ts';
 export interface Slot {
   /** Replica index: the row of the slot. */
   readonly replica: number;
-  /** Serves the reads: the table's device. */
+  /** The table's device, which serves reads. */
   readonly device: number;
-  /** The device of a move in flight, which takes writes too; null when the slot stays. */
+  /** The joiner of a move in flight, which takes writes too; null when the slot stays. */
   readonly joiner: number | null;
 }
 
-/** What of a ring tells its slots. */
+/** The fields of a ring that determine its slots. */
 export type SlottedRing = Pick<Ring, 'keyspace' | 'partitions' | 'table' | 'moves'>;
 
 const noMoves: readonly Move[] = [];
 
-/** Moves in flight of a partition, by replica. O(log moves). */
+/** Returns the moves in flight of a partition, by replica. O(log moves). */
 export function movesOf(ring: Pick<Ring, 'moves'>, partition: number): readonly Move[] {
   const start = firstMoveAt(ring.moves, partition);
   let end = start;
@@ -26,7 +26,7 @@ export function movesOf(ring: Pick<Ring, 'moves'>, partition: number): readonly 
   return start === end ? noMoves : ring.moves.slice(start, end);
 }
 
-/** Slots of a partition in replica order: the preference list, joiners included. */
+/** Returns the slots of a partition in replica order: the preference list, joiners included. */
 export function slotsOf(ring: SlottedRing, partition: number): Slot[] {
   checkInRing(ring, partition);
   const moves = movesOf(ring, partition);
@@ -40,7 +40,7 @@ export function slotsOf(ring: SlottedRing, partition: number): Slot[] {
   return slots;
 }
 
-/** No holders would mean to some that all of them have everything. */
+/** Without this assertion, an empty list of holders could mean "all holders have everything". */
 function checkInRing({ partitions, keyspace }: SlottedRing, partition: number): void {
   assert(partition >= 0 && partition < partitions, `partition ${partition} of ${keyspace}`);
 }
@@ -51,13 +51,13 @@ function joinerOf(moves: readonly Move[], replica: number): number | null {
 }
 
 /**
- * Devices that must have the partition's records: the table's in replica order, then joiners, those
- * of new slots last.
+ * Returns the devices that must have the partition's records: the table's devices in replica order,
+ * then joiners, those of new slots last.
  */
 export function holdersOf(ring: Ring, partition: number): number[] {
   checkInRing(ring, partition);
   const holders: number[] = [];
-  // Plain loops here too: every write asks.
+  // Plain loops: this runs for every write.
   for (const row of ring.table) {
     const device = holderIn(row, partition);
     if (device !== undefined) holders.push(device);
@@ -68,13 +68,13 @@ export function holdersOf(ring: Ring, partition: number): number[] {
   return holders;
 }
 
-/** Devices that join the partition in slots that the table does not have yet. */
+/** Returns the devices that join the partition in slots that the table does not have yet. */
 export function joinersOfNewSlots(ring: Pick<Ring, 'moves'>, partition: number): number[] {
   const moves = movesOf(ring, partition);
   return moves.length === 0 ? [] : moves.flatMap(({ from, to }) => (from === null ? [to] : []));
 }
 
-/** Index of the first move with this partition or a higher one. */
+/** Returns the index of the first move with this partition or a higher one. */
 function firstMoveAt(moves: readonly Move[], partition: number): number {
   return firstWhere(moves.length, (index) => (moves[index]?.partition ?? 0) >= partition);
 }

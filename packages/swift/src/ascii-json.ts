@@ -1,4 +1,4 @@
-// JSON as Python's json.dumps(sort_keys=True) spells it: ASCII only, ", " and ": ". Pure.
+// JSON exactly as Python's json.dumps(sort_keys=True) writes it: ASCII only, ", " and ": ". Pure.
 import type { Json } from '@ringwright/base/canonical-json';
 
 export function asciiJson(value: Json): string {
@@ -12,13 +12,13 @@ export function asciiJson(value: Json): string {
   );
 }
 
-/** An object of members that are JSON already. */
+/** Returns an object whose members are already JSON. */
 export function asciiObject(members: readonly (readonly [name: string, json: string])[]): string {
   const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `{${sorted.map(([name, json]) => `${asciiText(name)}: ${json}`).join(', ')}}`;
 }
 
-/** A number that Python reads as a float. */
+/** Returns a number that Python reads as a float. */
 export function floatJson(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : String(value);
 }

@@ -1,4 +1,4 @@
-// A version of a ring as Swift's ring and builder. Pure.
+// Exports a version of a ring as Swift's ring and builder. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { minPartHoursMax } from '@ringwright/base/limits';
@@ -17,12 +17,12 @@ import { type SwiftRing, slotsOfReplicas } from './swift-ring.ts';
 const SECONDS_PER_HOUR = 3_600;
 
 /**
- * The ring for Swift's servers. Its version number goes on from the one that was imported. Throws
+ * Returns the ring for Swift's servers. Its version number continues from the imported one. Throws
  * RING_NOT_CONVERTIBLE, MOVES_IN_FLIGHT, PART_POWER_INCREASING.
  */
 export function exportSwiftRing(ring: Ring, state: BuilderState | null): SwiftRing {
   const { swift } = state ?? {};
-  // As it came it may go back; a version made since then must not reach Swift's servers.
+  // An unchanged import may be exported; a later version must not reach Swift's servers.
   if (state !== null && ring.version > 1) requireSteadyPower(state);
   const asImported = swift !== undefined && ring.version === 1;
   const { version = asImported ? null : 1 } = swift ?? {};
@@ -35,8 +35,8 @@ export function exportSwiftRing(ring: Ring, state: BuilderState | null): SwiftRi
 }
 
 /**
- * The builder for swift-ring-builder. `versionSeconds`: when each version was committed, in seconds
- * since 1970; partitions of versions that are not in it count as moved long ago.
+ * Returns the builder for swift-ring-builder. `versionSeconds`: commit time of each version, in
+ * seconds since 1970. Partitions of versions without a commit time count as moved long ago.
  */
 export function exportSwiftBuilder(
   ring: Ring,
@@ -59,7 +59,10 @@ export function exportSwiftBuilder(
   };
 }
 
-/** The builder of a ring without a version: Swift places everything. Throws RING_NOT_CONVERTIBLE. */
+/**
+ * Returns the builder of a ring without a version: Swift places everything. Throws
+ * RING_NOT_CONVERTIBLE.
+ */
 export function exportUnplacedBuilder(state: BuilderState): SwiftBuilder {
   const { partitioner, devices, swift } = state;
   if (partitioner.kind !== 'md5-shift') throw notOfSwift(state.ring, partitioner);
@@ -82,7 +85,7 @@ export function exportUnplacedBuilder(state: BuilderState): SwiftBuilder {
   };
 }
 
-/** As Swift had them, as long as nobody has set others here. */
+/** Returns Swift's own values, unless they were changed here. */
 function settingsOf(
   { minPartHours, overload, swift }: BuilderState,
   placed: number,
@@ -116,7 +119,7 @@ function slotsOf({ table }: Ring): number {
   return table.reduce((sum, row) => sum + row.length, 0);
 }
 
-/** True when a device has weight and no slot, or slots and no weight. */
+/** Whether a device has weight and no slot, or slots and no weight. */
 function hasWork({ devices, table }: Ring): boolean {
   const holds = new Uint8Array(devices.length);
   for (const row of table) for (const id of row) holds[id] = 1;
@@ -149,8 +152,8 @@ function lastMovesOf(
 }
 
 /**
- * A ring as Swift has it. Throws RING_NOT_CONVERTIBLE for another partitioner, MOVES_IN_FLIGHT:
- * Swift has no word for a slot that is between two devices.
+ * Converts a ring to Swift's form. Throws RING_NOT_CONVERTIBLE for another partitioner, and
+ * MOVES_IN_FLIGHT, because Swift cannot represent a slot between two devices.
  */
 function swiftOfRing(
   ring: Ring,

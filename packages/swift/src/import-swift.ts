@@ -1,4 +1,4 @@
-// A ring or builder of Swift as the first version of a ring here. Pure.
+// Imports a ring or builder of Swift as the first version of a ring. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { minPartHoursMax } from '@ringwright/base/limits';
@@ -23,8 +23,9 @@ interface SwiftImportSettings {
 }
 
 /**
- * Version 1 with Swift's table, and a builder that goes on from there. Throws RING_NOT_CONVERTIBLE,
- * NAME_INVALID, VALUE_OUT_OF_RANGE for what is beyond the limits here. Audit the ring before use.
+ * Returns version 1 with Swift's table, and a builder state that continues from it. Throws
+ * RING_NOT_CONVERTIBLE, NAME_INVALID, and VALUE_OUT_OF_RANGE beyond the limits here. Audit the ring
+ * before use.
  */
 export function importSwift(file: SwiftFile, settings: SwiftImportSettings): ImportedRing {
   const imported =
@@ -118,7 +119,7 @@ function stateOf(settings: SwiftImportSettings, parts: StateParts): BuilderState
   return { ...empty, devices, swift };
 }
 
-/** Absent members say what is usual. */
+/** Leaves out members that have the default value. */
 function shapeOf(
   { devices, idBytes, emptyRow }: Pick<SwiftRing, 'devices' | 'idBytes' | 'emptyRow'>,
   count: Omit<SwiftReplicas, 'emptyRow'>,
@@ -130,7 +131,7 @@ function shapeOf(
   };
 }
 
-/** When more are asked for than Swift counts, no partition is ever old enough for it. */
+/** If min_part_hours exceeds Swift's counter, no partition is ever old enough to move in Swift. */
 function hoursUncounted(minPartHours: number, hours: number): Finding {
   const message =
     `min_part_hours is ${minPartHours}, and Swift counts ${HOURS_COUNTED_MAX}: it moves nothing ` +
@@ -155,7 +156,10 @@ function replicasPending({ replicas }: SwiftBuilder, placed: number): Finding {
   return { code: 'REPLICAS_PENDING', message, details: { wanted: replicas, placed } };
 }
 
-/** Swift does this when there are more replicas than devices, or too few with weight. */
+/**
+ * Swift places a partition twice on a device when there are fewer devices with weight than
+ * replicas.
+ */
 function refuseTwins({
   table,
   partPower,

@@ -1,4 +1,4 @@
-// The few names a pickle may use, and what calling them makes: arrays and empty instances. Pure.
+// The few names that a pickle may use and call: they make arrays and empty instances. Pure.
 
 import {
   BYTES_PER_REFERENCE,

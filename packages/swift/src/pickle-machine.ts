@@ -1,4 +1,4 @@
-// The state of a pickle while it is read: bytes, stack, marks, memo; every growth is capped. Pure.
+// The state while a pickle is read: bytes, stack, marks, memo. All growth is capped. Pure.
 import { pickleMemoryBytesMax, pickleStackMax } from '@ringwright/base/limits';
 import { kindOf, type Pickled, type PickledList, type PickledTuple } from './pickled.ts';
 import { pickleRefused, swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
@@ -10,13 +10,15 @@ export interface PickleMachine {
   /** Heights of the stack at the open marks. */
   readonly marks: number[];
   readonly memo: Map<number, Pickled>;
-  /** Lists that became arrays: their numbers are let go, so nothing may ask for them again. */
+  /**
+   * Lists that became arrays: their items are released, so no later reference to them is allowed.
+   */
   readonly spent: WeakSet<PickledList>;
   /** Estimated bytes of all values that are still held. */
   memory: number;
 }
 
-/** Of V8, rounded up; a container counts its own values apart. */
+/** Sizes in V8, rounded up; the values in a container are counted separately. */
 export const BYTES_PER_REFERENCE = 8;
 const BYTES_PER_CONTAINER = 256;
 const BYTES_PER_TEXT = 48;
@@ -26,7 +28,7 @@ export function newMachine(bytes: Buffer): PickleMachine {
   return { bytes, at: 0, stack: [], marks: [], memo: new Map(), spent: new WeakSet(), memory: 0 };
 }
 
-/** The next bytes, checked to be there before anything is taken. */
+/** Returns the next bytes, after checking that they exist. */
 export function take(machine: PickleMachine, count: number): Buffer {
   const end = machine.at + count;
   if (end > machine.bytes.length) {
@@ -37,7 +39,7 @@ export function take(machine: PickleMachine, count: number): Buffer {
   return taken;
 }
 
-/** Text up to the next newline, of the arguments of GLOBAL. */
+/** Returns text up to the next newline: the arguments of GLOBAL. */
 export function takeLine(machine: PickleMachine): string {
   const end = machine.bytes.indexOf(0x0a, machine.at);
   const length = end - machine.at;
@@ -47,14 +49,17 @@ export function takeLine(machine: PickleMachine): string {
   return line;
 }
 
-/** Puts a new value on the stack. */
+/** Pushes a new value on the stack. */
 export function push(machine: PickleMachine, value: Pickled): void {
   if (typeof value === 'string') hold(machine, BYTES_PER_TEXT + 2 * value.length);
   if (typeof value === 'object' && value !== null) hold(machine, BYTES_PER_CONTAINER);
   pushKnown(machine, value);
 }
 
-/** Counts memory before it grows; arrays give back what their lists took. */
+/**
+ * Counts memory before it is allocated. A negative count releases the memory of a list that became
+ * an array.
+ */
 export function hold(machine: PickleMachine, bytes: number): void {
   machine.memory += bytes;
   if (machine.memory > pickleMemoryBytesMax) {
@@ -70,7 +75,7 @@ function pushKnown(machine: PickleMachine, value: Pickled): void {
   machine.stack.push(value);
 }
 
-/** Takes the top value; values below an open mark belong to it. */
+/** Pops the top value. Values below an open mark cannot be popped. */
 export function pop(machine: PickleMachine): Pickled {
   const value =
     machine.stack.length > (machine.marks.at(-1) ?? 0) ? machine.stack.pop() : undefined;
@@ -78,7 +83,7 @@ export function pop(machine: PickleMachine): Pickled {
   return value;
 }
 
-/** The value on top, which stays, when it is of this kind. */
+/** Returns the top value without popping it. Throws when it is of another kind. */
 export function top<K extends 'list' | 'dict' | 'instance'>(
   machine: PickleMachine,
   kind: K,
@@ -94,7 +99,7 @@ export function ofKind<K extends 'list' | 'tuple' | 'dict' | 'instance' | 'globa
   kind: K,
 ): Extract<Pickled, { readonly kind: K }> {
   if (typeof value === 'object' && value?.kind === kind) {
-    // Kinds name the members of the union one to one.
+    // Kinds correspond one to one to the members of the union.
     return value as Extract<Pickled, { readonly kind: K }>;
   }
   throw pickleRefused(`a ${kindOf(value)} where a ${kind} belongs`, machine.at);
@@ -116,7 +121,7 @@ export function mark(machine: PickleMachine): void {
   machine.marks.push(machine.stack.length);
 }
 
-/** All values since the last mark. */
+/** Pops all values since the last mark. */
 export function popMark(machine: PickleMachine): Pickled[] {
   const height = machine.marks.pop();
   if (height === undefined) throw pickleRefused('a mark is missing', machine.at);

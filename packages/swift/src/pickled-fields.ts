@@ -1,4 +1,4 @@
-// Typed reading of the members of a pickled dictionary or instance of Swift. Pure.
+// Typed access to the members of a pickled dictionary or instance of Swift. Pure.
 
 import type { Device } from '@ringwright/ring/device';
 import type { SlotRow } from '@ringwright/ring/ring';
@@ -15,7 +15,7 @@ import { swiftInvalid } from './swift-file-error.ts';
 
 export type Fields = ReadonlyMap<string, Pickled>;
 
-/** Members of the dictionary that newer files are, or of the instance that the oldest are. */
+/** Returns the members: newer files are a dictionary, the oldest ones an instance. */
 export function fieldsOf(value: Pickled, className: string): Fields {
   if (isContainer(value) && (value.kind === 'dict' || value.name.endsWith(` ${className}`))) {
     return value.members;
@@ -27,7 +27,7 @@ function isContainer(value: Pickled): value is PickledDict | PickledInstance {
   return typeof value === 'object' && (value?.kind === 'dict' || value?.kind === 'instance');
 }
 
-/** A number within the range; null where it is absent or None. */
+/** Returns a number within the range; null when it is absent or None. */
 export function optionalNumber(
   fields: Fields,
   name: string,
@@ -65,11 +65,11 @@ export function items(fields: Fields, name: string): readonly Pickled[] {
 export function devices(fields: Fields): (Device | null)[] {
   const list = items(fields, 'devs');
   requireDeviceCount(list.length);
-  // One after the other: a wrong one is refused before the next is made.
+  // Converts one by one: an invalid device is refused before the next one is allocated.
   return list.map((device, index) => deviceOfSwift(plainOfPickled(device), index));
 }
 
-/** Rows of device ids: a list of arrays. */
+/** Returns rows of device ids: a list of arrays. */
 export function rows(fields: Fields, name: string): SlotRow[] {
   return items(fields, name).map((row, replica) => {
     const found = typeof row === 'object' && row?.kind === 'array' ? row.items : null;

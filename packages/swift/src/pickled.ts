@@ -1,4 +1,4 @@
-// What the values of a pickle are here: plain data, nothing that runs. Pure.
+// The values of a pickle: plain data, nothing executable. Pure.
 
 export type Pickled =
   | null
@@ -13,7 +13,7 @@ export type Pickled =
   | PickledGlobal
   | PickledInstance;
 
-/** A float that is a whole number: other floats are plain numbers. */
+/** A float with a whole value. Other floats are plain numbers. */
 export interface PickledFloat {
   readonly kind: 'float';
   readonly value: number;
@@ -29,25 +29,25 @@ export interface PickledTuple {
   readonly items: readonly Pickled[];
 }
 
-/** Members whose keys are text; those with other keys are read and dropped. */
+/** Members with string keys; members with other keys are read and dropped. */
 export interface PickledDict {
   readonly kind: 'dict';
   readonly members: Map<string, Pickled>;
 }
 
-/** `array.array` of Python: B, H or I. */
+/** Python's `array.array` of type B, H or I. */
 export interface PickledArray {
   readonly kind: 'array';
   readonly items: Uint8Array | Uint16Array | Uint32Array;
 }
 
-/** A name that may be called, never called as what it is in Python. */
+/** A name that may be called. The call never runs Python's meaning of it. */
 interface PickledGlobal {
   readonly kind: 'global';
   readonly name: string;
 }
 
-/** An object of a class of Swift: its name and the members of its `__dict__`. */
+/** An object of a Swift class: the class name and the members of its `__dict__`. */
 export interface PickledInstance {
   readonly kind: 'instance';
   readonly name: string;

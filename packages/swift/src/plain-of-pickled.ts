@@ -1,16 +1,16 @@
-// Pickled values as plain JSON values: small ones, such as devices. Pure.
+// Converts small pickled values, such as devices, to plain JSON values. Pure.
 import { foreignDeviceBytesMax, foreignValueDepthMax } from '@ringwright/base/limits';
 import { kindOf, type Pickled } from './pickled.ts';
 import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
-/** What a value costs at least, of the memory and in JSON: a container with its first member. */
+/** Minimum cost of a value in memory and in JSON; for a container, with its first member. */
 const BYTES_PER_CONTAINER = 64;
 const BYTES_PER_SCALAR = 8;
 
 /**
- * Objects for dictionaries, arrays for lists and tuples. A pickle names one value in many places at
- * two bytes each, so all of them are counted before they are made. Throws SWIFT_FILE_INVALID,
- * SWIFT_FILE_TOO_LARGE.
+ * Returns objects for dictionaries, and arrays for lists and tuples. A pickle can refer to one
+ * value in many places at two bytes each, so all copies are counted before they are made. Throws
+ * SWIFT_FILE_INVALID, SWIFT_FILE_TOO_LARGE.
  */
 export function plainOfPickled(value: Pickled): unknown {
   return plainOf(value, { depth: 0, budget: { left: foreignDeviceBytesMax } });

@@ -1,4 +1,4 @@
-// A restricted pickle reader: the steps that files of Swift take, nothing else. Pure.
+// A restricted pickle reader: it supports only the opcodes in Swift's files. Pure.
 // A general unpickler runs what the file says; this one makes plain data or refuses.
 
 import { build, call, newObject, pushGlobal } from './pickle-calls.ts';
@@ -23,7 +23,7 @@ type Step = (machine: PickleMachine) => void;
 
 const STOP = 0x2e;
 
-/** By opcode, as pickletools of Python names them. */
+/** By opcode, in the terms of Python's pickletools. */
 const steps: ReadonlyMap<number, Step> = new Map<number, Step>([
   [0x80, protocol],
   [code('}'), (machine) => push(machine, { kind: 'dict', members: new Map() })],
@@ -60,8 +60,8 @@ const steps: ReadonlyMap<number, Step> = new Map<number, Step>([
 ]);
 
 /**
- * The one value of a pickle of protocol 2 or below, nothing following it. Throws PICKLE_REFUSED,
- * SWIFT_FILE_INVALID when cut short, SWIFT_FILE_TOO_LARGE.
+ * Returns the single value of a pickle of protocol 2 or below. Nothing may follow it. Throws
+ * PICKLE_REFUSED, SWIFT_FILE_INVALID when the pickle is cut short, SWIFT_FILE_TOO_LARGE.
  */
 export function readPickle(bytes: Buffer): Pickled {
   const machine = newMachine(bytes);
@@ -118,7 +118,7 @@ function unicodeOf(machine: PickleMachine): string {
   }
 }
 
-/** Text of Python 2, of no named encoding: UTF-8 where it is that, else a character a byte. */
+/** Python 2 text without a stated encoding: UTF-8 if valid, else Latin-1. */
 function bytesOf(machine: PickleMachine, length: number): string {
   const bytes = take(machine, length);
   const text = bytes.toString('utf8');
@@ -135,7 +135,7 @@ function setItems(machine: PickleMachine, values: readonly Pickled[]): void {
   if (values.length % 2 === 1) throw pickleRefused('a key without value', machine.at);
   for (let at = 0; at < values.length; at += 2) {
     const [key, value] = [values[at], values[at + 1]];
-    // Keys of other kinds are those of the dispersion graph, which is computed anew anyway.
+    // Other keys occur only in the dispersion graph, which is recomputed anyway.
     if (typeof key === 'string' && value !== undefined) setMember(machine, members, [key, value]);
   }
 }

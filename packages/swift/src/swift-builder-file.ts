@@ -1,4 +1,4 @@
-// Builder files of Swift: a pickle of a dictionary, or of a RingBuilder in the oldest. Pure.
+// Swift's builder files: a pickle of a dictionary, or of a RingBuilder in the oldest. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { replicaCountMax, swiftPayloadBytesMax } from '@ringwright/base/limits';
 import type { Pickled } from './pickled.ts';
@@ -22,8 +22,8 @@ const anyWhole = [0, Number.MAX_SAFE_INTEGER] as const;
 const HOURS_MAX = 255;
 
 /**
- * The builder of a file. Throws PICKLE_REFUSED, SWIFT_FILE_INVALID, SWIFT_FILE_TOO_LARGE. Whether
- * its settings are within our own limits, an import says.
+ * Returns the builder of a file. An import checks whether its settings are within our own limits.
+ * Throws PICKLE_REFUSED, SWIFT_FILE_INVALID, SWIFT_FILE_TOO_LARGE.
  */
 export function decodeSwiftBuilder(file: Uint8Array): SwiftBuilder {
   if (file.length > swiftPayloadBytesMax) {
@@ -72,7 +72,7 @@ function tableOf(
   return tableAndShape(rows(fields, name), of);
 }
 
-/** A builder counts the slots of each device beside the table: a free check of both. */
+/** A builder stores the slot count of each device beside the table: comparing them checks both. */
 function checkCounts(fields: Fields, table: SwiftBuilder['table']): void {
   const list = items(fields, 'devs');
   const counts = new Uint32Array(list.length);

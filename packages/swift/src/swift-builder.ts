@@ -1,13 +1,13 @@
-// A builder as Swift's builder files hold it, already checked. Pure data.
+// A builder with the contents of Swift's builder file, already checked. Pure data.
 
 import type { Table } from '@ringwright/ring/ring';
 import type { SwiftRing } from './swift-ring.ts';
 
 export interface SwiftBuilder extends Omit<SwiftRing, 'table' | 'version'> {
   readonly version: number;
-  /** As wanted; the table may still have what was wanted before. */
+  /** Wanted replica count; the table may still have the earlier one. */
   readonly replicas: number;
-  /** Written as an int, where Swift's own tool writes a float. */
+  /** Written as an integer, where Swift's own tool writes a float. */
   readonly replicasInt: boolean;
   readonly minPartHours: number;
   readonly overload: number;
@@ -17,12 +17,12 @@ export interface SwiftBuilder extends Omit<SwiftRing, 'table' | 'version'> {
   readonly removed: readonly number[];
   /** Hours between the last move of each partition and `lastMovesEpoch`; 255 is 255 or more. */
   readonly lastMoves: Uint8Array;
-  /** Seconds since 1970; 0 when never. */
+  /** Seconds since 1970; 0 when no partition ever moved. */
   readonly lastMovesEpoch: number;
   readonly lastGatherStart: number;
-  /** Devices or settings changed since the last rebalance. */
+  /** Whether devices or settings changed after the last rebalance. */
   readonly changed: boolean;
   readonly id: string | null;
-  /** As of the last rebalance; null when Swift shall compute it. */
+  /** Dispersion after the last rebalance; null when Swift shall compute it. */
   readonly dispersion: number | null;
 }

@@ -1,4 +1,4 @@
-// One device of Swift as ours, and back: fields we have no use for are kept in `extra`. Pure.
+// Converts a Swift device to ours, and back. Fields without a use here are kept in `extra`. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
 import { deviceCountMax } from '@ringwright/base/limits';
 import type { Device } from '@ringwright/ring/device';
@@ -7,10 +7,10 @@ import { asciiJson, asciiObject, floatJson } from './ascii-json.ts';
 import { fieldComplaint, swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
 import type { SwiftRing } from './swift-ring.ts';
 
-/** What a builder notes down beside the device itself; made anew on export. */
+/** Fields that a builder keeps beside the device itself; recomputed on export. */
 const bookkeeping = ['parts', 'parts_wanted'];
 
-/** The device list: null is a hole. Throws SWIFT_FILE_INVALID with the device and the field. */
+/** Converts the device list; null is a hole. Throws SWIFT_FILE_INVALID with device and field. */
 export function devicesOfSwift(values: readonly unknown[]): (Device | null)[] {
   requireDeviceCount(values.length);
   return values.map(deviceOfSwift);
@@ -21,7 +21,7 @@ export function requireDeviceCount(count: number): void {
   if (count > deviceCountMax) throw swiftTooLarge('number of devices', count, deviceCountMax);
 }
 
-/** Null is a hole. Throws SWIFT_FILE_INVALID with the field at fault. */
+/** Null is a hole. Throws SWIFT_FILE_INVALID with the wrong field. */
 export function deviceOfSwift(value: unknown, index: number): Device | null {
   if (value === null) return null;
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -53,7 +53,7 @@ export function deviceOfSwift(value: unknown, index: number): Device | null {
   throw swiftUnfit(`device ${index}`, fieldComplaint(parsed.error));
 }
 
-/** Takes it out of `fields`, unless no server could have it: then it stays among what is kept. */
+/** Moves the address out of `fields`. One that no server can have stays among the kept fields. */
 function replicationOf(
   fields: Map<string, unknown>,
   { ip, port }: { readonly ip: unknown; readonly port: unknown },
@@ -67,7 +67,7 @@ function replicationOf(
   return given.ip === ip && given.port === port ? {} : { replication: parsed.data };
 }
 
-/** The fields of a device in Swift, by name; `weight` is a float there. */
+/** Returns the Swift fields of a device, by name. Swift's `weight` is a float. */
 export function swiftFieldsOf(device: Device): [name: string, value: Json][] {
   const { extra = {}, replication, ...own } = device;
   const { ip: replication_ip, port: replication_port } = replication ?? device;

@@ -1,4 +1,4 @@
-// The refusals of files that come from Swift: what was found, what was expected. Pure.
+// The refusals of Swift's files: what was found, what was expected. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { firstComplaint } from '@ringwright/ring/device-fields';
 import type { z } from 'zod';
@@ -7,7 +7,7 @@ const SHOWN_MAX = 200;
 const damaged =
   'damaged, cut short or not from Swift: take the file from a server or a backup again';
 
-/** SWIFT_FILE_INVALID: `what` names the place, `found` and `wanted` both values. */
+/** Returns SWIFT_FILE_INVALID: `what` names the place, `found` and `wanted` are both values. */
 export function swiftInvalid(what: string, found: unknown, wanted: unknown): CodedError {
   const [is, expected] = [briefly(String(found)), String(wanted)];
   return new CodedError('SWIFT_FILE_INVALID', `${what} is ${is}, expected ${expected}`, {
@@ -16,7 +16,7 @@ export function swiftInvalid(what: string, found: unknown, wanted: unknown): Cod
   });
 }
 
-/** SWIFT_FILE_INVALID of a part that is something else altogether. */
+/** Returns SWIFT_FILE_INVALID for a part that cannot be read at all. */
 export function swiftBroken(what: string, complaint: string): CodedError {
   return new CodedError('SWIFT_FILE_INVALID', `${what} ${briefly(complaint)}`, {
     hint: damaged,
@@ -24,19 +24,19 @@ export function swiftBroken(what: string, complaint: string): CodedError {
   });
 }
 
-/** SWIFT_FILE_INVALID of JSON that a schema refuses; parsed with reportInput it names the value. */
+/** Returns SWIFT_FILE_INVALID for JSON that a schema refuses. With reportInput it has the value. */
 export function swiftMisshapen(what: string, error: z.ZodError): CodedError {
   return swiftBroken(what, `is wrong: ${fieldComplaint(error)}`);
 }
 
-/** As a sentence: `zone is missing`, `part_shift 33: wanted 32 at most`. */
+/** Returns a sentence: `zone is missing`, `part_shift 33: wanted 32 at most`. */
 export function fieldComplaint(error: z.ZodError): string {
   return firstComplaint(error)
     .replace(/^value:? /, '')
     .replace(': is missing', ' is missing');
 }
 
-/** SWIFT_FILE_INVALID of a whole file: it holds a value that Swift takes, but no ring here can. */
+/** Returns SWIFT_FILE_INVALID for an intact file with a value that no ring here can have. */
 export function swiftUnfit(what: string, complaint: string): CodedError {
   return new CodedError('SWIFT_FILE_INVALID', `${what}: ${briefly(complaint)}`, {
     hint: 'the file is whole, but this cannot be taken over: change it in Swift, import again',
@@ -44,7 +44,7 @@ export function swiftUnfit(what: string, complaint: string): CodedError {
   });
 }
 
-/** A value of the file, as much of it as a message can use. */
+/** Shortens a value of the file for a message. */
 function briefly(text: string): string {
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
@@ -55,7 +55,10 @@ export function swiftTooLarge(what: string, found: number, max: number): CodedEr
   });
 }
 
-/** PICKLE_REFUSED: a pickle is a program; only the few steps that Swift's files need are taken. */
+/**
+ * Returns PICKLE_REFUSED. A pickle is a program, so only the steps that Swift's files need are
+ * supported.
+ */
 export function pickleRefused(what: string, at: number): CodedError {
   return new CodedError('PICKLE_REFUSED', `pickle: ${what} at byte ${at}`, {
     hint: 'no builder or ring of Swift needs this; do not open the file with anything else either',

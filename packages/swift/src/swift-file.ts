@@ -1,4 +1,4 @@
-// A file of Swift, whichever it is: a ring or a builder. Pure.
+// Reads a file of Swift: a ring or a builder. Pure.
 import type { SwiftBuilder } from './swift-builder.ts';
 import { decodeSwiftBuilder } from './swift-builder-file.ts';
 import { swiftBroken, swiftInvalid } from './swift-file-error.ts';

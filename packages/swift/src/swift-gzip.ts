@@ -1,12 +1,12 @@
-// gzip as Swift's ring files use it: inflated whole, checked and capped; written the same. Pure.
+// gzip in Swift's ring files: inflated whole, checked and capped; written in the same form. Pure.
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { swiftBroken, swiftTooLarge } from './swift-file-error.ts';
 
-/** Chunks of 64 KiB: a whole ring would be thousands of the default ones. */
+/** Chunks of 64 KiB: a large ring would take thousands of chunks of the default size. */
 const CHUNK_BYTES = 2 ** 16;
-/** No name, no time: the same content gives the same bytes wherever it is written. */
+/** Has no file name and no time, so that equal content gives equal bytes. */
 export const gzipHead = Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff);
 
 export function isGzip(bytes: Uint8Array): boolean {
@@ -14,8 +14,8 @@ export function isGzip(bytes: Uint8Array): boolean {
 }
 
 /**
- * Content of all members, each with its CRC and length. Throws SWIFT_FILE_INVALID for a stream that
- * is cut or damaged, SWIFT_FILE_TOO_LARGE once it inflates beyond the cap.
+ * Returns the content of all members, each with its CRC and length. Throws SWIFT_FILE_INVALID for a
+ * damaged or incomplete stream, and SWIFT_FILE_TOO_LARGE once it inflates beyond the cap.
  */
 export function inflateRing(bytes: Uint8Array): Buffer {
   try {
@@ -29,13 +29,13 @@ export function inflateRing(bytes: Uint8Array): Buffer {
   }
 }
 
-/** A piece of a deflate stream that ends at a byte, after which another may begin afresh. */
+/** Returns a piece of a deflate stream that ends at a byte; another piece may follow it. */
 export function deflatePiece(content: Uint8Array, last: 'last' | 'more follow'): Buffer {
   const finishFlush = last === 'last' ? constants.Z_FINISH : constants.Z_FULL_FLUSH;
   return deflateRawSync(content, { level: 9, finishFlush });
 }
 
-/** CRC and length of the whole content, little-endian. */
+/** Returns CRC and length of the whole content, little-endian. */
 export function gzipTail(content: readonly Uint8Array[]): Buffer {
   const tail = Buffer.alloc(8);
   tail.writeUInt32LE(content.reduce((sum, one) => crc32(one, sum), 0) >>> 0);

@@ -1,4 +1,4 @@
-// JSON inside a Swift file: read, or refused with a sentence. Pure.
+// JSON inside a Swift file: parsed, or refused with a sentence. Pure.
 import { foreignDevicesBytesMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
 import { messageOf } from '@ringwright/base/thrown';

@@ -1,4 +1,5 @@
-// Ring files of Swift, formats 0, 1 and 2: read strictly, written so that Swift loads them. Pure.
+// Swift's ring files, formats 0, 1 and 2: strictly read, and written so that Swift loads them.
+// Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
@@ -16,8 +17,8 @@ const MAGIC = 'R1NG';
 type SwiftRingFormat = 1 | 2;
 
 /**
- * The ring of a file, the format found out from its bytes. What Swift itself loads although it is
- * damaged is refused here. Throws SWIFT_FILE_INVALID, SWIFT_FORMAT_UNKNOWN, SWIFT_FILE_TOO_LARGE,
+ * Returns the ring of a file, and recognizes the format by its bytes. Refuses damaged files that
+ * Swift itself would load. Throws SWIFT_FILE_INVALID, SWIFT_FORMAT_UNKNOWN, SWIFT_FILE_TOO_LARGE,
  * PICKLE_REFUSED.
  */
 export function decodeSwiftRing(file: Uint8Array): SwiftRing {
@@ -38,12 +39,12 @@ export function decodeSwiftRing(file: Uint8Array): SwiftRing {
 }
 
 /**
- * The oldest rings, without magic: a pickle of a dictionary or of an object. Throws PICKLE_REFUSED,
- * SWIFT_FILE_INVALID.
+ * Decodes the oldest rings, without magic: a pickle of a dictionary or of an object. Throws
+ * PICKLE_REFUSED, SWIFT_FILE_INVALID.
  */
 function decodeRingV0(payload: Buffer): SwiftRing {
   const fields = fieldsOf(readPickle(payload), 'RingData');
-  // An object's own fields are named with a line below, those of the dictionary without.
+  // The fields of an object begin with an underscore, those of the dictionary do not.
   const named = (name: string): string => (fields.has(`_${name}`) ? `_${name}` : name);
   const partPower = 32 - whole(fields, named('part_shift'), [0, 32]);
   requirePartPower(partPower);
@@ -59,8 +60,8 @@ function decodeRingV0(payload: Buffer): SwiftRing {
 }
 
 /**
- * A ring file; equal rings give equal bytes, under any file name. Throws RING_NOT_CONVERTIBLE when
- * device ids do not fit format 1.
+ * Returns a ring file. Equal rings give equal bytes, under any file name. Throws
+ * RING_NOT_CONVERTIBLE when device ids do not fit format 1.
  */
 export function encodeSwiftRing(ring: SwiftRing, format: SwiftRingFormat): Buffer {
   if (format === 2) return encodeRingV2(ring);

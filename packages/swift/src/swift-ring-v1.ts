@@ -11,7 +11,7 @@ import { requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts
 
 const HEADER_AT = 10;
 
-/** Files of before 2.12 do not say their byte order; the machines of then were little-endian. */
+/** Files from before 2.12 do not state their byte order; machines were little-endian then. */
 const headerSchema = z.object({
   byteorder: z.enum(['little', 'big']).default('little'),
   devs: z.array(z.unknown()).max(deviceCountMax),
@@ -21,7 +21,7 @@ const headerSchema = z.object({
   next_part_power: z.int().min(0).max(32).nullish(),
 });
 
-/** The ring of an inflated file that begins with the magic. Throws SWIFT_FILE_INVALID. */
+/** Returns the ring of an inflated file that begins with the magic. Throws SWIFT_FILE_INVALID. */
 export function decodeRingV1(payload: Buffer): SwiftRing {
   if (payload.length < HEADER_AT)
     throw swiftInvalid('length', payload.length, `${HEADER_AT} or more`);
@@ -57,7 +57,7 @@ export function decodeRingV1(payload: Buffer): SwiftRing {
   };
 }
 
-/** What goes into gzip. The caller has seen to it that ids fit two bytes. */
+/** Returns the content of the gzip file. The caller has checked that ids fit two bytes. */
 export function encodeRingV1(ring: SwiftRing): Buffer {
   const optional = (name: string, value: number | null): [string, string][] =>
     value === null ? [] : [[name, String(value)]];

@@ -1,6 +1,6 @@
 // Reads Swift's ring format 2: sections with digests, an index at the end. Inside gzip. Pure.
 //   'R1NG' | u16 2 | sections: u64 length, bytes | index: u64 length, JSON
-//   | u64 offset of the index in here | u64 offset of the index in the file
+//   | u64 offset of the index in the payload | u64 offset of the index in the file
 import { createHash } from 'node:crypto';
 import { constants, inflateRawSync } from 'node:zlib';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
@@ -36,7 +36,7 @@ const metadataSchema = z.object({
   next_part_power: z.int().min(0).max(32).nullish(),
 });
 
-/** The ring of a file and its inflated payload, every digest and offset checked. */
+/** Returns the ring of a file and its inflated payload. Checks every digest and offset. */
 export function decodeRingV2(file: Uint8Array, payload: Buffer): SwiftRing {
   const sections = sectionsOf(file, payload);
   const section = (name: string): Buffer => {
@@ -74,7 +74,10 @@ export function decodeRingV2(file: Uint8Array, payload: Buffer): SwiftRing {
   return { partPower, nextPartPower, version, devices, ...shaped };
 }
 
-/** Contents by name: the sections fill the payload up to the index without gap or overlap. */
+/**
+ * Returns contents by name. The sections must fill the payload up to the index, without gap or
+ * overlap.
+ */
 function sectionsOf(file: Uint8Array, payload: Buffer): Map<string, Buffer> {
   const tailAt = payload.length - TAIL_BYTES;
   const least = SECTIONS_AT + LENGTH_BYTES + TAIL_BYTES;
@@ -103,7 +106,7 @@ function sectionsOf(file: Uint8Array, payload: Buffer): Map<string, Buffer> {
   return sections;
 }
 
-/** Content after its length, which must reach exactly to `end`. */
+/** Returns the content after its length, which must extend exactly to `end`. */
 function blobAt(payload: Buffer, start: number, end: number): Buffer {
   if (start < SECTIONS_AT || start + LENGTH_BYTES > end) {
     throw swiftInvalid('a section', `at ${start} to ${end}`, 'its length and content');
@@ -121,7 +124,7 @@ function lengthAt(payload: Buffer, at: number): number {
   return Number(value);
 }
 
-/** Swift reads a section from its place in the file: what is there must inflate to it. */
+/** Swift reads a section at its offset in the file: the bytes there must inflate to the section. */
 function checkPlace(
   file: Uint8Array,
   place: {
@@ -139,7 +142,7 @@ function checkPlace(
       maxOutputLength: Math.max(1, content.length + TAIL_BYTES),
     });
   } catch {
-    // Reported below, with the place: why it does not inflate does not matter.
+    // Reported below, with the place. The reason does not matter.
   }
   if (found?.subarray(0, content.length).equals(content) === true) return;
   throw swiftInvalid(

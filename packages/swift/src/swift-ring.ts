@@ -1,4 +1,4 @@
-// A ring as Swift's files hold it, whatever their format, already checked. Pure data.
+// A ring with the contents of Swift's files, whatever their format, already checked. Pure data.
 import { partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
 import type { Device } from '@ringwright/ring/device';
 import type { SlotRow, Table } from '@ringwright/ring/ring';
@@ -6,33 +6,38 @@ import { copyTable } from '@ringwright/ring/slot-rows';
 import { swiftInvalid, swiftUnfit } from './swift-file-error.ts';
 
 export interface SwiftRing {
-  /** Partitions are 2 to this power. */
+  /** The number of partitions is 2 to this power. */
   readonly partPower: number;
-  /** Where a partition power increase is going; null when there is none. */
+  /** Target of a partition power increase; null when there is none. */
   readonly nextPartPower: number | null;
-  /** Swift's own count of changes; null in old files. It is no identity. */
+  /** Swift's own count of changes; null in old files. It is not an identity. */
   readonly version: number | null;
   readonly devices: readonly (Device | null)[];
   readonly table: Table;
-  /** Bytes of a device id in the file; it may have been wider than the devices ask. */
+  /** Bytes of a device id in the file; may be wider than the devices need. */
   readonly idBytes: 2 | 4;
-  /** One row more, without a slot: Swift writes it for a fraction that makes none. */
+  /**
+   * Whether there is one more row, without slots: Swift writes it when the fraction yields no slot.
+   */
   readonly emptyRow: boolean;
 }
 
-/** Swift takes up to 32. Throws SWIFT_FILE_INVALID, before anything is as large as the table. */
+/**
+ * Swift permits up to 32. Throws SWIFT_FILE_INVALID, before memory of the table's size is
+ * allocated.
+ */
 export function requirePartPower(partPower: number): void {
   if (partPower <= partitionPowerMax) return;
   throw swiftUnfit('partition power', `${partPower}, rings here have up to ${partitionPowerMax}`);
 }
 
-/** Slots that Swift's own arithmetic makes of a replica count: the fraction is rounded down. */
+/** Returns the number of slots by Swift's own arithmetic: the fraction is rounded down. */
 export function slotsOfReplicas(replicas: number, partPower: number): number {
   const parts = 2 ** partPower;
   return Math.floor(replicas) * parts + Math.floor(parts * (replicas % 1));
 }
 
-/** The table with what the file said of its shape. Throws SWIFT_FILE_INVALID. */
+/** Returns the table and its shape in the file. Throws SWIFT_FILE_INVALID. */
 export function tableAndShape(
   rows: readonly SlotRow[],
   of: Pick<SwiftRing, 'partPower' | 'devices'>,
@@ -43,8 +48,8 @@ export function tableAndShape(
 }
 
 /**
- * The rows as a table: whole but for the last one, every slot on a device that is there. Throws
- * SWIFT_FILE_INVALID. A device twice in one partition is legal in Swift.
+ * Converts rows to a table. All rows but the last must be full, and every slot must name an
+ * existing device. Throws SWIFT_FILE_INVALID. Swift permits a device twice in one partition.
  */
 function tableOfRows(
   rows: readonly SlotRow[],
@@ -76,7 +81,7 @@ function checkRow(row: SlotRow, replica: number, devices: SwiftRing['devices']):
   );
 }
 
-/** Replicas per partition as the table has them: exact, since partitions are a power of two. */
+/** Returns replicas per partition in the table: exact, since partitions are a power of two. */
 export function replicasOfTable(table: Table, partPower: number): number {
   return table.reduce((sum, row) => sum + row.length, 0) / 2 ** partPower;
 }

@@ -1,4 +1,4 @@
-// A pickle, protocol 2, of plain data: what Python's unpickler makes into the same. Pure.
+// Writes plain data as a pickle of protocol 2, which Python unpickles to the same data. Pure.
 import type { PickledArray, PickledFloat } from './pickled.ts';
 
 export type Picklable =
@@ -11,18 +11,18 @@ export type Picklable =
   | readonly Picklable[]
   | ReadonlyMap<string, Picklable>;
 
-/** A number that is a float in Python even when it is whole. */
+/** Returns a number that is a float in Python even when its value is whole. */
 export function float(value: number): PickledFloat {
   return { kind: 'float', value };
 }
 
-/** Python's own batches; an unpickler holds one batch at a time. */
+/** Python's own batch size; an unpickler holds one batch at a time. */
 const BATCH = 1_000;
 const MARK = Buffer.from('(');
 
 interface Writer {
   readonly parts: Uint8Array[];
-  /** A map that comes twice is one object in Python too. */
+  /** A map that occurs twice becomes one object in Python too. */
   readonly memo: Map<ReadonlyMap<string, Picklable>, number>;
 }
 
@@ -97,7 +97,7 @@ function writeKind(parts: Uint8Array[], value: PickledFloat | PickledArray): voi
   parts.push(Buffer.of(0x86), Buffer.from('R'));
 }
 
-/** Many whole numbers in one buffer: a table has millions. */
+/** Writes many whole numbers to one buffer: a table has millions. */
 function wholeBytes(items: PickledArray['items']): Buffer {
   const bytes = Buffer.allocUnsafe(items.length * 9);
   let at = 0;

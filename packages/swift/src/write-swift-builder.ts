@@ -1,4 +1,4 @@
-// Writes builder files that swift-ring-builder opens and goes on rebalancing. Pure.
+// Writes builder files that swift-ring-builder opens and continues to rebalance. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
 import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
 import type { Device } from '@ringwright/ring/device';
@@ -10,8 +10,8 @@ import { float, type Picklable, writePickle } from './write-pickle.ts';
 type Members = ReadonlyMap<string, Picklable>;
 
 /**
- * The file, in the order of Swift's own members. Swift computes anew what is left empty here: the
- * graph of the dispersion, and how many partitions each device wants.
+ * Returns the file, with members in Swift's order. Leaves empty what Swift computes itself: the
+ * dispersion graph, and how many partitions each device wants.
  */
 export function encodeSwiftBuilder(builder: SwiftBuilder): Buffer {
   const parts = 2 ** builder.partPower;
@@ -35,7 +35,8 @@ export function encodeSwiftBuilder(builder: SwiftBuilder): Buffer {
     ['_last_part_gather_start', builder.lastGatherStart],
     ['_dispersion_graph', new Map()],
     ['dispersion', builder.dispersion === null ? null : float(builder.dispersion)],
-    // The very objects of the list: Swift marks them as removed in one place only.
+    // These must be the same objects as in `devs`, because Swift marks a removed device in one
+    // place only.
     ['_remove_devs', builder.removed.map((id) => devices[id] ?? null)],
     ['id', builder.id],
   ];

@@ -1,4 +1,4 @@
-// Writes Swift's ring format 2: each section a deflate stream of its own, so one can be read alone.
+// Writes Swift's ring format 2. Each section is its own deflate stream, so it can be read alone.
 // Pure. Layout: swift-ring-v2.ts.
 import { sha256 } from '@ringwright/base/sha256';
 import { bytesOfRows } from '@ringwright/ring/file/row-bytes';
@@ -9,11 +9,11 @@ import { deflatePiece, gzipHead, gzipTail } from './swift-gzip.ts';
 import { replicasOfTable, type SwiftRing } from './swift-ring.ts';
 
 const magic = Buffer.from('R1NG\x00\x02', 'latin1');
-/** A stored block of this length, and the empty one that a full flush leaves. */
+/** Ends of a stored block: the empty block that a full flush leaves, and the final empty block. */
 const flush = Buffer.of(0, 0, 0, 0xff, 0xff);
 const end = Buffer.of(1, 0, 0, 0xff, 0xff);
 
-/** The whole file. Equal rings give equal bytes. */
+/** Returns the whole file. Equal rings give equal bytes. */
 export function encodeRingV2(ring: SwiftRing): Buffer {
   const file: Buffer[] = [gzipHead, stored(magic)];
   const content: Buffer[] = [magic];
@@ -53,7 +53,10 @@ function sectionsOf(ring: SwiftRing): [name: string, bytes: Buffer][] {
   ];
 }
 
-/** Not compressed, so that its length in the file is known: Swift finds the index that way. */
+/**
+ * Stores bytes uncompressed, so that their length in the file is known: Swift finds the index by
+ * it.
+ */
 function stored(bytes: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt16LE(bytes.length, 1);

@@ -49,7 +49,7 @@ function* slotUnknown({ moves, table }: Ring): Generator<Broken> {
   }
 }
 
-/** New slots follow the last one of the table without a gap, so that rows stay filled in order. */
+/** New slots must follow the last slot of the table without a gap, so that rows fill in order. */
 function* slotNotNext(ring: Ring): Generator<Broken> {
   const { moves, table, partitions, reshape } = ring;
   if (reshape?.kind === 'to') return;
@@ -73,7 +73,10 @@ function* slotNotNext(ring: Ring): Generator<Broken> {
   }
 }
 
-/** Every slot of a child joins the device that its first parent has in that slot; no more moves. */
+/**
+ * Every slot of a child must join the device that holds its first parent's slot, without other
+ * moves.
+ */
 function* childWrong(ring: Ring): Generator<Broken> {
   if (ring.reshape?.kind !== 'to') return;
   const { moves, table } = ring;

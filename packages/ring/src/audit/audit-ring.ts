@@ -1,4 +1,5 @@
-// Every invariant of one ring: what `verify` prints, what servers ask of a pushed ring. Pure.
+// All invariants of one ring: `verify` prints them, and servers check a pushed ring with them.
+// Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
@@ -9,17 +10,17 @@ import { lengthChecks, settingChecks } from './audit-settings.ts';
 import { tableChecks } from './audit-table.ts';
 import { type Check, findingsOf } from './finding-list.ts';
 
-/** Each stage trusts what the ones before it have found in order. */
+/** Each stage relies on the invariants that the stages before it have checked. */
 const stages: readonly (readonly Check<Ring>[])[] = [
   settingChecks,
   [...lengthChecks, ...deviceChecks],
   [...tableChecks, ...moveChecks],
 ];
 
-/** Codes an audit can give, in the order of the checks. */
+/** All codes of an audit, in the order of the checks. */
 export const auditCodes: readonly string[] = stages.flat().map(({ code }) => code);
 
-/** What is wrong with a ring, empty when nothing is. Stops after the first stage with findings. */
+/** Returns the findings, empty for a sound ring. Stops after the first stage with findings. */
 export function auditRing(ring: Ring): Finding[] {
   for (const checks of stages) {
     const findings = findingsOf(checks, ring);
@@ -28,7 +29,7 @@ export function auditRing(ring: Ring): Finding[] {
   return [];
 }
 
-/** Throws RING_AUDIT_FAILED with all findings, and what the caller knows besides. */
+/** Throws RING_AUDIT_FAILED with all findings, and with the caller's `known` details. */
 export function requireSound(
   ring: Ring,
   hint: string,

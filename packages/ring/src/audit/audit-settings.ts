@@ -1,4 +1,4 @@
-// Audit of what a ring says of itself: name, version, partitioner, counts, lengths of rows. Pure.
+// Audit of a ring's settings: name, version, partitioner, counts, lengths of rows. Pure.
 import { partitionCountMax, partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
 import { keyspaceNamePattern } from '../keyspace-name.ts';
 import { intervalFaults } from '../partitioner/interval-faults.ts';
@@ -19,7 +19,7 @@ export const settingChecks: readonly Check<Ring>[] = [
   { code: 'RING_REPLICAS_INVALID', broken: replicasInvalid },
 ];
 
-/** Asked once the settings are sound: these compare arrays with them. */
+/** These run only with sound settings, because they compare arrays with them. */
 export const lengthChecks: readonly Check<Ring>[] = [
   { code: 'ROW_LENGTHS_WRONG', broken: rowLengthsWrong },
   { code: 'MIN_VERSIONS_LENGTH_WRONG', broken: minVersionsLengthWrong },
@@ -81,7 +81,7 @@ function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> 
   }
 }
 
-/** Both partitioners are of one domain and give an id the same interval. */
+/** Both partitioners must have the same domain and must give an id the same interval. */
 function* reshapeInvalid({ partitioner, reshape, partitions }: Ring): Generator<Broken> {
   if (reshape === undefined) return;
   const { kind, partitioner: other } = reshape;

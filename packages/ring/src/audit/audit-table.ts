@@ -31,7 +31,7 @@ function* deviceUnknown({ table, devices, partitioner }: Ring): Generator<Broken
   }
 }
 
-/** Joiners are looked at by the checks of moves. */
+/** The checks of moves cover the joiners. */
 function* deviceTwice({ table, devices, partitions }: Ring): Generator<Broken> {
   const lastSeen = new Int32Array(devices.length).fill(-1);
   for (let partition = 0; partition < partitions; partition += 1) {

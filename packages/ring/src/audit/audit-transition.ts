@@ -1,4 +1,4 @@
-// Is one ring a legal successor of another? Both must have passed auditRing. Pure.
+// Whether one ring is a legal successor of another. Both must have passed auditRing. Pure.
 
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
@@ -14,7 +14,7 @@ import { isRetired, parentsIn } from '../reshape-ring.ts';
 import { nobodyIn, type Ring, sameHolders } from '../ring.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 
-/** Two versions of a ring, the older with its ring id. */
+/** Two versions of a ring, with the ring id of the older one. */
 interface Transition {
   readonly previous: Ring;
   readonly previousId: string;
@@ -41,7 +41,7 @@ export const transitionCodes: readonly string[] = [...identityChecks, ...content
   ({ code }) => code,
 );
 
-/** What makes `next` no legal successor, empty when nothing does. O(slots). */
+/** Returns why `next` is not a legal successor; empty if it is. O(slots). */
 export function auditTransition(transition: Transition): Finding[] {
   const findings = findingsOf(identityChecks, transition);
   return findings.length > 0 ? findings : findingsOf(contentChecks, transition);
@@ -61,7 +61,10 @@ function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
   }
 }
 
-/** Splits and merges begin, are done as they were begun, or are given up; `direct`: at once. */
+/**
+ * Whether a split or merge begins, completes as it began, or is cancelled; or, for a direct commit,
+ * completes at once.
+ */
 function isReshapeStep(previous: Ring, next: Ring): boolean {
   const [was, is] = [asIntervals(previous.partitioner), next.partitioner];
   if (was === null || !isIntervals(is)) return false;
@@ -76,8 +79,8 @@ function isReshapeStep(previous: Ring, next: Ring): boolean {
 }
 
 /**
- * Rows are cut, or set anew, only with nothing in flight; they grow when the moves into new slots
- * are finalized.
+ * Whether the replica count may change. Rows may be cut or replaced only with no moves in flight.
+ * They grow when the moves into new slots are finalized.
  */
 function isReplicasStep(previous: Ring, next: Ring): boolean {
   if (previous.moves.length === 0)
@@ -97,7 +100,7 @@ function* parentWrong({ previousId, next }: Transition): Generator<Broken> {
   yield { message: `version ${next.version} has parent ${next.parent}, wanted ${previousId}` };
 }
 
-/** A program that knows none leaves them out. */
+/** Programs that do not know ancestors leave them out. */
 function* ancestorsWrong({ previous, next }: Transition): Generator<Broken> {
   if (next.ancestors === undefined) return;
   const [is, { ancestors: wanted = [] }] = [next.ancestors, ancestorsAfter(previous)];
@@ -155,7 +158,7 @@ function* moveSkippedState({ previous, next }: Transition): Generator<Broken> {
   }
 }
 
-/** With nothing in flight before and after, any slot may change: that is a direct commit. */
+/** Without moves in flight before and after, any slot may change: that is a direct commit. */
 function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
   if (previous.moves.length === 0 && next.moves.length === 0) return;
   if (previous.moves.length === 0 && next.replicas < previous.replicas) {
@@ -185,7 +188,7 @@ function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
   }
 }
 
-/** A cut table holds of each partition only devices that it had. */
+/** A cut table may name only devices that held the partition. */
 function* cutElsewhere(previous: Ring, next: Ring): Generator<Broken> {
   for (const [replica, row] of next.table.entries()) {
     for (let partition = 0; partition < row.length; partition += 1) {
@@ -208,14 +211,15 @@ function* minVersionWrong({ previous, next }: Transition): Generator<Broken> {
   }
 }
 
-/** 1 for each partition of which reads or writes go elsewhere in `next`. */
+/** Returns 1 for each partition whose reads or writes go elsewhere in `next`. */
 function touchedPartitions(previous: Ring, next: Ring): Uint8Array {
   const touched = new Uint8Array(next.partitions);
   for (let partition = 0; partition < next.partitions; partition += 1) {
     const isNew = partition >= previous.partitions;
     if (isNew || !sameHolders(previous.table, next.table, partition)) touched[partition] = 1;
   }
-  // From the first version on, so that whoever knows an older one leaves the parents in peace.
+  // The parents count when a reshape begins, not only when it ends. So from its first version on, a
+  // client with an older ring cannot write to the parents.
   const inReshape = [previous, next].filter(({ reshape }) => reshape?.kind === 'to');
   const [reshaped] = inReshape.length === 1 ? inReshape : [];
   for (const parent of reshaped ? parentsIn(reshaped).retired : []) touched[parent] = 1;

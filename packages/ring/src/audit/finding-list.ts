@@ -1,8 +1,10 @@
-// Collects what one check of an audit finds, a bounded number of findings per check. Pure.
+// Collects the findings of an audit, a bounded number per check. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { findingsPerKindMax } from '@ringwright/base/limits';
 
-/** One invariant: a stable code, and what breaks it as sentences with both values. */
+/**
+ * One invariant: a stable code, and a generator of its violations as sentences with both values.
+ */
 export interface Check<Subject> {
   readonly code: string;
   readonly broken: (subject: Subject) => Iterable<Broken>;
@@ -13,7 +15,7 @@ export interface Broken {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Findings of all checks in order. A check is stopped once it has filled its share of the list. */
+/** Returns the findings of all checks in order. A check stops at its maximum number of findings. */
 export function findingsOf<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,

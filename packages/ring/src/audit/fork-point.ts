@@ -1,27 +1,30 @@
-// Where two lines of versions part, as far as they tell. Pure.
+// Finds where two lines of versions diverge, as far as their known ancestors show. Pure.
 import type { VersionId } from './ring-candidate.ts';
 
-/** A version, and what it says of those before it. */
+/** A version, and what it states about the versions before it. */
 export interface LinePlace extends VersionId {
-  /** Id of the version before; undefined: not known. */
+  /** Id of the version before; undefined when not known. */
   readonly parent?: string | null | undefined;
-  /** Ids of the versions before that, newest first, as far as they are known. */
+  /** Known ids of the versions before the parent, newest first. */
   readonly ancestors?: readonly string[] | undefined;
 }
 
-/** The version that two lines hold differently: its id on the line here, and on the other. */
+/** A version that two lines hold differently: its id on this line, and on the other. */
 export interface ForkPoint extends VersionId {
   readonly other: string;
 }
 
-/** The id of a version on this line; null: there was none; undefined: the line does not say. */
+/**
+ * Returns the id of a version on this line; null: there was none; undefined: the line does not
+ * state it.
+ */
 export function idAt(line: LinePlace, version: number): string | null | undefined {
   const back = line.version - version;
   if (back === 0) return line.id;
   return back === 1 ? line.parent : line.ancestors?.[back - 2];
 }
 
-/** Null: as far as they tell, they are of one line. */
+/** Returns null when nothing shows that the lines differ. */
 export function forkPointOf(mine: LinePlace, theirs: LinePlace): ForkPoint | null {
   const version = Math.min(mine.version, theirs.version);
   const [id, other] = [idAt(mine, version), idAt(theirs, version)];

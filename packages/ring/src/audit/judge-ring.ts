@@ -1,31 +1,32 @@
-// May this ring follow the one that a server has? Asked here and nowhere else. Pure.
+// Decides whether a ring may follow the one that a server has. No other place decides this. Pure.
 //
 // A server meets a ring up to three times: as a head, which anybody may claim; as the first bytes
 // of its file, whose signatures hold; and as the whole file, decoded and audited. Each time the
-// same rules are asked in the same order. A rule that needs more than is known yet does not object.
-// So `adopt` for a head means "send the file", and `fork` for a head means "send the proof".
-// Signatures are verified, files decoded and audited elsewhere; this judges their results.
+// same rules apply in the same order. A rule that needs more than is known so far does not object.
+// So `adopt` for a head means "send the file", and `fork` for a head means "send the proof". Other
+// modules verify signatures and decode and audit files; this one judges their results.
 //
-// 1. Epoch. Versions are compared within one epoch only. A lower epoch than was seen is refused. A
-//    higher one begins a new line: so the root keys end a line that was stolen.
+// 1. Epoch. Versions are compared within one epoch only. An epoch below the highest one seen is
+//    refused. A higher epoch begins a new line: this is how the root keys end a stolen line.
 // 2. The active ring itself is nothing new.
-// 3. Nothing below the highest version on disk. The disk remembers it when the file of the active
-//    ring is lost, so this comes before all that needs an active ring. It binds operators too.
-// 4. A ring of another cluster, or with another partitioner, is refused whatever anybody says: the
-//    records here would not be found under it. The partitioner is compared in whole files only. A
-//    ring that is pushed under a wrong name raises no alarm; one that is active on another server
-//    does, and its first bytes are the proof.
+// 3. No version below the highest one on disk. The disk remembers it when the file of the active
+//    ring is lost, so this rule precedes all that need an active ring. It binds operators too.
+// 4. A ring of another cluster, or with another partitioner, is refused in any case, even when an
+//    operator chose it: records would not be found under it. The partitioner is compared in whole
+//    files only. A ring that is pushed under a wrong name raises no alarm. One that is active on
+//    another server does, and its first bytes are the proof.
 // 5. The line: one version with two ids, a version too far ahead, a child or later descendant of
-//    another ring. Further back than its file names ancestors nobody can tell. It is compared with
-//    the active ring, and with the highest version when the file of that was lost.
-//    Not asked for a new epoch and for the ring that an operator named with `settle`.
-// 6. After a fork that nobody has settled only what names the active ring tells its line.
+//    another ring. A file names a limited number of ancestors; beyond them nothing is known. The
+//    candidate is compared with the active ring, and with the highest version when that file was
+//    lost. A new epoch and the ring that an operator chose with `settle` skip this rule.
+// 6. After a fork that no operator has settled, only a ring that names the active one is accepted.
 // 7. The audit found nothing.
-// 8. The change guard. Last: the size of a change means something only for a sound successor.
+// 8. The change guard. It is last, because the size of a change means something only for a sound
+//    successor.
 //
 // A refused ring is a fork when both lines have one version with two ids, in the same cluster and
-// epoch. The caller raises an alarm besides. Where an operator's word has ended that fork for the
-// line that is active here, it is no fork any more, and the refusal says so (RING_FORK_SETTLED).
+// epoch. The caller then raises an alarm too. After an operator has settled that fork for the line
+// that is active here, it is a fork no longer, and the refusal is RING_FORK_SETTLED.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { type ForkPoint, forkPointOf } from './fork-point.ts';
 import type { RingCandidate, RingStanding } from './ring-candidate.ts';
@@ -72,8 +73,9 @@ export function judgeRing(standing: RingStanding, candidate: RingCandidate): Rin
 }
 
 /**
- * `ended`: of an epoch that is over. `begun`: of a new one, or perhaps, while its signatures are
- * not known. `chosen`: named by an operator. `present`: it has to continue what is here.
+ * `ended`: of an epoch that is over. `begun`: of a new epoch, or possibly of one while its
+ * signatures are unknown. `chosen`: named by an operator. `present`: must continue the present
+ * line.
  */
 type Line = 'ended' | 'begun' | 'chosen' | 'present';
 
@@ -82,7 +84,7 @@ function lineOf(
   { head, authentic }: RingCandidate,
 ): Line {
   const epoch = authentic?.signing.epoch;
-  // The first signed ring goes on where the unsigned ones ended.
+  // The first signed ring may continue the line of the unsigned ones.
   if (highest?.epoch !== undefined) {
     if ((epoch ?? epochMax) > highest.epoch) return 'begun';
     if (epoch !== undefined && epoch < highest.epoch) return 'ended';
@@ -108,10 +110,12 @@ const rulesOf: Readonly<Record<Line, readonly SuccessionRule[]>> = {
   ],
 };
 
-/** Null for a ring of another cluster or partitioner: it shares the name, and is no other line. */
+/**
+ * Returns null for a ring of another cluster or partitioner: it shares the name, but is no fork.
+ */
 function forkFrom(standing: RingStanding, candidate: RingCandidate): ForkPoint | null {
   const { active, highest } = standing;
-  if (active === undefined) return null; // nothing says of which cluster the highest version was
+  if (active === undefined) return null; // the cluster of the highest version is unknown
   if (ofOtherCluster(standing, candidate) ?? mapsKeysOtherwise(standing, candidate)) return null;
   const theirs = placeOf(candidate);
   const fork = forkPointOf({ ...active.ring, id: active.id }, theirs);

@@ -1,15 +1,14 @@
-// The change guard: how much of a ring does a version move, and is that an ordinary step? Pure.
+// The change guard: how much of a ring a version moves, and whether that is an ordinary step. Pure.
 //
-// Five per cent of a small cluster is less than one device, so the plain share would stop every
-// join and teach operators to override. What is ordinary instead: one device or one server comes
-// and takes no more than the largest had before, and one leaves or gets less weight and gives away
-// its own. Those moves are explained; all others together may be five per cent. So a weight typo
-// upwards (the device grows beyond the largest), a zone typo (others swap among each other), two
-// servers removed or added at once, and a file of the wrong devices are stopped. A device that
-// leaves changes the share of its zone, which stirs others: for four of its slots three more may
-// move, which is less than a second device would give. And no partition may be left with less than
-// a quorum of slots that stay. Replicas that end are no moves, and gone all the same: none may end
-// where one would be left, or less than a quorum of those there were.
+// Five per cent of a small cluster is less than one device: a limit on the plain share would stop
+// every join, and operators would learn to override it. Ordinary is instead: one device or server
+// joins and takes no more than the largest had, and one leaves or gets less weight and gives away
+// its own. These moves are explained; all others together may be five per cent. This stops a weight
+// that is too high (the device outgrows the largest), a wrong zone (others swap), two servers added
+// or removed at once, and a file of the wrong devices. A leaving device changes its zone's share:
+// for four of its slots, three others may move, less than a second device would give. No partition
+// may keep less than a quorum of its slots in place. Replicas that end are no moves; at least two,
+// and a quorum of the former ones, must remain.
 import { counted } from '@ringwright/base/counted';
 import { countThinned, countUnderQuorum, devicesOf } from '../quorum.ts';
 import { isRetired, parentsIn } from '../reshape-ring.ts';
@@ -20,18 +19,18 @@ export interface ChangeSize {
   readonly slots: number;
   /** Slots that get a device which did not hold them. */
   readonly moved: number;
-  /** Of them, not explained by one that comes and one that leaves. */
+  /** Moved slots that neither the joining nor the leaving device or server explains. */
   readonly unexplained: number;
-  /** Slots that the leaving one gives away. */
+  /** Slots that the leaving device or server gives away. */
   readonly given: number;
   /** Partitions of which too few slots stay where they are. */
   readonly underQuorum: number;
-  /** Partitions that lose replicas and keep one, or fewer than a quorum of those they had. */
+  /** Partitions that lose replicas and keep one, or less than a quorum of the former ones. */
   readonly thinned: number;
   readonly replicas: { readonly before: number; readonly after: number };
-  /** Partitions whose records are given up. */
+  /** Partitions whose records are retired. */
   readonly retired: number;
-  /** What the explained moves are explained by: `d7` or `server r1z2 10.0.0.7`. */
+  /** The device or server that explains moves: `d7` or `server r1z2 10.0.0.7`. */
   readonly joins: string | null;
   readonly leaves: string | null;
 }
@@ -66,7 +65,7 @@ export function changeSize(
   };
 }
 
-/** A sentence that says why the change is large, or null when it is not. */
+/** Returns a sentence that says why the change is large, or null when it is not. */
 export function whyLarge(size: ChangeSize, movedShareMax: number): string | null {
   if (size.underQuorum > 0) {
     return `${counted(size.underQuorum, 'partition')} would keep less than a quorum of all slots`;
@@ -97,7 +96,7 @@ function countRetired(ring: Ring): number {
   return new Set([...emptied].flatMap((child) => parents.get(child) ?? [])).size;
 }
 
-/** Neither need come or leave: their weights may have changed. */
+/** Does not say that they join or leave: perhaps only their weights changed. */
 function explainedBy({ joins, leaves }: ChangeSize): string {
   return [
     ...(leaves === null ? [] : [`what ${leaves} gives away`]),
@@ -112,22 +111,22 @@ interface SlotChange {
 }
 
 interface Changes {
-  /** Copies that go to a device which had none of the partition. */
+  /** Slots that go to a device which had none of the partition. */
   readonly moves: readonly SlotChange[];
-  /** By partition: holders that shall be holders no longer. */
+  /** By partition: the number of holders that hold it no longer. */
   readonly leaving: ReadonlyMap<number, number>;
 }
 
 /**
- * Compared are the devices that each partition ends up with, so that steps of moves under way, and
- * their cancelling, are no new moves, nor are slots that change rows. A further replica is no move.
+ * Compares the devices that each partition ends up with. So steps of moves in flight, their
+ * cancelling, and slots that change rows are no new moves. An additional replica is no move.
  */
 function changesBetween(previous: Ring, next: Ring): Changes {
   const [before, after] = [endsOf(previous), endsOf(next)];
   const moves: SlotChange[] = [];
   const leaving = new Map<number, number>();
   const changed = changedPartitions(before, after, next.partitions);
-  // What is split or merged stays where it is, under other ids.
+  // Partitions that are split or merged stay where they are, under other ids.
   const isGone = isRetired(next);
   for (let partition = 0; partition < changed.length; partition += 1) {
     if (changed[partition] === 0 || isGone(partition)) continue;
@@ -144,7 +143,7 @@ function changesBetween(previous: Ring, next: Ring): Changes {
   return { moves, leaving };
 }
 
-/** The table once every move in flight has ended, and the new slots that it then has, apart. */
+/** The table after all moves in flight, and separately the new slots that it then has. */
 interface Ends {
   readonly rows: readonly SlotRow[];
   /** By partition: the devices of its new slots. */
@@ -202,11 +201,11 @@ interface Group {
   readonly name: string;
   readonly kind: 'device' | 'server';
   readonly devices: ReadonlySet<number>;
-  /** Its weight fell, or it has none left. */
+  /** Whether its weight fell, or is zero. */
   readonly shrinks: boolean;
 }
 
-/** Every device, and every server: machines come and go with all of their devices. */
+/** Returns a group for every device and every server: machines join and leave with all devices. */
 function groupsOf(previous: Ring, next: Ring): Group[] {
   const members = new Map<string, number[]>();
   for (let id = 0; id < next.devices.length; id += 1) {
@@ -268,8 +267,8 @@ function given({ group, given: count }: Flow): number {
 }
 
 /**
- * By how much each grows, up to the largest of its kind before; a server by no more than its
- * devices do, so that one device with a wrong weight cannot pass for a machine that joins.
+ * Returns the growth of each group, up to the largest of its kind before. A server counts no more
+ * than its devices do, so that one device with a wrong weight cannot pass for a machine that joins.
  */
 function growths(flows: readonly Flow[]): Counted[] {
   const most = { device: 0, server: 0 };

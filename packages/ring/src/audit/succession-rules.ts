@@ -1,5 +1,5 @@
-// The reasons for which a ring may not follow another, one function for each. judge-ring.ts says in
-// which order they are asked, and why. Pure.
+// The reasons why a ring may not follow another, one function each. judge-ring.ts documents the
+// order in which they apply, and why. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
 import { settingsText } from '../partitioner/partitioner-settings.ts';
@@ -8,13 +8,13 @@ import { idAt, type LinePlace } from './fork-point.ts';
 import { whyLarge } from './large-change.ts';
 import type { RingCandidate, RingStanding } from './ring-candidate.ts';
 
-/** Null when it does not object, or when what it needs is not known yet. */
+/** Returns null when the rule does not object, or does not know enough yet. */
 export type SuccessionRule = (
   standing: RingStanding,
   candidate: RingCandidate,
 ) => CodedError | null;
 
-/** The disk remembers the epoch, whatever became of the trust there. */
+/** Applies even when the server's trust is lost, because the epoch is stored on disk. */
 export function ofEndedEpoch(
   { highest }: RingStanding,
   { head, authentic }: RingCandidate,
@@ -59,7 +59,7 @@ export function mapsKeysOtherwise(
   return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
 }
 
-/** A head is enough: its bytes are wanted as the proof. */
+/** A head suffices: the caller then asks for its bytes as proof. */
 export function twinOfActive(standing: RingStanding, candidate: RingCandidate): CodedError | null {
   const { active } = standing;
   const { version, id } = candidate.head;
@@ -94,7 +94,7 @@ export function ofAnotherLine(standing: RingStanding, candidate: RingCandidate):
   });
 }
 
-/** The file of the highest version was lost here, but its id is known. */
+/** Applies when the file of the highest version was lost, but its id is known. */
 export function besideHighest(
   { highest }: RingStanding,
   candidate: RingCandidate,
@@ -131,14 +131,15 @@ export function ofUnknownLine(
   });
 }
 
-/** Not asked in order, but of what is a fork from `version` on. */
+/** Not one of the ordered rules: applies to a candidate that forks at `version`. */
 export function ofLostLine(
   { active, alarm, chosen }: RingStanding,
   { head }: RingCandidate,
   version: number,
 ): CodedError | null {
   if (active === undefined || chosen === null || alarm !== null) return null;
-  // Not yet active, the line of the word is itself one that does not follow.
+  // Until the chosen line is active here, a ring of that line does not follow the active one
+  // either.
   const isActive = active.ring.version > chosen.version || active.id === chosen.id;
   if (!isActive || version > chosen.version) return null;
   const word = `version ${chosen.version} (${short(chosen.id)}) was named the right one`;
@@ -160,8 +161,8 @@ export function isUnsound(
 }
 
 /**
- * Declared ones have shown their signatures, or the override that the root allows. Only a direct
- * successor can be judged: a server that was away sees several ordinary changes as one large one.
+ * A change declared as large has shown its signatures, or the override that the root allows. Only a
+ * direct successor can be judged: a server that was down sees several ordinary changes as one.
  */
 export function isSecretlyLarge(
   _standing: RingStanding,
@@ -178,7 +179,7 @@ export function isSecretlyLarge(
   });
 }
 
-/** What a candidate says of its line: of a head alone no more than the head. */
+/** Returns the candidate's place in its line. A head alone states no parent or ancestors. */
 export function placeOf({ head, manifest }: RingCandidate): LinePlace {
   return { ...head, parent: manifest?.parent, ancestors: manifest?.ancestors };
 }

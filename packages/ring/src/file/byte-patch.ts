@@ -1,19 +1,19 @@
-// What turns one run of bytes into another: where they differ, and the bytes there. Pure.
+// A patch between two runs of bytes: the positions that differ, and the new bytes there. Pure.
 
-/** Looked at first as a whole: most of a table is equal in two versions. */
+/** Compared as a whole first: most of a table is equal in two versions. */
 const blockBytes = 4_096;
-/** Runs closer than this are one: a gap and a length take two bytes at least. */
+/** Runs closer than this are merged: a gap and a length take at least two bytes. */
 const gapMin = 3;
 const varintBytesMax = 5;
 
 interface BytePatch {
-  /** Varints in pairs: equal bytes before a run, bytes of the run. */
+  /** Pairs of varints: equal bytes before a run, bytes of the run. */
   readonly runs: Buffer;
   /** The bytes of all runs. */
   readonly literals: Buffer;
 }
 
-/** Null when the patch would take more than half of `after`. */
+/** Returns null when the patch would take more than half of `after`. */
 export function diffBytes(before: Buffer, after: Buffer): BytePatch | null {
   const numbers: number[] = [];
   const pieces: Buffer[] = [];
@@ -45,7 +45,9 @@ function nextDifference(before: Buffer, after: Buffer, from: number): number {
   return after.length;
 }
 
-/** The end of the run that starts here: `gapMin` equal bytes or the end of all follow. */
+/**
+ * Returns the end of the run that starts here: `gapMin` equal bytes or the end of data follow it.
+ */
 function runEnd(before: Buffer, after: Buffer, start: number): number {
   let end = start + 1;
   for (let at = end; at < after.length && at - end < gapMin; at += 1) {
@@ -55,8 +57,8 @@ function runEnd(before: Buffer, after: Buffer, start: number): number {
 }
 
 /**
- * `length` bytes: those of `before`, changed as the patch says. Null when the patch leaves what it
- * may change or its literals are too many or too few. The caller has capped `length`.
+ * Returns `length` bytes: those of `before`, changed by the patch. Returns null when the patch
+ * exceeds `length`, or has too many or too few literals. The caller has limited `length`.
  */
 export function patchBytes(
   before: Buffer,

@@ -1,4 +1,4 @@
-// The section `intervals` of a ring file: boundaries with ids, in the order of the domain. Pure.
+// The `intervals` section of a ring file: boundaries with ids, in the order of the domain. Pure.
 import { assert } from '@ringwright/base/assert';
 import { keyBytesMax } from '@ringwright/base/limits';
 import { keyOfText, keyText } from '../partitioner/key-text.ts';
@@ -14,7 +14,7 @@ import { fileInvalid } from './ring-file-error.ts';
 const hashEntryBytes = 8;
 const keyHeadBytes = 6;
 
-/** Null where the settings say it all: equal intervals, or no intervals. */
+/** Returns null when the settings suffice: equal intervals, or no intervals. */
 export function encodeIntervals(partitioner: Partitioner): Buffer | null {
   if (partitioner.kind === 'ranges') {
     const { starts, ids } = partitioner;
@@ -26,7 +26,7 @@ export function encodeIntervals(partitioner: Partitioner): Buffer | null {
   return ends === undefined ? null : encodeEnds(ends, ids);
 }
 
-/** The partitioner of its settings and the section. Throws RING_FILE_INVALID. */
+/** Returns the partitioner of the settings and the section. Throws RING_FILE_INVALID. */
 export function decodeIntervals(settings: PartitionerSettings, section: () => Buffer): Partitioner {
   if (settings.kind === 'hash-intervals') {
     const { intervals, ...rest } = settings;
@@ -68,7 +68,7 @@ function encodeKeys(starts: readonly Uint8Array[], ids: readonly number[] | unde
   );
 }
 
-/** The first start is that of the first range, which has none: no bytes. */
+/** The first range has no start, so its entry has no bytes. */
 function decodeKeys(bytes: Buffer, count: number): Pick<RangesPartitioner, 'starts' | 'ids'> {
   const ids: number[] = [];
   const starts: string[] = [];
@@ -92,7 +92,7 @@ function decodeKeys(bytes: Buffer, count: number): Pick<RangesPartitioner, 'star
   return { starts: starts.slice(1), ...listedIds(ids) };
 }
 
-/** Ids that only count are left out, as in partitioners that were never listed. */
+/** Leaves out ids that are 0, 1, 2 …, as in partitioners whose ids were never listed. */
 function listedIds(ids: number[]): Pick<IntervalPartitioner, 'ids'> {
   return ids.every((id, index) => id === index) ? {} : { ids };
 }

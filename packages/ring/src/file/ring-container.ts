@@ -1,5 +1,5 @@
-// What holds a ring on disk and on the wire: a prefix, the envelope with id and signatures, the
-// manifest, and sections as bytes. Layout, byte by byte: DESIGN.md beside this. Pure.
+// The container of a ring on disk and on the wire: a prefix, the envelope with id and signatures,
+// the manifest, and sections as bytes. DESIGN.md in this folder has the layout, byte by byte. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
@@ -11,15 +11,17 @@ import { sha256 } from '@ringwright/base/sha256';
 import { decodeEnvelope, encodeEnvelope, type RingSignature } from './ring-envelope.ts';
 import { fileInvalid, tooLarge } from './ring-file-error.ts';
 
-/** High bit, CR LF, ^Z, LF: damage by text-mode copies shows in the first bytes, as in PNG. */
+/** High bit, CR LF, ^Z, LF: the first bytes reveal damage by text-mode copies, as in PNG. */
 const magic = Buffer.from('\x89RWR\r\n\x1a\n', 'latin1');
-/** Of rings whose partitions are intervals: programs that know only format 1 refuse them. */
+/** For rings whose partitions are intervals: programs that know only format 1 refuse them. */
 export const intervalFormat = 2;
-/** Of rings of which partitions are, or were, split or merged: others would not write to children. */
+/**
+ * For rings with a split or merge, now or earlier: older programs would not write to the children.
+ */
 export const reshapeFormat = 3;
-/** Of rings of which ranges were retired: others would fill their child with their records. */
+/** For rings with retired ranges: older programs would fill the child with retired records. */
 export const retireFormat = 4;
-/** All that are read here. */
+/** All formats that this program reads. */
 export const ringFormats = [1, intervalFormat, reshapeFormat, retireFormat];
 const prefixBytes = 20;
 
@@ -27,14 +29,14 @@ interface SplitRingFile {
   readonly format: number;
   readonly id: string;
   readonly signatures: readonly RingSignature[];
-  /** The manifest's bytes, unparsed: what signatures are over. Its digest is the id. */
+  /** The manifest's raw bytes, which the signatures cover. Their digest is the id. */
   readonly manifest: Buffer;
-  /** Where the sections begin. */
+  /** Offset of the first section. */
   readonly sectionsAt: number;
 }
 
 /**
- * The parts of a file, of which only the envelope is parsed. Throws RING_FILE_INVALID,
+ * Splits a file into its parts, and parses only the envelope. Throws RING_FILE_INVALID,
  * RING_FORMAT_UNKNOWN, RING_TOO_LARGE.
  */
 export function splitRingFile(file: Uint8Array): SplitRingFile {
@@ -67,7 +69,7 @@ export function splitRingFile(file: Uint8Array): SplitRingFile {
 }
 
 /**
- * The same ring with other signatures: only the envelope changes, not the id. Throws as
+ * Returns the same ring with other signatures: only the envelope changes, not the id. Throws as
  * splitRingFile does.
  */
 export function withSignatures(file: Uint8Array, signatures: readonly RingSignature[]): Buffer {

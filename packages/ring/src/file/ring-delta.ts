@@ -1,7 +1,7 @@
-// A delta between two ring files: what a holder of the one needs to have the other. Pure.
+// A delta between two ring files: what a holder of the base needs to build the new file. Pure.
 // Layout: magic, id of the base, id of the new ring, SHA-256 of the new file, length of the body;
-// then the body, deflated: the new file's head as it is, and for each of its sections how to make
-// it. The base's signatures play no part: its id covers the sections.
+// then the deflated body: the new file's head unchanged, and for each section how to build it. The
+// base's signatures play no part, because its id covers the sections.
 
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -21,12 +21,12 @@ const fileDigestAt = idAt + digestBytes;
 const bodyBytesAt = fileDigestAt + digestBytes;
 const bodyAt = bodyBytesAt + 4;
 
-/** How a section comes about: it is that of the base, follows whole, or follows as a patch. */
+/** How a section is built: copied from the base, included whole, or included as a patch. */
 const [same, whole, patched] = [0, 1, 2];
 
 /**
- * The delta that turns `base` into `file`, both whole ring files; null when it would unpack to
- * more than `ringDeltaBytesMax` or take more than half of the file.
+ * Returns the delta that turns `base` into `file`, both whole ring files. Returns null when it
+ * would unpack to more than `ringDeltaBytesMax` or take more than half of the file.
  */
 export function makeRingDelta(base: Uint8Array, file: Uint8Array): Buffer | null {
   const [from, to] = [sectionsOf(base), sectionsOf(file)];
@@ -52,13 +52,13 @@ function sectionParts(before: Buffer | undefined, after: Buffer): Buffer[] {
 }
 
 interface DeltaEnds {
-  /** Id of the ring it is applied to. */
+  /** Id of the ring that it applies to. */
   readonly base: string;
-  /** Id of the ring it makes. */
+  /** Id of the ring that it builds. */
   readonly id: string;
 }
 
-/** What a delta says of itself. Throws RING_DELTA_INVALID. */
+/** Reads the ids from a delta. Throws RING_DELTA_INVALID. */
 export function deltaEnds(bytes: Uint8Array): DeltaEnds {
   const delta = asBuffer(bytes);
   if (delta.length < bodyAt || !delta.subarray(0, baseAt).equals(magic)) {
@@ -71,8 +71,8 @@ export function deltaEnds(bytes: Uint8Array): DeltaEnds {
 }
 
 /**
- * Exactly the bytes of the file the delta was made for. Every length is checked before memory is
- * taken. Throws RING_DELTA_INVALID, when `base` is another ring too.
+ * Returns exactly the bytes of the file that the delta was made for. Checks every length before it
+ * allocates memory. Throws RING_DELTA_INVALID, also when `base` is another ring.
  */
 export function applyRingDelta(base: Uint8Array, bytes: Uint8Array): Buffer {
   const delta = asBuffer(bytes);
@@ -83,7 +83,7 @@ export function applyRingDelta(base: Uint8Array, bytes: Uint8Array): Buffer {
   const head = body.take(body.word());
   const { id, fileBytes, sections } = headOf(head);
   if (id !== ends.id) throw invalid(`it makes ring ${id} instead of ${ends.id}`);
-  // Each byte of the file is one of the base or of the body.
+  // Each byte of the file comes from the base or from the body.
   if (fileBytes > base.length + body.length) throw invalid(`it makes ${fileBytes} bytes of less`);
   const made = sections.map(({ name, bytes }) => {
     return makeSection(body, from.sections.get(name), bytes);

@@ -1,4 +1,4 @@
-// The envelope of a ring file: the ring id, and who signed it. Not covered by the id. Pure.
+// The envelope of a ring file: the ring id and its signatures. The id does not cover it. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { ringSignatureCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
@@ -6,20 +6,20 @@ import { firstComplaint } from '../device-fields.ts';
 import { fileInvalid } from './ring-file-error.ts';
 import { ringJson } from './ring-manifest.ts';
 
-/** What a signature is over, with the manifest's bytes (DSSE pre-authentication encoding). */
+/** Signatures cover it and the manifest's bytes (DSSE pre-authentication encoding). */
 export const ringPayloadType = 'application/vnd.ringwright.ring-manifest+json';
 
 export const signatureSchema = z.strictObject({
   /** SHA-256 (hex) of the key's SPKI bytes. */
   keyid: z.string().regex(/^[0-9a-f]{64}$/),
-  /** ed25519: 64 bytes in base64, in its one spelling. */
+  /** ed25519: 64 bytes in canonical base64. */
   sig: z.string().regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/),
 });
 
 export type RingSignature = z.infer<typeof signatureSchema>;
 
 const envelopeSchema = z.strictObject({
-  /** The ring id, so that a damaged manifest is told from another ring's. */
+  /** The ring id. It distinguishes a damaged manifest from that of another ring. */
   id: z.string().regex(/^[0-9a-f]{64}$/),
   payloadType: z.literal(ringPayloadType),
   signatures: z.array(signatureSchema).max(ringSignatureCountMax),
@@ -32,8 +32,9 @@ export function encodeEnvelope(id: string, signatures: readonly RingSignature[])
 }
 
 /**
- * Only the one spelling that `encodeEnvelope` gives is taken, so no byte of an unsigned file is
- * free: this names the id, the id covers the manifest, the manifest covers the sections.
+ * Accepts only the exact bytes that `encodeEnvelope` gives, so that no byte of an unsigned file can
+ * change unnoticed: the envelope names the id, the id covers the manifest, and the manifest covers
+ * the sections.
  */
 export function decodeEnvelope(bytes: Buffer): Envelope {
   const parsed = envelopeSchema.safeParse(ringJson(bytes, 'envelope'));

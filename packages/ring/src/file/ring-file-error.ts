@@ -1,7 +1,7 @@
 // The refusals of a ring file: what was found, what was expected. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
-/** RING_FILE_INVALID: `what` names the place, `found` and `wanted` both values. */
+/** Returns RING_FILE_INVALID: `what` names the place, `found` and `wanted` are both values. */
 export function fileInvalid(what: string, found: unknown, wanted: unknown): CodedError {
   return new CodedError(
     'RING_FILE_INVALID',
@@ -13,7 +13,7 @@ export function fileInvalid(what: string, found: unknown, wanted: unknown): Code
   );
 }
 
-/** RING_TOO_LARGE. */
+/** Returns RING_TOO_LARGE. */
 export function tooLarge(what: string, bytes: number, max: number): CodedError {
   return new CodedError('RING_TOO_LARGE', `ring ${what} of ${bytes} bytes, at most ${max}`, {
     hint: 'fewer partitions, replicas or devices make a smaller file',

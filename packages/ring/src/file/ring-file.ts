@@ -1,5 +1,5 @@
 // The native ring file, formats 1 to 4: a ring as bytes and back. Equal rings give equal bytes.
-// What holds its sections: ring-container.ts. Pure.
+// ring-container.ts holds the sections together. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { assert } from '@ringwright/base/assert';
 import { ringFileBytesMax, ringManifestBytesMax } from '@ringwright/base/limits';
@@ -47,14 +47,14 @@ const ownSections = [
 interface RingFileExtras {
   /** Opaque bytes that restore the builder; servers ignore them. */
   readonly builder?: Uint8Array;
-  /** Sections of other programs, kept as they are. */
+  /** Sections of other programs, kept unchanged. */
   readonly extraSections?: readonly Section[];
-  /** Of a ring that will be signed; the signatures follow, over the manifest's bytes. */
+  /** For a ring that is to be signed; the signatures follow, over the manifest's bytes. */
   readonly signing?: Signing;
   readonly signatures?: readonly RingSignature[];
 }
 
-/** The file of a ring, and the ring id: SHA-256 (hex) of the manifest's bytes. */
+/** Returns the file of a ring, and the ring id: SHA-256 (hex) of the manifest's bytes. */
 export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Buffer; id: string } {
   const idBytes = deviceIdBytes(ring.devices.length);
   const { builder, extraSections = [], signing, signatures = [] } = extras;
@@ -97,8 +97,8 @@ interface ManifestHead extends Omit<Manifest, 'sections'> {
 }
 
 /**
- * What the head of a file says of its ring; `bytes` may stop after the manifest. The sections are
- * not looked at. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE.
+ * Reads the head of a file, without the sections; `bytes` may end after the manifest. Throws
+ * RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE.
  */
 export function readManifestHead(bytes: Uint8Array): ManifestHead {
   const { id, manifest, fileBytes } = readHead(bytes);
@@ -111,15 +111,15 @@ export interface RingFile {
   readonly id: string;
   readonly builder: Buffer | null;
   readonly extraSections: readonly Section[];
-  /** As the file has them: nobody has verified them yet (authenticate-ring.ts does). */
+  /** The file's signatures, not yet verified (authenticate-ring.ts does that). */
   readonly signatures: readonly RingSignature[];
   /** Null in unsigned rings. */
   readonly signing: Signing | null;
 }
 
 /**
- * The ring of a whole file, every length and digest verified. Whether the ring is a good one is for
- * `auditRing` to say. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE.
+ * Returns the ring of a whole file, with every length and digest verified. `auditRing` decides
+ * whether the ring is sound. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE.
  */
 export function decodeRing(bytes: Uint8Array): RingFile {
   const { id, manifest, signatures, sectionsAt, fileBytes } = readHead(bytes);
@@ -204,7 +204,7 @@ function readHead(file: Uint8Array): Head {
   return { id, manifest, signatures, sectionsAt, fileBytes };
 }
 
-/** The format that the file of a ring has: programs that know lower ones only refuse it. */
+/** Returns the format of a ring's file: programs that know only lower formats refuse it. */
 export function ringFormat(ring: Ring): number {
   return formatOf(manifestOf(ring, []));
 }

@@ -1,4 +1,4 @@
-// The manifest of a ring file: what the ring is, and each section's length and digest. Pure.
+// The manifest of a ring file: the ring's settings, and each section's length and digest. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import {
   deviceCountMax,
@@ -38,7 +38,7 @@ const salt = z
 
 const partitions = z.int().min(1).max(partitionCountMax);
 
-/** Settings only: boundaries that are listed have a section. */
+/** Settings only: listed boundaries have a section of their own. */
 const partitionerSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('md5-shift'),
@@ -78,17 +78,19 @@ const sectionSchema = z.object({
   sha256: digest,
 });
 
-/** What a signed ring says besides: it is covered by the signatures, as all of the manifest is. */
+/** Additional data of a signed ring. The signatures cover it, like all of the manifest. */
 const signingSchema = z.strictObject({
-  /** The epoch of the root it was signed under; versions are compared within one. */
+  /**
+   * The epoch of the root that the ring was signed under; versions are compared within one epoch.
+   */
   epoch: z.int().min(1).max(trustEpochMax),
   /** Id of that root. */
   root: digest,
-  /** SHA-256 of the last line of log.jsonl before this version; null before the first. */
+  /** SHA-256 of the last line of log.jsonl before this version; null before the first line. */
   logHead: digest.nullable(),
-  /** Whether the change guard took it for a large change, which needs further signatures. */
+  /** Whether the change guard considered the change large, which requires further signatures. */
   large: z.boolean(),
-  /** Why it passes without them, in the words of the one who answers for it. */
+  /** Why the change passes without them, in the words of the responsible person. */
   override: z.string().min(1).max(overrideCharactersMax).nullable(),
 });
 
@@ -96,13 +98,13 @@ export type Signing = z.infer<typeof signingSchema>;
 
 const reshapeSchema = z.object({ kind: z.enum(['to', 'from']), partitioner: partitionerSchema });
 
-/** Members this program does not know are allowed and ignored: the id covers the bytes as they are. */
+/** Unknown members are allowed and ignored: the id covers the raw bytes. */
 const manifestSchema = z.object({
   keyspace: z.string().max(63),
   cluster: z.string().max(128),
   version,
   parent: digest.nullable(),
-  /** Absent where a version has none, and in those of older programs. */
+  /** Absent in versions 1 and 2, and in versions of older programs. */
   ancestors: z.array(digest).min(1).max(ringAncestorsMax).exactOptional(),
   partitioner: partitionerSchema,
   partitions,
@@ -110,9 +112,9 @@ const manifestSchema = z.object({
   deviceCount: z.int().min(0).max(deviceCountMax),
   deviceIdBytes: z.union([z.literal(2), z.literal(4)]),
   nextAssignment: z.int().min(1),
-  /** Absent in unsigned rings, whose bytes are those of before there were signatures. */
+  /** Absent in unsigned rings, so that their bytes are the same as before signatures existed. */
   signing: signingSchema.optional(),
-  /** Absent where nothing was ever split or merged. */
+  /** Absent unless partitions were ever split or merged. */
   reshape: reshapeSchema.exactOptional(),
   sections: z.array(sectionSchema).max(ringSectionCountMax),
 });

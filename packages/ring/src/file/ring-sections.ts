@@ -1,4 +1,4 @@
-// The four sections every ring file has: devices, assignments, moves, minVersions. Pure.
+// The four sections that every ring file has: devices, assignments, moves, minVersions. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import {
   deviceCountMax,
@@ -15,13 +15,15 @@ import { type Manifest, ringJson } from './ring-manifest.ts';
 import { bytesOfRows, rowsOfBytes } from './row-bytes.ts';
 
 const moveBytes = 28;
-/** Stands for no device; never an id, so files of rings without new slots stay as they were. */
+/**
+ * Stands for no device. It is never a device id, so files of rings without new slots are unchanged.
+ */
 const noDevice = 0xffff_ffff;
 const stateNumbers: Record<MoveState, number> = { PROPOSED: 1, INITIALIZING: 2 };
 const stateNames: Readonly<Record<number, MoveState>> = { 1: 'PROPOSED', 2: 'INITIALIZING' };
 const devicesSchema = z.array(deviceSchema.nullable()).max(deviceCountMax);
 
-/** Field by field: what a caller's objects carry beyond a device does not belong into the file. */
+/** Copies field by field, so that other members of the caller's objects do not enter the file. */
 export function encodeDevices(devices: readonly (Device | null)[]): Buffer {
   const plain = devices.map((device) => {
     if (device === null) return null;
@@ -53,7 +55,7 @@ export function encodeAssignments(table: Table, idBytes: 2 | 4): Buffer {
   return bytesOfRows(table, { idBytes, order: 'big' });
 }
 
-/** The length is checked against the manifest before it is taken. */
+/** Checks the length against the manifest before it allocates memory. */
 export function decodeAssignments(bytes: Uint8Array, manifest: Manifest): SlotRow[] {
   const { partitions, replicas, deviceIdBytes: idBytes } = manifest;
   const wanted = slotCount(partitions, replicas) * idBytes;
@@ -63,7 +65,9 @@ export function decodeAssignments(bytes: Uint8Array, manifest: Manifest): SlotRo
   return rowsOfBytes(bytes, { idBytes, order: 'big' }, partitions);
 }
 
-/** 28 bytes a move: partition, replica, from, to, state as 32-bit words, the assignment as 64 bits. */
+/**
+ * 28 bytes a move: partition, replica, from, to, state as 32-bit words, the assignment as 64 bits.
+ */
 export function encodeMoves(moves: readonly Move[]): Buffer {
   const bytes = Buffer.allocUnsafe(moves.length * moveBytes);
   for (const [index, move] of moves.entries()) {
@@ -117,7 +121,7 @@ export function encodeRuns(values: Uint32Array): Buffer {
   return bytes;
 }
 
-/** Exactly `count` values. Throws RING_FILE_INVALID; a run is checked before it is written. */
+/** Returns exactly `count` values. Checks a run before it fills it in. Throws RING_FILE_INVALID. */
 export function decodeRuns(bytes: Buffer, count: number): Uint32Array {
   if (bytes.length % pairBytes !== 0 || bytes.length > count * pairBytes) {
     throw fileInvalid('length of section minVersions', bytes.length, `at most ${count} pairs of 8`);

@@ -1,4 +1,4 @@
-// The rows of a table as bytes, ids in either order: here big-endian, in Swift's files both. Pure.
+// The rows of a table as bytes. Native files are big-endian, Swift's files have either order. Pure.
 import type { SlotRow, Table } from '../ring.ts';
 
 interface WordForm {
@@ -8,7 +8,10 @@ interface WordForm {
 
 const hostOrder = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 'little' : 'big';
 
-/** Rows over one fresh buffer: of `partitions` ids, the last one what is left. The length must be whole ids. */
+/**
+ * Returns rows over one new buffer, of `partitions` ids each; the last row has the rest. The length
+ * must be a multiple of the id size.
+ */
 export function rowsOfBytes(bytes: Uint8Array, form: WordForm, partitions: number): SlotRow[] {
   const buffer = new ArrayBuffer(bytes.length);
   const copy = Buffer.from(buffer);
@@ -37,7 +40,7 @@ export function bytesOfRows(table: Table, form: WordForm): Buffer {
   return inHostOrder(Buffer.from(words.buffer), form);
 }
 
-/** Turns bytes of one order into the other, in place, where the machine has another one. */
+/** Swaps the bytes in place, from or to the order of this machine, where the orders differ. */
 function inHostOrder(bytes: Buffer, { idBytes, order }: WordForm): Buffer {
   if (order === hostOrder) return bytes;
   return idBytes === 2 ? bytes.swap16() : bytes.swap32();

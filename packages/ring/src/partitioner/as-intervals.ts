@@ -1,10 +1,10 @@
-// Partitions that can be split and merged, as intervals. Pure.
+// Converts partitions that can be split and merged to intervals. Pure.
 import { equalEnd } from './hash-ends.ts';
 import { type IntervalPartitioner, isIntervals, type Partitioner } from './partitioner.ts';
 
 /**
- * The same keys in partitions of the same ids, as intervals; null where partitions are none. MD5
- * without text around the key, cut into equal parts, is a circle of hashes like any other.
+ * Returns a partitioner of intervals with the same keys and ids; null when partitions are not
+ * intervals. MD5 without prefix and suffix, cut into equal parts, is a circle of hashes.
  */
 export function asIntervals(partitioner: Partitioner): IntervalPartitioner | null {
   if (isIntervals(partitioner)) return partitioner;

@@ -1,11 +1,12 @@
-// Partitions that are arcs of a circle of 32-bit hashes, and arcs that outlive them. Pure.
+// Partitions as arcs of a circle of 32-bit hashes. Arcs remain valid across splits and merges.
+// Pure.
 import { equalEnd } from './hash-ends.ts';
 import { hashPositions, intervalOfHash, keyHashOf } from './hash-intervals.ts';
 import { intervalOf } from './intervals-of.ts';
 import { md5Top } from './md5-top.ts';
 import type { Md5ShiftPartitioner, Partitioner } from './partitioner.ts';
 
-/** After `start`, up to and with `end`; all hashes where they are the same. */
+/** The hashes after `start`, up to and including `end`; all hashes when both are equal. */
 export interface HashArc {
   readonly start: number;
   readonly end: number;
@@ -13,13 +14,13 @@ export interface HashArc {
 
 export interface HashCircle {
   readonly hashOf: (key: Uint8Array) => number;
-  /** The partition of a hash. */
+  /** Returns the partition of a hash. */
   readonly at: (hash: number) => number;
-  /** Null for an id that has no keys any more. */
+  /** Returns null for an id that has no keys any more. */
   readonly arcOf: (partition: number) => HashArc | null;
 }
 
-/** Null where a partition is no arc of the circle that it would be split on. */
+/** Returns null when the partitions are not arcs of the circle on which they would be split. */
 export function circleOf(partitioner: Partitioner): HashCircle | null {
   if (partitioner.kind === 'hash-intervals') {
     const arcOf = (id: number): HashArc | null => {
@@ -42,12 +43,12 @@ function md5Circle({ power }: Md5ShiftPartitioner): HashCircle {
   };
 }
 
-/** The hash that comes next. */
+/** Returns the hash after `hash` on the circle. */
 export function nextHash(hash: number): number {
   return (hash + 1) % hashPositions;
 }
 
-/** How many hashes come after `start`, up to and with `end`; the same: all of them. */
+/** Returns the number of hashes after `start`, up to and including `end`; all hashes when equal. */
 export function hashesBetween(start: number, end: number): number {
   return (end - start + hashPositions) % hashPositions || hashPositions;
 }
@@ -56,7 +57,7 @@ export function isInArc({ start, end }: HashArc, hash: number): boolean {
   return hashesBetween(start, hash) <= hashesBetween(start, end);
 }
 
-/** The partitions that have hashes of the arc, in the order of the circle. */
+/** Returns the partitions that have hashes of the arc, in the order of the circle. */
 export function partitionsOn({ at, arcOf }: HashCircle, arc: HashArc): number[] {
   const found = new Set<number>();
   const all = hashesBetween(arc.start, arc.end);

@@ -1,17 +1,17 @@
-// Where intervals of the hash circle end: equal, drawn from a seed, or as typed. Pure.
+// The ends of intervals of the hash circle: equal, random from a seed, or as typed. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
 import { hashPositions } from './hash-intervals.ts';
 
-/** End of one of `count` equal intervals: index/count of the circle, rounded down. */
+/** Returns the end of one of `count` equal intervals: index/count of the circle, rounded down. */
 export function equalEnd(index: number, count: number): number {
-  // In two halves: doubles hold each of them exactly.
+  // Computed in two halves, each of which a double holds exactly.
   const high = Math.floor((index * 65_536) / count);
   const rest = index * 65_536 - high * count;
   return high * 65_536 + Math.floor((rest * 65_536) / count);
 }
 
-/** Where an interval is cut into equal parts; fewer places where it has not a hash for each. */
+/** Returns the cuts of an interval into equal parts; fewer when it has fewer hashes than parts. */
 export function hashCuts(
   { start, end }: { readonly start: number; readonly end: number },
   parts: number,
@@ -23,7 +23,7 @@ export function hashCuts(
   });
 }
 
-/** `count` different positions in ascending order; a seed gives the same ones everywhere. */
+/** Returns `count` distinct positions, ascending. A seed gives the same ones on every machine. */
 export function randomEnds(count: number, seed: number): number[] {
   const random = seededRandom(seed);
   const drawn = new Set<number>();
@@ -32,7 +32,7 @@ export function randomEnds(count: number, seed: number): number[] {
 }
 
 /**
- * A position as typed: a fraction of the circle (.75, rounded down), or all 32 bits in hex
+ * Parses a position: a fraction of the circle (.75, rounded down), or all 32 bits in hex
  * (0xc0000000). Throws INTERVALS_INVALID.
  */
 export function parsePosition(text: string): number {
@@ -49,7 +49,7 @@ export function parsePosition(text: string): number {
   );
 }
 
-/** A position as a fraction, in as many digits as tell it from its neighbours. */
+/** Returns a position as the shortest fraction that parses back to it, or else in hex. */
 export function positionText(position: number): string {
   for (let digits = 1; digits < 10; digits += 1) {
     const text = (position / hashPositions).toFixed(digits);

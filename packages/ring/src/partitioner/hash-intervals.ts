@@ -6,7 +6,7 @@ import { md5Top } from './md5-top.ts';
 import { murmur3 } from './murmur3.ts';
 import type { HashIntervalsPartitioner, IntervalHash } from './partitioner.ts';
 
-/** The circle of hashes has this many positions. */
+/** Number of positions on the circle of hashes. */
 export const hashPositions = 2 ** 32;
 
 type HashOf = (key: Uint8Array) => number;
@@ -17,7 +17,7 @@ const hashes: Readonly<Record<IntervalHash, HashOf>> = {
   jenkins,
 };
 
-/** The hash of a key as the partitioner takes it: its hash function, of the part that counts. */
+/** Returns the partitioner's hash of a key: its hash function, applied to the hashed part. */
 export function keyHashOf({
   hash,
   hashKey,
@@ -28,7 +28,7 @@ export function keyHashOf({
   return (key) => hashOf(part(key));
 }
 
-/** The partitioner as a function from hash to partition. */
+/** Returns the partitioner as a function from hash to partition. */
 export function intervalOfHash(partitioner: HashIntervalsPartitioner): (hash: number) => number {
   const { partitions, ends, ids } = partitioner;
   const indexOf = ends === undefined ? equalIndex(partitions) : explicitIndex(ends);
@@ -37,7 +37,9 @@ export function intervalOfHash(partitioner: HashIntervalsPartitioner): (hash: nu
   return (hash) => idOf[indexOf(hash)] ?? 0;
 }
 
-/** ceil(hash x count / 2^32) modulo count, in halves as above: no table, no search. */
+/**
+ * ceil(hash x count / 2^32) modulo count, computed in halves as in equalEnd: no table, no search.
+ */
 function equalIndex(count: number): (hash: number) => number {
   return (hash) => {
     const low = (hash & 0xffff) * count;
@@ -50,8 +52,8 @@ function equalIndex(count: number): (hash: number) => number {
 }
 
 /**
- * Binary search, begun among the ends that share the hash's top bits: two or three steps in 10,000
- * random ends, and no worse than the logarithm where ends lie close together.
+ * Binary search among the ends that share the hash's top bits: two or three steps in 10,000 random
+ * ends, and logarithmic in the worst case, when ends are close together.
  */
 function explicitIndex(boundaries: readonly number[]): (hash: number) => number {
   const ends = Uint32Array.from(boundaries);
@@ -71,7 +73,7 @@ function explicitIndex(boundaries: readonly number[]): (hash: number) => number 
   };
 }
 
-/** By the top bits of a hash: how many ends have lower ones. */
+/** By the top bits of a hash: the number of ends with lower top bits. */
 function firstOfTop(ends: Uint32Array, bits: number): Uint32Array {
   const firsts = new Uint32Array(2 ** bits + 1);
   let index = 0;

@@ -1,10 +1,10 @@
-// The part of a key that is hashed, so that keys that share it lie in one partition. Pure.
+// The part of a key that is hashed: keys that share it are in one partition. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { braceTag } from './partitioner.ts';
 
 const [open, close] = [0x7b, 0x7d];
 
-/** A key without the delimiter or a full pair of braces, or with nothing there, is hashed whole. */
+/** Without the delimiter or a pair of braces, or with nothing there, the whole key is hashed. */
 export function hashedPartOf(hashKey: string | undefined): (key: Uint8Array) => Uint8Array {
   if (hashKey === undefined) return (key) => key;
   if (hashKey === braceTag) return insideBraces;
@@ -15,7 +15,7 @@ export function hashedPartOf(hashKey: string | undefined): (key: Uint8Array) => 
   };
 }
 
-/** Redis Cluster: what stands between the first `{` and the first `}` after it. */
+/** Redis Cluster: the bytes between the first `{` and the first `}` after it. */
 function insideBraces(key: Uint8Array): Uint8Array {
   const from = key.indexOf(open) + 1;
   if (from === 0) return key;

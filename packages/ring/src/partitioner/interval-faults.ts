@@ -1,4 +1,4 @@
-// What is wrong with the intervals of a partitioner, one sentence with both values each. Pure.
+// Finds the faults of a partitioner's intervals, each a sentence with both values. Pure.
 import { hashDelimiterBytesMax, keyBytesMax, partitionCountMax } from '@ringwright/base/limits';
 import { positionText } from './hash-ends.ts';
 import { hashPositions } from './hash-intervals.ts';
@@ -20,8 +20,9 @@ interface IntervalFault {
 }
 
 /**
- * Boundaries that do not ascend strictly (so that an interval would be empty), boundaries outside
- * the domain, ids that are missing, twice or unknown. Without a fault the domain is covered once.
+ * Yields boundaries that do not ascend strictly (an interval would be empty), boundaries outside
+ * the domain, and ids that are missing, duplicate or unknown. Without a fault, the intervals cover
+ * the domain exactly once.
  */
 export function* intervalFaults(partitioner: IntervalPartitioner): Generator<IntervalFault> {
   const { partitions } = partitioner;
@@ -95,7 +96,9 @@ function outOfOrder(
   return { message, found, wanted: before };
 }
 
-/** There may be more ids than intervals: those that were split or merged are never used again. */
+/**
+ * There may be more ids than intervals, because ids of split or merged partitions are never reused.
+ */
 function* idFaults(partitioner: IntervalPartitioner): Generator<IntervalFault> {
   const { partitions, ids } = partitioner;
   const count = intervalCountOf(partitioner);

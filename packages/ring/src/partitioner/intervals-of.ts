@@ -11,8 +11,8 @@ import {
 } from './partitioner.ts';
 
 /**
- * Of hashes: after `start`, up to and with `end`; the first one begins after the last end. Of keys:
- * from `start` on, before `end`, both as bytes; null is before, and after, all keys.
+ * For hashes: after `start`, up to and including `end`; the first interval begins after the last
+ * end. For keys, as bytes: from `start` on, before `end`; null means no bound.
  */
 interface Interval<Boundary> {
   readonly id: number;
@@ -29,7 +29,7 @@ export function intervalsOf(partitioner: IntervalPartitioner): (HashInterval | K
   );
 }
 
-/** The interval of a partition; null where partitions are none, and of one that has no keys. */
+/** Returns the interval of a partition; null for other partitioners, and for an id without keys. */
 export function intervalOf(
   partitioner: Partitioner,
   id: number,
@@ -56,7 +56,7 @@ function keyOrNull(text: string | undefined): Uint8Array | null {
   return text === undefined ? null : keyOfText(text);
 }
 
-/** `(.5, .75]` of the circle of hashes; `[g, n)` of keys, with … where there is no bound. */
+/** Returns `(.5, .75]` for hashes, and `[g, n)` for keys, with … where there is no bound. */
 export function intervalText({ start, end }: HashInterval | KeyInterval): string {
   if (typeof start === 'number' && typeof end === 'number') {
     return `(${positionText(start)}, ${positionText(end)}]`;
@@ -67,7 +67,7 @@ export function intervalText({ start, end }: HashInterval | KeyInterval): string
   return `[${first}, ${after})`;
 }
 
-/** An interval in JSON: keys as text, or in base64 where they are no text. */
+/** Returns an interval in JSON: keys as text, or in base64 when they are not UTF-8. */
 export function intervalJson({ id, start, end }: HashInterval | KeyInterval): Json {
   return { id, ...boundaryJson('start', start), ...boundaryJson('end', end) };
 }

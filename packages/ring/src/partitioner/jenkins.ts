@@ -1,6 +1,6 @@
-// Bob Jenkins' one-at-a-time hash, 32 bits: frozen, keys depend on it. Pure.
+// Bob Jenkins' one-at-a-time hash, 32 bits. Frozen, keys depend on it. Pure.
 
-/** Hash of `bytes` as a whole number in [0, 2^32). */
+/** Returns the hash of `bytes` as a whole number in [0, 2^32). */
 export function jenkins(bytes: Uint8Array): number {
   let hash = 0;
   for (let at = 0; at < bytes.length; at += 1) {

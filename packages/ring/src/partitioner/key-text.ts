@@ -1,10 +1,12 @@
-// A key of any bytes as printable text and back, as in a URL: %2F is one byte in hex. Pure.
+// A key of any bytes as printable text and back, percent-encoded as in a URL (%2F). Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
 
 const [percent, comma] = [0x25, 0x2c];
 
-/** One spelling per key: printable ASCII but `%` and `,` as it is, every other byte as %XX. */
+/**
+ * Returns the canonical text: printable ASCII except `%` and `,` unchanged, all other bytes as %XX.
+ */
 export function keyText(key: Uint8Array): string {
   let text = '';
   for (const byte of key) {
@@ -14,7 +16,10 @@ export function keyText(key: Uint8Array): string {
   return text;
 }
 
-/** The bytes that a text spells; what is not ASCII stands for its UTF-8. Throws KEY_INVALID. */
+/**
+ * Returns the bytes of a text; other characters than ASCII stand for their UTF-8 bytes. Throws
+ * KEY_INVALID.
+ */
 export function keyOfText(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'utf8');
   let length = 0;
@@ -26,7 +31,7 @@ export function keyOfText(text: string): Uint8Array {
       byte = Number.parseInt(digits, 16);
       at += 2;
     }
-    // In place: what is read lies at or behind what is written.
+    // Decodes in place: the read position never falls behind the write position.
     bytes[length] = byte;
     length += 1;
   }

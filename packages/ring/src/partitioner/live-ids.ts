@@ -1,9 +1,12 @@
-// Which ids of a partitioner stand for partitions that take keys. Pure.
+// Which ids of a partitioner belong to partitions that take keys. Pure.
 import { intervalCountOf, isIntervals, type Partitioner } from './partitioner.ts';
 
 const known = new WeakMap<Partitioner, Uint8Array>();
 
-/** By id 1: it has an interval; null where all have. Asked with every page of a scan. */
+/**
+ * Returns 1 by id with an interval; null when all have one. Cached, because every page of a scan
+ * needs it.
+ */
 export function liveIds(partitioner: Partitioner): Uint8Array | null {
   if (!isIntervals(partitioner)) return null;
   const { partitions } = partitioner;

@@ -1,9 +1,9 @@
-// MurmurHash3 x86 32-bit (Austin Appleby, public domain): frozen, keys depend on it. Pure.
+// MurmurHash3 x86 32-bit (Austin Appleby, public domain). Frozen, keys depend on it. Pure.
 
 const blockFactor = 0xcc9e2d51;
 const laneFactor = 0x1b873593;
 
-/** Hash of `bytes` as a whole number in [0, 2^32). `seed` is one too. */
+/** Returns the hash of `bytes` as a whole number in [0, 2^32). `seed` is in the same range. */
 export function murmur3(bytes: Uint8Array, seed: number): number {
   const length = bytes.length;
   const tailAt = length & ~3;

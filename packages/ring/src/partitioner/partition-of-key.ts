@@ -1,4 +1,4 @@
-// Key to partition. The functions here may never change: every record is where they say. Pure.
+// Key to partition. These functions may never change: they determine where every record is. Pure.
 import { unreachable } from '@ringwright/base/assert';
 import { keyBytesMax } from '@ringwright/base/limits';
 import { intervalOfHash, keyHashOf } from './hash-intervals.ts';
@@ -9,7 +9,7 @@ import { rangeOfKey } from './ranges.ts';
 
 type PartitionOf = (key: Uint8Array) => number;
 
-/** The partitioner as a function of the key, its settings read once. */
+/** Returns the partitioner as a function of the key, with its settings read once. */
 export function partitionerOf(partitioner: Partitioner): PartitionOf {
   switch (partitioner.kind) {
     case 'md5-shift':
@@ -39,7 +39,7 @@ function md5Shift({ power, prefix, suffix }: Md5ShiftPartitioner): PartitionOf {
   return (key) => md5Top(salted(key)) >>> shift;
 }
 
-/** Joins prefix, key and suffix in one buffer that is used again for the next key. */
+/** Joins prefix, key and suffix in one buffer, which the next call overwrites. */
 function saltedBy(prefix: Buffer, suffix: Buffer): (key: Uint8Array) => Uint8Array {
   const scratch = Buffer.alloc(prefix.length + keyBytesMax + suffix.length);
   prefix.copy(scratch);

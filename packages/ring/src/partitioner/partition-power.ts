@@ -1,12 +1,13 @@
-// Every partition split or merged at once: other powers of two of the same domain. Pure.
+// Splits or merges all partitions at once, to another power of two in the same domain. Pure.
 import { hashCuts } from './hash-ends.ts';
 import type { IntervalPartitioner } from './partitioner.ts';
 import { type Entry, entriesOf, ofEntries } from './reshape.ts';
 
 /**
- * With other intervals of each partition: more of them cut it into equal parts, fewer join
- * neighbours. `factor`: how many times as many, 2 to some power. Null where an interval has fewer
- * hashes than parts. Throws VALUE_OUT_OF_RANGE beyond partitionCountMax ids.
+ * Returns the partitioner with `factor` times as many intervals: a factor above 1 cuts each into
+ * equal parts, one below 1 joins neighbors. `factor` is a power of two, such as 4 or 1/2. Returns
+ * null when an interval has fewer hashes than parts. Throws VALUE_OUT_OF_RANGE beyond
+ * partitionCountMax ids.
  */
 export function timesIntervals(
   partitioner: IntervalPartitioner,
@@ -29,14 +30,17 @@ function cutBorders(entries: readonly Entry[], parts: number): Entry['border'][]
       parts,
     );
     if (cuts.length < parts - 1) return null;
-    // Not spread: millions of arguments are more than a call takes.
+    // No spread argument: a call does not accept millions of arguments.
     for (const cut of cuts) borders.push(cut);
     borders.push(border);
   }
   return borders;
 }
 
-/** So that equal intervals become the equal ones of half the number: those end at 0, or before it. */
+/**
+ * Chooses borders so that equal intervals become the equal intervals of half the number. Those end
+ * at 0, or just before it.
+ */
 function keptBorders(entries: readonly Entry[], group: number): Entry['border'][] {
   const kept = entries[0]?.border === 0 ? 0 : group - 1;
   return entries.filter((_, index) => index % group === kept).map(({ border }) => border);

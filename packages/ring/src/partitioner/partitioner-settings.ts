@@ -1,4 +1,4 @@
-// What a partitioner is, in few words: its settings without lists of boundaries. Pure.
+// A partitioner in short form: its settings without lists of boundaries. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import {
   type HashIntervalsPartitioner,
@@ -9,7 +9,7 @@ import {
   type RangesPartitioner,
 } from './partitioner.ts';
 
-/** As in the manifest of a ring file: `intervals` is the length of the list that is left out. */
+/** As in the manifest of a ring file: `intervals` is the length of the omitted list. */
 export type PartitionerSettings =
   | Md5ShiftPartitioner
   | Murmur3ModPartitioner
@@ -26,12 +26,12 @@ export function partitionerSettings(partitioner: Partitioner): PartitionerSettin
   return ends === undefined ? settings : { ...settings, intervals: ends.length };
 }
 
-/** The settings in one spelling: equal for equal settings. */
+/** Returns the settings in canonical form: equal settings give equal texts. */
 export function settingsText(partitioner: Partitioner): string {
   return canonicalJson({ ...partitionerSettings(partitioner) });
 }
 
-/** Lists of boundaries are compared member by member: a million of them as text take seconds. */
+/** Compares lists of boundaries member by member: a million of them as text take seconds. */
 export function samePartitioner(one: Partitioner, other: Partitioner): boolean {
   if (one === other) return true;
   if (settingsText(one) !== settingsText(other)) return false;

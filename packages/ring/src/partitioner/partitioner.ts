@@ -1,5 +1,5 @@
-// Which function maps a key to its partition, with its settings. Only splits and merges change it.
-// Pure.
+// The function that maps a key to its partition, with its settings. Only splits and merges change
+// it. Pure.
 
 export type Partitioner =
   | Md5ShiftPartitioner
@@ -10,10 +10,12 @@ export type Partitioner =
 /** Partitions that are intervals of an ordered domain, each with an id of its own. */
 export type IntervalPartitioner = HashIntervalsPartitioner | RangesPartitioner;
 
-/** Of a prefix or suffix, two hex digits each: no cluster in sight has more than a few dozen. */
+/** Bytes of a prefix or suffix, as two hex digits each; known clusters have a few dozen at most. */
 export const saltBytesMax = 256;
 
-/** Swift: top `power` bits of MD5(prefix + key + suffix). Prefix and suffix are hex of raw bytes. */
+/**
+ * Swift: top `power` bits of MD5(prefix + key + suffix). Prefix and suffix are hex of raw bytes.
+ */
 export interface Md5ShiftPartitioner {
   readonly kind: 'md5-shift';
   readonly power: number;
@@ -31,16 +33,16 @@ export interface Murmur3ModPartitioner {
 export const intervalHashes = ['md5', 'murmur3', 'jenkins'] as const;
 export type IntervalHash = (typeof intervalHashes)[number];
 
-/** Of `hashKey`: what stands between the first `{` and the next `}` is hashed, as in Redis. */
+/** A value of `hashKey`: the part between the first `{` and the next `}` is hashed, as in Redis. */
 export const braceTag = '{tag}';
 
 /** Shriek, Dynamo: the interval of the first end ≥ the key's 32-bit hash; the circle wraps. */
 export interface HashIntervalsPartitioner {
   readonly kind: 'hash-intervals';
   readonly hash: IntervalHash;
-  /** Only what precedes this text is hashed, or `{tag}`; absent: the whole key. */
+  /** Delimiter: only the part of the key before it is hashed. Or `{tag}`. Absent: the whole key. */
   readonly hashKey?: string;
-  /** Ids given so far: the columns of the table. */
+  /** Number of ids issued so far: the columns of the table. */
   readonly partitions: number;
   /** Last hash of each interval, ascending; absent: end i is i/partitions of the circle. */
   readonly ends?: readonly number[];
@@ -52,21 +54,24 @@ export interface HashIntervalsPartitioner {
 export interface RangesPartitioner {
   readonly kind: 'ranges';
   readonly partitions: number;
-  /** First key (as `key-text.ts` spells it) of each interval but the first, ascending. */
+  /** First key (in the form of `key-text.ts`) of each interval but the first, ascending. */
   readonly starts: readonly string[];
-  /** One of them: what keys before it held was given up. Absent: nothing was, or not at a start. */
+  /**
+   * One of the starts: records of earlier keys were retired. Absent: none, or a merge removed the
+   * start.
+   */
   readonly retiredBefore?: string;
   readonly ids?: readonly number[];
 }
 
 /**
- * Partitions that are split or merged. `to`: the children join as moves from nowhere, one to each
- * device of their parents, and keys go to them when those are finalized. `from`: that is done;
- * devices fill from a parent that they still have.
+ * A split or merge of partitions. `to`: the children join as moves without a source, one on each
+ * device of their parents, and keys go to the children when those moves are finalized. `from`: that
+ * is complete, and devices fill children from a parent that they still have.
  */
 export interface Reshape {
   readonly kind: 'to' | 'from';
-  /** The intervals to come, or those of before. */
+  /** The future intervals (`to`), or the former ones (`from`). */
   readonly partitioner: IntervalPartitioner;
 }
 
@@ -78,12 +83,12 @@ export function partitionCountOf(partitioner: Partitioner): number {
   return partitioner.kind === 'md5-shift' ? 2 ** partitioner.power : partitioner.partitions;
 }
 
-/** Partitions that take keys: of intervals those that were split or merged count no more. */
+/** Returns the number of partitions that take keys. Split or merged intervals no longer count. */
 export function liveCountOf(partitioner: Partitioner): number {
   return isIntervals(partitioner) ? intervalCountOf(partitioner) : partitionCountOf(partitioner);
 }
 
-/** Number of intervals that are in use; each has an id of its own below `partitions`. */
+/** Returns the number of intervals in use; each has an id of its own below `partitions`. */
 export function intervalCountOf(partitioner: IntervalPartitioner): number {
   if (partitioner.kind === 'ranges') return partitioner.starts.length + 1;
   return partitioner.ends?.length ?? partitioner.partitions;

@@ -2,7 +2,7 @@
 import { keyOfText } from './key-text.ts';
 import type { RangesPartitioner } from './partitioner.ts';
 
-/** The first bytes of keys, compared as one number before all of their bytes. */
+/** First bytes of keys, compared as one number before all bytes are compared. */
 const headBytes = 6;
 
 export function rangeOfKey({ starts, ids }: RangesPartitioner): (key: Uint8Array) => number {
@@ -24,7 +24,7 @@ export function rangeOfKey({ starts, ids }: RangesPartitioner): (key: Uint8Array
   };
 }
 
-/** Ids of the later partitioner whose records are given up when it follows the earlier one. */
+/** Returns the ids of `after` whose records are retired when it follows `before`. */
 export function emptiedIn(before: RangesPartitioner, after: RangesPartitioner): number[] {
   const { starts, retiredBefore } = after;
   if (retiredBefore === undefined || retiredBefore === before.retiredBefore) return [];
@@ -32,7 +32,7 @@ export function emptiedIn(before: RangesPartitioner, after: RangesPartitioner): 
   return Array.from({ length: count }, (_, index) => after.ids?.[index] ?? index);
 }
 
-/** Shorter keys are filled with zeros: equal numbers say nothing, and all bytes are compared. */
+/** Pads shorter keys with zeros. When the numbers are equal, all bytes are compared. */
 function headOf(key: Uint8Array): number {
   let head = 0;
   for (let at = 0; at < headBytes; at += 1) head = head * 256 + (key[at] ?? 0);

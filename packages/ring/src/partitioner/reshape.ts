@@ -1,5 +1,5 @@
-// Other intervals of the same domain: partitions that are split, and neighbours that are merged.
-// Children get ids of their own, so that an id never stands for another interval. Pure.
+// Other intervals of the same domain: splits of partitions and merges of neighbors. Children get
+// new ids, so that an id never stands for another interval. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';
 import { asIntervals } from './as-intervals.ts';
@@ -16,7 +16,7 @@ import {
 import { samePartitioner } from './partitioner-settings.ts';
 import { emptiedIn, rangeOfKey } from './ranges.ts';
 
-/** Of hashes the last one of an interval; of keys, as `key-text.ts` spells it, the first one. */
+/** The last hash of an interval; or the first key of a range, in the form of `key-text.ts`. */
 type Border = number | string;
 
 export interface Entry {
@@ -24,7 +24,7 @@ export interface Entry {
   readonly border: Border;
 }
 
-/** Every interval listed, with `partitions` ids given so far: equal ones are computed no more. */
+/** Returns the partitioner with all intervals listed, and `partitions` ids issued. */
 export function listed(
   partitioner: IntervalPartitioner,
   partitions: number = partitioner.partitions,
@@ -33,8 +33,8 @@ export function listed(
 }
 
 /**
- * The partitioner with the interval cut behind each hash, or before each key, of `at`. Throws
- * VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE.
+ * Returns the partitioner with the interval cut after each hash, or before each key, of `at`.
+ * Throws VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE.
  */
 export function splitInterval(
   partitioner: IntervalPartitioner,
@@ -56,7 +56,7 @@ export function splitInterval(
   return ofEntries(partitioner, [...others, ...children], partitions + children.length);
 }
 
-/** Where an interval of hashes is cut into equal parts. Throws VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE. */
+/** Cuts a hash interval into equal parts. Throws VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE. */
 export function equalCuts(partitioner: IntervalPartitioner, id: number, parts: number): number[] {
   requireLive(entriesOf(partitioner), id, partitioner);
   const interval = intervalOf(partitioner, id);
@@ -76,7 +76,7 @@ export function equalCuts(partitioner: IntervalPartitioner, id: number, parts: n
   });
 }
 
-/** The partitioner with two neighbours as one. Throws VALUE_OUT_OF_RANGE, MERGE_NOT_ADJACENT. */
+/** Merges two neighboring intervals. Throws VALUE_OUT_OF_RANGE, MERGE_NOT_ADJACENT. */
 export function mergeIntervals(
   partitioner: IntervalPartitioner,
   one: number,
@@ -93,7 +93,7 @@ export function mergeIntervals(
   return ofEntries(partitioner, [...others, { id: partitions, border }], partitions + 1);
 }
 
-/** In the order of the domain, whose hashes are a circle; empty where something lies between. */
+/** Returns both in the order of the domain (hashes form a circle), or nothing if not adjacent. */
 function neighbours(
   { kind }: IntervalPartitioner,
   entries: readonly Entry[],
@@ -108,9 +108,9 @@ function neighbours(
 }
 
 export interface Reshaping {
-  /** Ids that only the later partitioner has, ascending, each with those whose keys it gets. */
+  /** Ids that only the later partitioner has, ascending, each with the ids whose keys it gets. */
   readonly parents: ReadonlyMap<number, readonly number[]>;
-  /** Ids that only the earlier one has. */
+  /** Ids that only the earlier partitioner has. */
   readonly retired: ReadonlySet<number>;
   /** Ids that begin without the records of their parents. */
   readonly emptied: ReadonlySet<number>;
@@ -142,7 +142,7 @@ export function reshaping(before: IntervalPartitioner, after: IntervalPartitione
   };
 }
 
-/** Of one domain, where no id stands for another interval than before, nor goes and comes back. */
+/** Whether both have one domain, and no id gets another interval or is used again. */
 export function mayFollow(before: Partitioner, after: Partitioner): boolean {
   if (samePartitioner(before, after)) return true;
   const earlier = asIntervals(before);
@@ -155,7 +155,7 @@ export function mayFollow(before: Partitioner, after: Partitioner): boolean {
   return [...spansOf(after)].every(([id, span]) => (was.get(id) ?? span) === span);
 }
 
-/** By id: the borders of its interval. */
+/** Returns the borders of each interval, by id. */
 function spansOf(partitioner: IntervalPartitioner): Map<number, string> {
   const entries = entriesOf(partitioner);
   const isCircle = partitioner.kind === 'hash-intervals';
@@ -184,7 +184,7 @@ export function entriesOf(partitioner: IntervalPartitioner): Entry[] {
   return borders.map((border, index) => ({ id: ids?.[index] ?? index, border }));
 }
 
-/** In its one spelling: ids that only count are left out. */
+/** Returns the canonical form: ids that are 0, 1, 2 … are left out. */
 export function ofEntries(
   partitioner: IntervalPartitioner,
   entries: readonly Entry[],
@@ -215,7 +215,7 @@ function compareBorders(one: Border, other: Border): number {
   return Buffer.compare(keyOfText(String(one)), keyOfText(String(other)));
 }
 
-/** Hashes begin behind the end before the interval, and the circle wraps. */
+/** Sorts borders from the start of the interval on, because the circle of hashes wraps. */
 function inDomainOrder(
   partitioner: IntervalPartitioner,
   id: number,
@@ -228,7 +228,7 @@ function inDomainOrder(
   return [...sorted.filter(isAfter), ...sorted.filter((border) => !isAfter(border))];
 }
 
-/** The partition in which a border lies. */
+/** Returns a function that finds the partition in which a border lies. */
 function idOf(partitioner: IntervalPartitioner): (border: Border) => number {
   if (partitioner.kind === 'ranges') {
     const of = rangeOfKey(partitioner);
@@ -238,7 +238,7 @@ function idOf(partitioner: IntervalPartitioner): (border: Border) => number {
   return (border) => of(Number(border));
 }
 
-/** The partition in which one border lies. */
+/** Returns the partition in which the border lies. */
 export function idAt(partitioner: IntervalPartitioner, border: Border): number {
   return idOf(partitioner)(border);
 }

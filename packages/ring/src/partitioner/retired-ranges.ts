@@ -1,13 +1,13 @@
-// Ranges of keys whose records are given up together, such as months that are over. Pure.
-// One range without records takes their place, so that keys that come late have a partition.
+// Ranges of keys whose records are retired together, such as past months. Pure.
+// One range without records replaces them, so that keys that arrive late still have a partition.
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyOfText, keyText } from './key-text.ts';
 import type { IntervalPartitioner, RangesPartitioner } from './partitioner.ts';
 import { entriesOf, ofEntries } from './reshape.ts';
 
 /**
- * The partitioner with one new range in the place of all that lie before `key`. Throws
- * RETIRE_NOTHING where none does.
+ * Returns the partitioner with one new range in place of all ranges before `key`. Throws
+ * RETIRE_NOTHING when there are none.
  */
 export function retireBefore(partitioner: RangesPartitioner, key: string): IntervalPartitioner {
   const { partitions, starts, retiredBefore: earlier } = partitioner;

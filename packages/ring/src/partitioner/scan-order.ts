@@ -1,6 +1,6 @@
-// Which partitions may hold keys of an interval, in the order in which a scan reads them. Pure.
-// Of hashes on a circle a place says which arc is being read, and not of which partition it was: so
-// it means the same whatever is split and merged meanwhile.
+// The partitions that may hold keys of an interval, in the order in which a scan reads them. Pure.
+// On a circle of hashes, a place names the arc that is being read, not its partition. So a place
+// stays valid through splits and merges.
 import { CodedError } from '@ringwright/base/coded-error';
 import { boundsFrom, isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
 import { circleOf, type HashArc, type HashCircle, hashesBetween, nextHash } from './hash-circle.ts';
@@ -18,27 +18,30 @@ import {
 
 export interface Scanned {
   readonly partitioner: Partitioner;
-  /** That of the partitioner. */
+  /** Maps a key to its partition, by the partitioner. */
   readonly partitionOf: (key: Uint8Array) => number;
-  /** Null where partitions are read by their numbers, or as ranges of keys. */
+  /** Null when partitions are read by number, or as ranges of keys. */
   readonly circle: HashCircle | null;
   readonly bounds: KeyBounds;
   /** All keys of the interval begin with it. */
   readonly prefix: Uint8Array;
 }
 
-/** Everything before it, in the order of the scan, has been read. */
+/** A position of a scan: everything before it has been read. */
 export interface ScanPlace {
   readonly partition: number;
-  /** In the partition: see placeBehind; empty: its start. */
+  /** Position in the partition (see placeBehind); empty: its start. */
   readonly at: Uint8Array;
-  /** On a circle: what is being read. Absent in cursors of older programs: the partition. */
+  /**
+   * On a circle: the arc that is being read. Absent in cursors of older programs: the partition's
+   * arc.
+   */
   readonly arc?: HashArc | undefined;
-  /** On a circle: the scan began behind it, and goes around once. */
+  /** On a circle: the hash after which the scan began. The scan goes around once. */
   readonly cut?: number | undefined;
 }
 
-/** Of a ring. */
+/** The fields of a ring that determine its partitions. */
 interface Shapes {
   readonly partitioner: Partitioner;
   readonly reshape?: Reshape | undefined;
@@ -61,7 +64,7 @@ export function isOrdered({ kind }: Partitioner): boolean {
   return kind === 'ranges';
 }
 
-/** Where a scan begins; null: there is nothing to read. */
+/** Returns where a scan begins; null when there is nothing to read. */
 export function firstPlace(scanned: Scanned): ScanPlace | null {
   const { circle, partitioner, partitionOf, bounds, prefix } = scanned;
   if (isEmpty(bounds)) return null;
@@ -73,15 +76,15 @@ export function firstPlace(scanned: Scanned): ScanPlace | null {
   return { partition: bounds.reverse ? partitionCountOf(partitioner) - 1 : 0, at };
 }
 
-/** The start of one partition, which is read alone. */
+/** Returns the start of one partition, for a scan of it alone. */
 export function placeOf({ circle }: Pick<Scanned, 'circle'>, partition: number): ScanPlace {
   const arc = circle?.arcOf(partition) ?? undefined;
   return { partition, at: new Uint8Array(), ...(arc && { arc }) };
 }
 
 /**
- * A place of an earlier answer under the ring of now. Throws CURSOR_INVALID for one of an older
- * program whose partition was split or merged more than once since.
+ * Returns the place of an earlier answer under the present ring. Throws CURSOR_INVALID for a place
+ * of an older program whose partition was split or merged more than once since.
  */
 export function placeNow(
   scanned: Scanned,
@@ -102,7 +105,7 @@ export function placeNow(
   return { partition: circle.at(nextHash(known.start)), at: place.at, arc: known, cut };
 }
 
-/** Where a scan goes on when a place has been read to its end; null: that was the last. */
+/** Returns where a scan continues after a place is read to its end; null after the last place. */
 export function placeAfter(scanned: Scanned, place: ScanPlace): ScanPlace | null {
   const { partitioner, circle, bounds, prefix } = scanned;
   if (isOrdered(partitioner)) return rangeAfter(scanned, place.partition);
@@ -117,7 +120,7 @@ export function placeAfter(scanned: Scanned, place: ScanPlace): ScanPlace | null
   return from === cut ? null : onCircle(scanned, circle, { from, cut });
 }
 
-/** The start of what a scan reads behind a hash, or before it when it goes backward. */
+/** Returns the start of the next arc after a hash, or before it in a reverse scan. */
 export function onCircle(
   { bounds }: Pick<Scanned, 'bounds'>,
   { at, arcOf }: HashCircle,
@@ -134,18 +137,20 @@ export function onCircle(
   return { ...place, arc: { start: from, end: isCut ? cut : end } };
 }
 
-/** The hash behind which scans begin: no arc of equal partitions lies across it. */
+/** Returns the hash after which scans begin: no arc of equal partitions crosses it. */
 export function cutOf({ at, arcOf }: HashCircle): number {
   return arcOf(at(0))?.end === 0 ? 0 : hashPositions - 1;
 }
 
-/** What of the interval is still to be read at a place: of ranges, the part of one of them. */
+/** Returns the rest of the bounds at a place; for ranges, only the part within one range. */
 export function boundsAt({ partitioner, bounds }: Scanned, place: ScanPlace): KeyBounds {
   const rest = boundsFrom(bounds, place.at);
   return isOrdered(partitioner) ? withinRange(rest, partitioner, place.partition) : rest;
 }
 
-/** The keys of the bounds that a range has; all of them where it has none any more. */
+/**
+ * Returns the part of the bounds within a range; all of the bounds when the range no longer exists.
+ */
 export function withinRange(bounds: KeyBounds, partitioner: Partitioner, id: number): KeyBounds {
   const { start, end } = intervalOf(partitioner, id) ?? {};
   const { from, to, reverse } = bounds;
@@ -185,13 +190,13 @@ function rangeAfter({ partitioner, bounds }: Scanned, partition: number): ScanPl
   return bounds.to === null || isBefore(at, bounds.to) ? { partition: next, at } : null;
 }
 
-/** The first key of a range; empty for the first range, and where partitions are no ranges. */
+/** Returns the first key of a range; empty for the first range, and for other partitions. */
 export function startOf(partitioner: Partitioner, partition: number): Uint8Array {
   const start = intervalOf(partitioner, partition)?.start;
   return start instanceof Uint8Array ? start : new Uint8Array();
 }
 
-/** Whether the part that is hashed is the same for all keys with the prefix. */
+/** Whether all keys with the prefix have the same hashed part. */
 function isOneTag(partitioner: Partitioner, prefix: Uint8Array): boolean {
   if (partitioner.kind !== 'hash-intervals' || partitioner.hashKey === undefined) return false;
   return hashedPartOf(partitioner.hashKey)(prefix).length < prefix.length;

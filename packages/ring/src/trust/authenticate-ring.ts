@@ -1,4 +1,4 @@
-// Is this ring file by those we trust? Signatures over raw bytes, before anything is parsed. Pure.
+// Checks that trusted keys signed a ring file, over raw bytes, before anything is parsed. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { splitRingFile } from '../file/ring-container.ts';
 import { ringPayloadType } from '../file/ring-envelope.ts';
@@ -15,8 +15,8 @@ export interface AuthenticRing {
 }
 
 /**
- * Of `bytes` only the lengths and the envelope are read before the signatures hold; the sections
- * are not looked at. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE,
+ * Before the signatures are verified, reads only the lengths and the envelope of `bytes`. Does not
+ * read the sections. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE,
  * SIGNATURES_MISSING, RING_FOREIGN, RING_EPOCH_WRONG, BRAKE, TRUST_EXPIRED.
  */
 export function authenticateRing(
@@ -59,7 +59,7 @@ export function authenticateRing(
   return { trust, signing, signers: [...signers] };
 }
 
-/** How many ring keys must have signed what the manifest says of itself. */
+/** Returns how many ring keys must have signed, given what the manifest declares. */
 export function signaturesNeeded(signing: Signing, { root }: Pick<Trust, 'root'>): number {
   const { threshold, large, override } = root.roles.ring;
   const overridden = override && signing.override !== null;
@@ -74,7 +74,7 @@ function signaturesMissing(
   const needed = best?.trust.root.roles.ring.threshold ?? 1;
   const valid = best?.signers.size ?? 0;
   const counted = `${carried} signatures, ${valid} of them valid and of a trusted key`;
-  // Whoever has no trust.json learns here which one to look for.
+  // Tells an operator without trust.json which one to look for.
   const roots = signed.map(({ trust }) => `${trust.id} of cluster '${trust.root.cluster}'`);
   const message = `the ring carries ${counted}; ${needed} needed under root ${roots.join(' or ')}`;
   return new CodedError('SIGNATURES_MISSING', message, {

@@ -1,6 +1,6 @@
-// A beacon: the pusher's signed word that a version is the newest, good for a while. Pure.
-// A server that hears only old rings (a frozen one) sees its beacon run out, or one of a version
-// that it was never given.
+// A beacon: a signed statement that a version is the newest, valid for a limited time. Pure.
+// A server that only gets old rings (a freeze attack) sees its beacon expire, or gets a beacon of a
+// version that it was never sent.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { beaconBytesMax, beaconLifeMsMax, clockAheadMsMax } from '@ringwright/base/limits';
@@ -43,8 +43,8 @@ export function printBeacon(document: SignedDocument): Buffer {
 }
 
 /**
- * The beacon of a document's bytes, signatures verified before it is parsed. Throws BEACON_REFUSED,
- * TRUST_EXPIRED. That it has run out is no fault: its age is what it tells.
+ * Verifies the signatures of a document, then parses its beacon. Throws BEACON_REFUSED,
+ * TRUST_EXPIRED. An expired beacon is no error: its age is the information.
  */
 export function openBeacon(bytes: Uint8Array, trusts: readonly Trust[], nowMs: number): Beacon {
   const document = parseDocument(bytes);

@@ -4,27 +4,30 @@ import { ringSignatureCountMax } from '@ringwright/base/limits';
 import type { RingSignature } from '../file/ring-envelope.ts';
 import { keyIdOf, spkiOf } from './public-key.ts';
 
-/** What is signed: the type keeps a signature of one kind of document from serving another. */
+/**
+ * The signed content. The type prevents that a signature of one kind of document serves for
+ * another.
+ */
 export interface Payload {
   readonly type: string;
   readonly bytes: Uint8Array;
 }
 
-/** `DSSEv1 LEN TYPE LEN BYTES`: lengths keep two splits of the same bytes apart (dsse v1.0.2). */
+/** Returns `DSSEv1 LEN TYPE LEN BYTES`: the lengths make the encoding unambiguous (dsse v1.0.2). */
 export function preAuthenticationEncoding({ type, bytes }: Payload): Buffer {
   const head = `DSSEv1 ${Buffer.byteLength(type)} ${type} ${bytes.length} `;
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 
 export function signPayload(privateKey: KeyObject, payload: Payload): RingSignature {
-  // null: ed25519 hashes by itself.
+  // null, because ed25519 has its own hash.
   const sig = sign(null, preAuthenticationEncoding(payload), privateKey).toString('base64');
   return { keyid: keyIdOf(spkiOf(privateKey)), sig };
 }
 
 /**
- * The ids of those keys that have signed: distinct keys, however often each did. Signatures of
- * other keys and wrong ones count for nothing; beyond the cap none is looked at.
+ * Returns the ids of those keys that signed, each once however often it did. Signatures of other
+ * keys and invalid ones do not count. Signatures beyond the cap are ignored.
  */
 export function signersOf(
   payload: Payload,

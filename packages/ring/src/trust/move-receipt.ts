@@ -1,5 +1,5 @@
-// A move's receipt: the joiner's word on what it loaded, from whom, and how it was proved; signed
-// by the key of its data directory. The ring that finalizes the move is gated on it. Pure.
+// A move's receipt: the joiner's statement of what it loaded, from whom, and how this was verified.
+// The key of its data directory signs it. The ring that finalizes the move requires it. Pure.
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -23,7 +23,7 @@ const digest = z.string().regex(/^[0-9a-f]{16}$/);
 const receiptSchema = z.strictObject({
   cluster: z.string().max(128),
   keyspace: z.string().regex(keyspaceNamePattern),
-  /** The ring under which it was loaded. */
+  /** The ring under which the joiner loaded the partition. */
   version: z.int().min(1),
   ring: z.string().regex(/^[0-9a-f]{64}$/),
   partition: count.max(partitionCountMax - 1),
@@ -31,22 +31,22 @@ const receiptSchema = z.strictObject({
   assignment: count,
   from: device.nullable(),
   to: device,
-  /** The whole file that came, as its source described it; null when none had to. */
+  /** The whole file that was copied, as its source described it; null when no copy was needed. */
   copy: z
     .strictObject({ device, incarnation, seq: count, digest, rows: count, bytes: count })
     .nullable(),
   /** Devices whose records were merged, one after the other. */
   merged: z.array(device).max(replicaCountMax),
   /**
-   * Why an operator let it join without all records that a quorum may have acknowledged; null: it
-   * has them all.
+   * An operator's reason to let it join without all records that a quorum may have acknowledged.
+   * Null: it has all of them.
    */
   forced: z.string().min(1).max(forceReasonCharactersMax).nullable(),
-  /** The joiner's file when it had caught up. */
+  /** The joiner's file after it had caught up. */
   file: z.strictObject({ incarnation, seq: count, digest, rows: count, bytes: count }),
   /** Milliseconds since 1970 by the joiner's clock. */
   ms: count,
-  /** Id of the joiner's data directory: a wiped device has another, and another key. */
+  /** Id of the joiner's data directory: a wiped device has another id, and another key. */
   born: z.string().max(64),
   /** SPKI bytes of the directory's key, in base64; null: the receipt is not signed. */
   key: z.string().max(128).nullable(),
@@ -54,13 +54,13 @@ const receiptSchema = z.strictObject({
 
 export type MoveReceipt = z.infer<typeof receiptSchema>;
 
-/** A line, and what it says; its signature is verified. */
+/** A line and its receipt, with verified signature. */
 export interface OpenedReceipt {
   readonly line: string;
   readonly receipt: MoveReceipt;
 }
 
-/** One line of JSON in one spelling; signed when there is a key. */
+/** Returns one line of canonical JSON; signed if there is a key. */
 export function printReceipt(receipt: Omit<MoveReceipt, 'key'>, key: KeyObject | null): string {
   const whole: MoveReceipt = { ...receipt, key: key === null ? null : spkiOf(key) };
   const payload: Payload = { type: receiptType, bytes: Buffer.from(canonicalJson(whole)) };
@@ -69,8 +69,8 @@ export function printReceipt(receipt: Omit<MoveReceipt, 'key'>, key: KeyObject |
 }
 
 /**
- * The receipt of a line, signature verified. It proves who wrote it only to those who know the key
- * already. Throws RECEIPT_INVALID.
+ * Verifies the signature of a line and returns its receipt. It proves the author only to those who
+ * already know the key. Throws RECEIPT_INVALID.
  */
 export function openReceipt(line: string): MoveReceipt {
   if (Buffer.byteLength(line) > receiptBytesMax) {

@@ -1,15 +1,16 @@
-// Public signing keys: ed25519, known by the SHA-256 of their SPKI bytes. Pure.
+// Public signing keys: ed25519, identified by the SHA-256 of their SPKI bytes. Pure.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { sha256 } from '@ringwright/base/sha256';
 
-/** Bytes of an ed25519 key in SPKI form: a fixed prefix of 12 and the key's 32. */
+/** Bytes of an ed25519 key in SPKI form: a fixed prefix of 12, then the key's 32. */
 const spkiBytes = 44;
 
 let last: { readonly spki: string; readonly key: KeyObject | null } | null = null;
 
 /**
- * The key of SPKI bytes in base64, or null when they are no ed25519 key in its one spelling. Asked
- * for the same again, as for the receipts of one joiner, it knows: to read one takes 30 us.
+ * Returns the key of SPKI bytes in base64, or null when they are not an ed25519 key in canonical
+ * form. Remembers the last key, because parsing takes 30 us and the receipts of one joiner have the
+ * same key.
  */
 export function publicKeyOf(spki: string): KeyObject | null {
   if (last?.spki !== spki) last = { spki, key: readKey(spki) };
@@ -27,10 +28,12 @@ function readKey(spki: string): KeyObject | null {
   }
 }
 
-/** Of keys that sign again and again: to export one takes 0.1 ms. */
+/** Cache for keys that sign repeatedly: exporting a key takes 0.1 ms. */
 const exported = new WeakMap<KeyObject, string>();
 
-/** SPKI bytes in base64, as in trust documents. Of a private key: those of its public half. */
+/**
+ * Returns SPKI bytes in base64, as in trust documents. For a private key: those of its public half.
+ */
 export function spkiOf(key: KeyObject): string {
   const known = exported.get(key) ?? exportedSpki(key);
   exported.set(key, known);
@@ -42,7 +45,7 @@ function exportedSpki(key: KeyObject): string {
   return half.export({ format: 'der', type: 'spki' }).toString('base64');
 }
 
-/** Key id: SHA-256 (hex) of the SPKI bytes. */
+/** Returns the key id: SHA-256 (hex) of the SPKI bytes. */
 export function keyIdOf(spki: string): string {
   return sha256(Buffer.from(spki, 'base64'));
 }

@@ -1,4 +1,4 @@
-// A signed document: payload bytes, their type, and who signed them; as JSON in one spelling. Pure.
+// A signed document: payload bytes, their type, and signatures; as canonical JSON. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { ringSignatureCountMax, trustRootBytesMax } from '@ringwright/base/limits';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ export const signedDocumentSchema = z.strictObject({
   payload: z
     .string()
     .max(trustRootBytesMax)
-    // A lone surrogate would be signed as another character than the one that is shown.
+    // A lone surrogate would be signed as another character than the one displayed.
     .refine((text) => Buffer.from(text, 'utf8').toString('utf8') === text, 'no valid text'),
   payloadType: z.string().max(128),
   signatures: z.array(signatureSchema).max(ringSignatureCountMax),
@@ -27,7 +27,7 @@ export function signedDocument(
   return { payload: text, payloadType: payload.type, signatures: sorted };
 }
 
-/** What the signatures of a document are over. */
+/** Returns what the signatures of a document cover. */
 export function payloadOf({ payload, payloadType }: SignedDocument): Payload {
   return { type: payloadType, bytes: Buffer.from(payload, 'utf8') };
 }

@@ -1,6 +1,6 @@
-// The chain of roots of a cluster: from one that is trusted to the newest, one by one. Pure.
-// After TUF: root v + 1 carries the threshold of v, so that the old keys hand over, and its own, so
-// that the new keys are proven to be in somebody's hands.
+// The chain of roots of a cluster: from a trusted root to the newest, one by one. Pure.
+// As in TUF, root v + 1 carries the signature threshold of root v, so that the old keys hand over,
+// and its own, which proves that somebody has the new keys.
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax, trustLifeDaysMax, trustRootsMax } from '@ringwright/base/limits';
 import { parseJson } from '@ringwright/base/parse-json';
@@ -22,12 +22,12 @@ const fileSchema = z.strictObject({
   roots: z.array(signedDocumentSchema).min(1).max(trustRootsMax),
 });
 
-/** trust.json: one root a line, oldest first; equal chains give equal bytes. */
+/** Returns trust.json: one root a line, oldest first; equal chains give equal bytes. */
 export function printTrustFile(roots: readonly SignedDocument[]): string {
   return `{"format":${FORMAT},"roots":[\n${roots.map(printSigned).join(',\n')}\n]}\n`;
 }
 
-/** The documents as they are: nobody has verified them yet. Throws TRUST_INVALID. */
+/** Parses the documents without verifying them. Throws TRUST_INVALID. */
 export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
   if (bytes.length > trustFileBytesMax) {
     throw trustInvalid(`${bytes.length} bytes, at most ${trustFileBytesMax}`);
@@ -43,16 +43,16 @@ export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
   return roots;
 }
 
-/** SHA-256 (hex) of a root's bytes. */
+/** Returns the SHA-256 (hex) of a root's bytes. */
 export function rootIdOf(document: SignedDocument): string {
   return sha256(payloadOf(document).bytes);
 }
 
 /**
- * Every root from the anchor on, each verified with the one before. The anchor is the root whose id
- * is `anchor`, or the first one: whoever passes null trusts the file it came from. Only the newest
- * counts for rings; the others are for the history. Expiry is not looked at: an old root may have
- * expired long ago, which is why there is a newer one. Throws TRUST_INVALID, TRUST_FORK.
+ * Returns every root from the anchor on, each verified with the one before. The anchor is the root
+ * with id `anchor`, or, for null, the first root: the caller then trusts the source of the file.
+ * Only the newest root counts for rings; the others are history. Does not check expiry: an old root
+ * may have expired long ago, which is why there is a newer one. Throws TRUST_INVALID, TRUST_FORK.
  */
 export function walkRoots(
   documents: readonly SignedDocument[],
@@ -75,9 +75,9 @@ export function walkRoots(
 }
 
 /**
- * The signatures of `previous` are verified before a byte of the root is parsed. Its own keys stand
- * inside it, so a first root is parsed before it can be seen that they signed it: it comes from a
- * file that an operator gave, or its id did.
+ * Verifies the signatures of `previous` before it parses any byte of the root. A root contains its
+ * own keys, so a first root is parsed before its own signatures are verified. That is safe because
+ * an operator supplied its file or its id.
  */
 function openRoot(document: SignedDocument, previous: Trust | null): Trust {
   const payload = payloadOf(document);
@@ -90,11 +90,11 @@ function openRoot(document: SignedDocument, previous: Trust | null): Trust {
   const byItself = signersOf(payload, signatures, trust.keys.root);
   requireThreshold(trust, byItself, 'itself');
   if (previous !== null) requireSuccession(previous, trust);
-  // A pinned root in mid-chain carries signatures of keys that are not known here; its id vouches.
+  // A pinned root in mid-chain carries signatures of keys unknown here; its id vouches for it.
   if (previous === null && trust.root.version > 1) return trust;
   const good = new Set([...byPrevious, ...byItself]);
   const ids = new Set(signatures.map(({ keyid }) => keyid));
-  // Nothing in the file is free: an edited signature is found even where enough others are left.
+  // Every signature must be valid, so that an edited one is found even if enough others are valid.
   if (ids.size < signatures.length || [...ids].some((id) => !good.has(id))) {
     throw trustInvalid(`root ${trust.root.version} carries a signature that nobody asked for`);
   }
@@ -120,13 +120,15 @@ function requireSuccession({ root: before }: Trust, { root: after }: Trust): voi
   }
 }
 
-/** The newest root that the chain leads to. Throws TRUST_INVALID, TRUST_FORK. */
+/** Returns the newest root of the chain. Throws TRUST_INVALID, TRUST_FORK. */
 export function newestRoot(documents: readonly SignedDocument[], anchor: string | null): Trust {
   const walked = walkRoots(documents, anchor);
   return walked[walked.length - 1] ?? walked[0];
 }
 
-/** Throws TRUST_EXPIRED: rings signed under this root are accepted no more, active ones serve on. */
+/**
+ * Throws TRUST_EXPIRED: no new rings are accepted under this root; active rings stay in service.
+ */
 export function requireUnexpired({ root, id }: Trust, nowMs: number): void {
   if (nowMs < Date.parse(root.expires)) return;
   const message = `root ${root.version} of cluster '${root.cluster}' expired at ${root.expires}`;

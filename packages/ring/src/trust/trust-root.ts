@@ -1,4 +1,4 @@
-// The root of trust of a cluster: its keys and roles, as a document and checked. Pure.
+// The root of trust of a cluster: its keys and roles, as a document and in checked form. Pure.
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -18,11 +18,11 @@ const keyIds = z.array(keyId).max(trustKeysMax);
 export const keyNameSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
 
 const rootSchema = z.strictObject({
-  /** Rings of other clusters are none of these keys' business. */
+  /** These keys sign rings of this cluster only. */
   cluster: z.string().min(1).max(128),
-  /** 1, 2, 3 …: servers walk from each to the next. */
+  /** 1, 2, 3 …: servers advance from each root to the next. */
   version: z.int().min(1),
-  /** Raised after a compromise: what was signed in an earlier epoch counts no more. */
+  /** Raised after a compromise: signatures of an earlier epoch no longer count. */
   epoch: z.int().min(1).max(trustEpochMax),
   expires: z.iso.datetime(),
   keys: z
@@ -35,9 +35,12 @@ const rootSchema = z.strictObject({
     ring: z.strictObject({
       keys: keyIds,
       threshold: signatures,
-      /** Signatures of a large change; more than there are keys: only an override lets it pass. */
+      /**
+       * Signatures that a large change needs. Above the number of keys, only an override lets it
+       * pass.
+       */
       large: signatures,
-      /** Whether a reason in the manifest may stand for the further signatures. */
+      /** Whether a reason in the manifest may replace the further signatures. */
       override: z.boolean(),
       /** Share of the slots above which a change is large. */
       movedShare: z.number().min(0).max(1),
@@ -50,10 +53,10 @@ const rootSchema = z.strictObject({
 export type TrustRoot = z.infer<typeof rootSchema>;
 export type TrustRole = keyof TrustRoot['roles'];
 
-/** A root whose bytes have been read, with its keys ready for use. */
+/** A parsed root, with its keys ready for use. */
 export interface Trust {
   readonly root: TrustRoot;
-  /** SHA-256 (hex) of the document's bytes: the pin a server can be given. */
+  /** SHA-256 (hex) of the document's bytes. A server can be pinned to it. */
   readonly id: string;
   /** Keys of each role by key id. */
   readonly keys: Readonly<Record<TrustRole, ReadonlyMap<string, KeyObject>>>;
@@ -63,7 +66,7 @@ export function encodeRoot(root: TrustRoot): Buffer {
   return Buffer.from(canonicalJson(root));
 }
 
-/** Throws TRUST_INVALID. Whether anybody signed the bytes is for walkRoots to see, before this. */
+/** Throws TRUST_INVALID. walkRoots verifies signatures before it calls this. */
 export function decodeRoot(bytes: Uint8Array): Trust {
   const parsed = rootSchema.safeParse(
     parseJson(bytes, () => trustInvalid('a root is not JSON in UTF-8')),
@@ -90,7 +93,7 @@ export function decodeRoot(bytes: Uint8Array): Trust {
   return { root, id: sha256(bytes), keys };
 }
 
-/** Every key has exactly one role, and every threshold can be reached. */
+/** Every key must have exactly one role, and every threshold must be reachable. */
 function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): void {
   const { roles } = root;
   const all = Object.values(roles).flatMap(({ keys }) => keys);
@@ -99,7 +102,7 @@ function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): v
   if (unknown !== undefined) throw trustInvalid(`a role names key ${unknown}, which is not there`);
   if (all.length < known.size) throw trustInvalid('a key has no role');
   for (const [name, { keys, threshold }] of Object.entries(roles)) {
-    // Without a beacon key there are no beacons; the other two roles are needed.
+    // Without a beacon key there are no beacons; the other two roles are required.
     if (name === 'beacon' && keys.length === 0) continue;
     if (keys.length < threshold) {
       const count = counted(keys.length, 'key');
