@@ -1,27 +1,27 @@
-// What a tortured server is told to suffer: a file that the runner writes and the server follows.
+// The faults that a tortured server suffers: a file that the runner writes and the server follows.
 import fs from 'node:fs';
 
 export interface Control {
   /** Added to the machine's clock. */
   readonly clockOffsetMs: number;
-  /** Where the clock stands still; null: it goes. */
+  /** The time at which the clock stands still; null: it runs. */
   readonly clockStandsAtMs: number | null;
-  /** How long every sync of the log takes longer. */
+  /** Additional duration of every sync of the log. */
   readonly syncDelayMs: number;
-  /** The next sync of the log fails, once. */
+  /** Whether the next sync of the log fails, once. */
   readonly syncFails: boolean;
-  /** How much of the first WAL a power cut leaves, 0 to 1; of others other shares. */
+  /** The part of the first WAL that survives a power cut, 0 to 1; of other WALs other parts. */
   readonly walShare: number;
-  /** The disk says that it has no room. */
+  /** Whether the disk reports that it is full. */
   readonly diskFull: boolean;
   readonly failpoint: ArmedFailpoint | null;
 }
 
 export interface ArmedFailpoint {
   readonly name: string;
-  /** kill: SIGKILL in this very place. cut: the same, and what was not synced is lost. */
+  /** kill: SIGKILL at this place. cut: the same, and unsynced data is lost. */
   readonly action: 'kill' | 'cut';
-  /** How often the place is passed unharmed before. */
+  /** How often the server passes the place unharmed before. */
   readonly passes: number;
 }
 
@@ -35,23 +35,23 @@ export const calm: Control = {
   failpoint: null,
 };
 
-/** Names of environment variables of a tortured server. */
+/** Names of a tortured server's environment variables. */
 export const environment = {
   /** The control file. */
   control: 'RINGWRIGHT_TORTURE_CONTROL',
   /** JSON: the source patches. */
   patches: 'RINGWRIGHT_TORTURE_PATCHES',
-  /** Address its connections come from, by which proxies know it. */
+  /** The address from which it connects, by which proxies recognize it. */
   source: 'RINGWRIGHT_TORTURE_SOURCE',
 } as const;
 
 export function writeControl(file: string, control: Control): void {
-  // Never half there: the server reads at any time.
+  // Replaces the file atomically: the server may read it at any time.
   fs.writeFileSync(`${file}.new`, JSON.stringify(control));
   fs.renameSync(`${file}.new`, file);
 }
 
 export function readControl(file: string): Control {
-  // Our own file, written whole by writeControl.
+  // Our own file, written completely by writeControl.
   return JSON.parse(fs.readFileSync(file, 'utf8')) as Control;
 }

@@ -1,48 +1,48 @@
-// A fault in the bytes of a copied partition file on its way: cut off, or a bit flipped. Pure.
+// A fault in the bytes of a partition file in transit: cut off, flipped or stalled. Pure.
 import type { Random } from '@ringwright/base/random';
 
-/** Where in the message that brings the first bytes of a file. */
+/** The place in the message with the first bytes of a file. */
 export const copyFaultPlaces = ['head', 'pages', 'values', 'trailer'] as const;
 
 export interface CopyFaultShape {
-  /** stall: it waits until the fault is taken away. */
+  /** stall: the copy waits until the fault is removed. */
   readonly how: 'cut' | 'flip' | 'stall';
   readonly place: (typeof copyFaultPlaces)[number];
 }
 
-/** What goes on, and whether the connection breaks behind it, or waits before it. */
+/** The bytes to pass on, and whether the connection breaks after them, or stalls before them. */
 interface Passed {
   readonly bytes: Buffer;
   readonly isCut: boolean;
   readonly isStalled?: boolean;
 }
 
-/** Every SQLite file begins so: that is how a chunk of a copy is known among other messages. */
+/** Every SQLite file begins with it. It distinguishes a chunk of a copy from other messages. */
 const MAGIC = Buffer.from('SQLite format 3\0');
-/** MessagePack: bytes follow, with a length of so many bytes. */
+/** MessagePack: bytes follow, with a length of 16 or 32 bits. */
 const BIN_16 = 0xc5;
 const BIN_32 = 0xc6;
-/** Header of a WebSocket frame from a server and of what is around the bytes. */
+/** Maximum size of a server's WebSocket frame header and the envelope around the bytes. */
 const HEAD_BYTES_MAX = 80;
-/** A frame of one envelope: nothing but the copy may be hit. */
+/** A frame with one envelope: the fault must hit only the copy. */
 const ONE_ENVELOPE = Buffer.from([0xdd, 0, 0, 0, 1]);
 const FRAME_LENGTH_BYTES = 8;
 const TRAILER_BYTES = 16;
-/** So begins what a process gives, and then comes the length of it. */
+/** Start of a copy from a helper process; its length follows. */
 const STREAM_MAGIC = Buffer.from('RWc1');
 const STREAM_HEAD_BYTES = 12;
 /** Values of the workload and of scenarios end with it. */
 const FILLER = Buffer.from('........');
 
-/** Counted from the beginning of the next piece of a connection; what is below 0 has passed. */
+/** Offsets from the start of the connection's next chunk; a negative one has already passed. */
 interface Aim {
   readonly target: number;
-  /** Of the bytes of the file. */
+  /** Range of the file's bytes. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Follows one direction of connections until a copy comes, and harms it once. */
+/** Watches one direction of connections until a copy comes, and damages it once. */
 export class CopyFault {
   readonly #shape: CopyFaultShape;
   readonly #random: Random;
@@ -86,7 +86,7 @@ export class CopyFault {
     return harmed;
   }
 
-  /** Where to hit the copy that begins in these bytes; null when none does. */
+  /** Returns where to hit the copy that begins in these bytes; null when none does. */
   #aimAt(bytes: Buffer): Aim | null {
     const found = findCopy(bytes);
     if (found === null || found.end - found.start <= TRAILER_BYTES + MAGIC.length) return null;
@@ -106,13 +106,13 @@ export class CopyFault {
 }
 
 interface FoundCopy {
-  /** Where the head of the message begins; null when what is around the bytes is not known. */
+  /** Offset of the message's head; null when the bytes around the copy are not recognized. */
   readonly head: number | null;
   readonly start: number;
   readonly end: number;
 }
 
-/** The bytes of a file, from a process or in a message. */
+/** Finds the bytes of a file, from a helper process or in a message. */
 function findCopy(bytes: Buffer): FoundCopy | null {
   if (bytes.subarray(0, STREAM_MAGIC.length).equals(STREAM_MAGIC)) {
     if (bytes.length < STREAM_HEAD_BYTES) return null;
@@ -127,7 +127,7 @@ function findCopy(bytes: Buffer): FoundCopy | null {
   return { head, start, end: start + lengthBefore(bytes, start) };
 }
 
-/** Of the bytes that begin at `start`; 0 when their length is not before them. */
+/** Returns the length of the bytes that begin at `start`; 0 when it is not in front of them. */
 function lengthBefore(bytes: Buffer, start: number): number {
   if (start >= 5 && bytes[start - 5] === BIN_32) return bytes.readUInt32BE(start - 4);
   return start >= 3 && bytes[start - 3] === BIN_16 ? bytes.readUInt16BE(start - 2) : 0;

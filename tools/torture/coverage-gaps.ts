@@ -1,15 +1,15 @@
-// Runs that proved nothing: too little was answered, or too little happened. Pure.
+// Runs that proved nothing: too few answers, or too few faults. Pure.
 import { isAcked, type Operation } from '../../test/support/history.ts';
 import type { Nemesis } from './nemesis.ts';
 import type { FaultWindow } from './stage.ts';
 
-/** Of all operations. Kills of all servers and cuts through the middle take their share. */
+/** Minimum share of all operations. Kills of all servers and network partitions lower it. */
 const ACKED_SHARE_MIN = 0.3;
 const ACKED_IN_FAULTS_MIN = 50;
-/** Of a run in which every planned fault must have happened. */
+/** A run of at least this length must have had every planned fault. */
 const LONG_SECONDS = 600;
 
-/** What keeps a clean run from meaning anything, as sentences. */
+/** Returns sentences that say why a clean run proves little. */
 export function coverageGaps(
   operations: readonly Operation[],
   faults: readonly FaultWindow[],
@@ -27,7 +27,7 @@ export function coverageGaps(
   ];
 }
 
-/** Whether an operation was under way while one of the faults was. */
+/** Whether an operation was in progress during one of the faults. */
 export function meetsAny(faults: readonly FaultWindow[]): (operation: Operation) => boolean {
   return ({ invokedMs, returnedMs }) =>
     faults.some(({ fromMs, toMs }) => invokedMs < toMs && returnedMs > fromMs);
@@ -37,7 +37,7 @@ function percent(share: number): string {
   return `only ${Math.round(100 * share)} % of the operations`;
 }
 
-/** Of a long run: planned faults that did not happen, as one sentence. */
+/** Returns the planned faults that a long run did not have, as one sentence. */
 export function neverFired(
   shape: { readonly seconds: number; readonly nemeses: readonly Pick<Nemesis, 'planned'>[] },
   fired: readonly string[],

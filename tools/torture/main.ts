@@ -1,4 +1,4 @@
-// Program: real servers under faults and load; then what they promised is checked.
+// Program: runs real servers under faults and load, then checks what they promised.
 //     npm run torture -- --minutes 20 --seed 7 --nemesis k,s,p,c,d
 import { messageOf } from '@ringwright/base/thrown';
 import { seededBugs } from './bugs/all.ts';
@@ -19,15 +19,15 @@ import { removeRun, tortureRun } from './torture-run.ts';
 import { type BugTrial, printTrials, tryBug } from './try-bugs.ts';
 import { tuning } from './tuning.ts';
 
-/** As in all programs here: the answer is no; usage or bad input. */
+/** As in all programs here: 1 for a negative result, 2 for usage or bad input. */
 const VIOLATED_EXIT = 1;
 const USAGE_EXIT = 2;
-/** Some bugs are found right after the faults, others need a rare moment: longer and longer. */
+/** Some bugs show right after the faults, others need a rare moment: each try is longer. */
 const CHANCE_SECONDS = [20, 60, 90];
-/** One play is enough, however slow the machine; it ends with the first violation. */
+/** One play suffices, however slow the machine. The run ends with the first violation. */
 const SCENARIO_SECONDS = [60, 90];
 
-/** By what `--nemesis` says. */
+/** By letter of `--nemesis`. */
 const nemeses = new Map<string, Nemesis>(
   Object.entries({ k: kill, s: pause, p: part, c: clock, d: disk, rings, a: archive }),
 );
@@ -81,13 +81,13 @@ async function main(args: readonly string[]): Promise<void> {
   const letters = [...nemeses.keys()];
   const bugNames = seededBugs.map(({ name }) => name);
   const options = parseOptions(args, { letters, bugNames });
-  // A bug that no longer fits the sources would prove nothing: all of them, every time.
+  // Checks the patches of all bugs each time: a bug that no longer fits the sources proves nothing.
   for (const one of seededBugs) checkPatches([...tuning, ...patchesOf(one)]);
   const bug = seededBugs.find(({ name }) => name === options.bug) ?? null;
   await (options.bugs ? tryAll(options) : torture(options, bug));
 }
 
-// An exit kills the servers that run; a signal alone would leave them.
+// An exit kills the running servers; a signal alone would leave them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 main(process.argv.slice(2)).catch((error: unknown) => {
   say(`torture: ${messageOf(error)}`);

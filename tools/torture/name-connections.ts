@@ -1,8 +1,11 @@
-// All connections of a tortured process come from its own address: by that its proxies know it.
+// Makes all connections of a tortured process come from its own address, by which its proxies
+// recognize it.
 import module from 'node:module';
 import type { ConnectionOptions } from 'node:tls';
 
-/** Before the modules that connect are loaded; module.syncBuiltinESMExports() comes after it. */
+/**
+ * Must run before the modules that connect are loaded; module.syncBuiltinESMExports() follows it.
+ */
 export function nameConnections(localAddress: string): void {
   const net = module.createRequire(import.meta.url)('node:net') as typeof import('node:net');
   const connect = net.connect as (...args: unknown[]) => unknown;

@@ -1,23 +1,23 @@
-// A nemesis: one kind of fault, done again and again while clients work.
+// A nemesis: one kind of fault, repeated while clients work.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '@ringwright/base/random';
 import type { Stage } from './stage.ts';
 
-/** Between two looks at servers: what faults bring about takes longer. */
+/** Interval between checks of a condition: what faults cause takes longer. */
 const LOOK_MS = 50;
 
 export interface Nemesis {
   readonly name: string;
   /**
-   * One fault from its beginning to its end: afterwards everything it broke is whole again. Ends
-   * early when the signal is aborted. What is noted by `stage.fault` counts as having happened.
+   * One fault from begin to end: afterwards everything it broke is whole again. Ends early when the
+   * signal is aborted. A fault counts as having happened when `stage.fault` notes it.
    */
   readonly strike: (stage: Stage, random: Random, signal: AbortSignal) => Promise<void>;
-  /** A scenario: it brings its own operations, and nobody else works meanwhile. */
+  /** Whether it is a scenario: it brings its own operations, and no workers run meanwhile. */
   readonly isAlone?: boolean;
-  /** Names of faults and failpoints without which a long run proves little; absent: none. */
+  /** Names of faults and failpoints that a long run must have to prove anything; absent: none. */
   readonly planned?: readonly string[];
-  /** After all faults: brings to its end what strikes began, and looks at what has become of it. */
+  /** After all faults: completes what strikes began, and checks the result. */
   readonly prove?: (stage: Stage, withinMs: number) => Promise<Proof>;
 }
 
@@ -28,15 +28,15 @@ export interface Proof {
   readonly notes: readonly string[];
 }
 
-/** A promise that a strike found broken: its message is the violation. */
+/** A broken promise that a strike found: its message is the violation. */
 export class Broken extends Error {}
 
-/** Resolves after a time, or at once when the signal is aborted. */
+/** Resolves after this time, or at once when the signal is aborted. */
 export async function lasts(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, null, { signal }).catch(() => undefined);
 }
 
-/** Resolves when it is so, when the time is up, or when the signal is aborted. */
+/** Resolves when `isSo` holds, when the time is up, or when the signal is aborted. */
 export async function until(
   signal: AbortSignal,
   isSo: () => boolean | Promise<boolean>,

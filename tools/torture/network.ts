@@ -1,22 +1,22 @@
-// The network between servers: one proxy before each, with a rule for every link and direction.
+// The network between servers: a proxy in front of each, with a rule per link and direction.
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CopyFault } from './copy-fault.ts';
 
-/** Bytes from one end to another: they wait while held, and each piece takes a while longer. */
+/** Rule for bytes in one direction: they wait while held, and each chunk takes `delayMs` longer. */
 export interface LinkRule {
   readonly held: boolean;
   readonly delayMs: number;
 }
 
 const open: LinkRule = { held: false, delayMs: 0 };
-/** How often a held direction looks whether it may go on. */
+/** Interval at which a held direction checks whether it may continue. */
 const LOOK_MS = 20;
-/** The number of everybody who is no server. */
+/** Stands for everything that is not a server. */
 export const outside = -1;
 
-/** Connections of server n come from this address. */
+/** Returns the address from which server n connects. */
 export const sourceOf = (server: number): string => `127.0.1.${server + 1}`;
 
 interface Target {
@@ -33,12 +33,12 @@ interface Way {
 export class Network implements AsyncDisposable {
   readonly #rules = new Map<string, LinkRule>();
   readonly #copyFaults = new Map<number, CopyFault>();
-  /** Who asks whom in vain. */
+  /** Links `caller>callee` whose requests are held. */
   readonly #heldCalls = new Set<string>();
   readonly #sockets = new Map<net.Socket, string>();
   readonly #proxies: net.Server[] = [];
 
-  /** A proxy at this port before what listens on `target` of `host`: server `to`. */
+  /** Starts a proxy on this port in front of server `to`, which listens on `target` of `host`. */
   async listen(to: number, at: { readonly proxy: number } & Target) {
     const proxy = net.createServer((arriving) => this.#join(arriving, to, at));
     proxy.listen(at.proxy, '127.0.0.1');
@@ -50,19 +50,19 @@ export class Network implements AsyncDisposable {
     this.#rules.set(`${from}>${to}`, { ...this.#ruleOf(from, to), ...rule });
   }
 
-  /** All that goes between the two waits, in both directions. */
+  /** Holds all bytes between the two, in both directions. */
   separate(one: number, other: number): void {
     this.rule(one, other, { held: true });
     this.rule(other, one, { held: true });
   }
 
-  /** What goes wrong with copies that this server asks for; null: nothing. */
+  /** Sets the fault of copies that this server requests; null: none. */
   harmCopies(joiner: number, fault: CopyFault | null): void {
     if (fault === null) this.#copyFaults.delete(joiner);
     else this.#copyFaults.set(joiner, fault);
   }
 
-  /** What one asks the other waits, over connections that the first has made; not the answers. */
+  /** Holds requests on connections that the caller made to the callee, but not the responses. */
   holdCalls(caller: number, callee: number): void {
     this.#heldCalls.add(`${caller}>${callee}`);
   }
@@ -77,14 +77,14 @@ export class Network implements AsyncDisposable {
     this.#copyFaults.clear();
   }
 
-  /** Breaks the connections that one has made to the other: what it asked is lost. */
+  /** Breaks the connections that the caller made to the callee: requests on their way are lost. */
   cutCalls(caller: number, callee: number): void {
     for (const [socket, link] of this.#sockets) {
       if (link === `${caller}>${callee}`) socket.destroy();
     }
   }
 
-  /** Breaks every connection between the two: what was on its way is lost. */
+  /** Breaks every connection between the two: everything on its way is lost. */
   reset(one: number, other: number): void {
     this.cutCalls(one, other);
     this.cutCalls(other, one);
@@ -117,7 +117,7 @@ export class Network implements AsyncDisposable {
     void this.#carry(leaving, arriving, { rule: () => this.#ruleOf(to, from), fault });
   }
 
-  /** One direction of a connection: back pressure keeps what is held at its sender. */
+  /** Forwards one direction of a connection. Back-pressure keeps held bytes at their sender. */
   async #carry(source: net.Socket, target: net.Socket, { rule, fault }: Way): Promise<void> {
     try {
       for await (const chunk of source) {

@@ -1,4 +1,4 @@
-// Asks something of a server, and notes it in a history from its beginning on.
+// Sends a request to a server, and records it in a history from its start.
 import type { Operation } from '../../test/support/history.ts';
 import type { Answer, Question } from './clients/worker-client.ts';
 
@@ -10,7 +10,7 @@ export async function noted(
   ask: () => Promise<Answer>,
 ): Promise<Operation> {
   const invokedMs = performance.now();
-  // As long as it has no answer it may have been done, or not.
+  // Until the answer arrives, the operation may or may not have been done.
   const open = { outcome: 'unknown', stamp: null, port: 0, returnedMs: Infinity } as const;
   const place = history.push({ ...question, ...open, invokedMs }) - 1;
   const told = await ask();

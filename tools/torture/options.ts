@@ -1,18 +1,18 @@
-// What a person may say to `npm run torture`, with defaults.
+// The options of `npm run torture`, with defaults.
 import yargs from 'yargs';
 
 export interface Options {
   readonly seconds: number;
   readonly seed: number;
-  /** Letters. */
+  /** Letters of nemeses. */
   readonly nemesis: readonly string[];
   readonly servers: number;
   readonly secure: boolean;
-  /** Name of a bug to put in; null: none. */
+  /** Name of a bug to insert; null: none. */
   readonly bug: string | null;
-  /** Try every bug. */
+  /** Whether to try every bug. */
   readonly bugs: boolean;
-  /** The faults that bring a bug to light, without the bug. */
+  /** Whether to run the faults that reveal the bug, without the bug. */
   readonly sound: boolean;
   readonly json: boolean;
   readonly keep: boolean;
@@ -84,7 +84,7 @@ export function parseOptions(
   }
   const { seed = Date.now() % SEED_MAX, minutes, bug = null, ...rest } = parsed;
   const { bugs, secure, sound, json, keep } = rest;
-  // Scenarios of bugs add the servers that they need to three.
+  // Scenarios of bugs start with three servers and add the ones they need.
   const usual = bug === null ? 3 + (seed % 3) : 3;
   const servers = parsed.servers === 0 ? usual : parsed.servers;
   const seconds = Math.max(1, Math.round(60 * minutes));

@@ -1,10 +1,10 @@
-// The disk of a tortured server: syncs of the log that are slow or fail, no room, and power cuts.
+// The disk of a tortured server: slow or failing syncs of the log, a full disk, and power cuts.
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Control } from './control.ts';
 import { isInFile } from './wal-frames.ts';
 
-/** Segments of the log that were written to here: how far, and how far it is certain. */
+/** Log segments written here: how far they are written, and how far they are durable. */
 const segments = new Map<number, { written: number; synced: number }>();
 const LIVE_WAL = /\/partitions\/[^/]+\/\d+\/[^/]+\/data\.db-wal$/;
 const LIVE_FILE = /\/partitions\/[^/]+\/\d+\/[^/]+\/data\.db$/;
@@ -13,12 +13,12 @@ const FULL = { bavail: 0, bsize: 4_096 };
 
 type Done = (error: NodeJS.ErrnoException | null, written: number) => void;
 
-/** Takes the place of what the store calls; `node:module` has to publish it. */
+/** Replaces the functions that the store calls; `node:module` must publish them. */
 export function breakDisk(control: () => Control): void {
   const { write, writev } = fs;
   const { statfs } = fs.promises;
   let failed = false;
-  /** A write that is durable when it returns (O_DSYNC). */
+  /** Wraps a write that is durable when it returns (O_DSYNC). */
   const durably = (fd: number, reached: number, done: Done): Done => {
     const segment = segments.get(fd);
     return (error, written) => {
@@ -37,7 +37,7 @@ export function breakDisk(control: () => Control): void {
       else synced();
     };
   };
-  // As the log calls it: (fd, buffer, offset, length, position, done).
+  // The log calls it as (fd, buffer, offset, length, position, done).
   const slowWrite = (fd: number, ...rest: unknown[]): void => {
     const [buffer, offset, length, position, done] = rest;
     if (typeof position !== 'number') {
@@ -48,7 +48,7 @@ export function breakDisk(control: () => Control): void {
     const wrapped = durably(fd, reached, done as Done);
     Reflect.apply(write, fs, [fd, buffer, offset, length, position, wrapped]);
   };
-  // As the log calls it: a frame, and zeros that may come or not.
+  // The log calls it with a frame, and zeros that may be written or not.
   const slowWritev = (fd: number, ...rest: [Buffer[], number, Done]): void => {
     const [pieces, position, done] = rest;
     const reached = noteWrite(fd, position, pieces[0]?.length ?? 0);
@@ -60,10 +60,10 @@ export function breakDisk(control: () => Control): void {
   Object.assign(fs.promises, { statfs: roomLeft });
 }
 
-/** Where the frame that is written there ends. */
+/** Records a frame, and returns where it ends. */
 function noteWrite(fd: number, position: number, length: number): number {
   const known = segments.get(fd);
-  // A lower position: the descriptor has gone to another segment.
+  // A lower position means that the descriptor now belongs to another segment.
   const segment =
     known === undefined || position < known.written
       ? { written: position, synced: position }
@@ -74,9 +74,9 @@ function noteWrite(fd: number, position: number, length: number): number {
 }
 
 /**
- * Takes away what a power loss may take: the unsynced end of the log, and of each WAL all behind
- * some share of it, and folders that do not count yet. A WAL is synced by the checkpoint that moves
- * it into the file, and then no end of it can be lost any more.
+ * Removes what a power loss may remove: the unsynced end of the log, the part of each WAL beyond
+ * some share of it, and folders that do not count yet. The checkpoint that moves a WAL into the
+ * file syncs it first; after that no part of it can be lost.
  */
 export function forgetUnsynced(walShare: number): void {
   const wals = new Set<string>();
@@ -98,7 +98,7 @@ export function forgetUnsynced(walShare: number): void {
   }
 }
 
-/** Nothing of it was synced: its names, and the pages of its file. */
+/** Nothing in this folder was synced: neither its names nor the pages of its file. */
 function tearNewFolder(file: string): void {
   const current = path.join(path.dirname(path.dirname(file)), 'CURRENT');
   if (!fs.existsSync(current) || !fs.readFileSync(current, 'utf8').startsWith('new ')) return;

@@ -1,4 +1,4 @@
-// Loaded into the processes beside the store of a tortured server, before their own first module.
+// Loaded into the helper processes of a tortured server, before their own first module.
 import module from 'node:module';
 import { environment } from './control.ts';
 import { nameConnections } from './name-connections.ts';

@@ -1,4 +1,5 @@
-// Loaded into every tortured server before its own first module: lets it suffer what it is told.
+// Loaded into every tortured server before its first module: applies the faults of the control
+// file.
 import fs from 'node:fs';
 import module from 'node:module';
 import { isMainThread } from 'node:worker_threads';
@@ -8,7 +9,7 @@ import { breakDisk, forgetUnsynced } from './preload-disk.ts';
 import { failpointFunction, patchSources, type SourcePatch } from './source-patches.ts';
 
 const POLL_MS = 50;
-/** By then all modules are loaded: the next start, usually after a kill, finds them compiled. */
+/** All modules are loaded by then: the next start, usually after a kill, finds them compiled. */
 const LOADED_MS = 2_000;
 const file = process.env[environment.control] ?? '';
 let control: Control = calm;
@@ -18,7 +19,7 @@ function follow(): void {
   passed = 0;
 }
 
-/** Power is cut: what the log has not synced is gone, and SQLite's WALs are as far as luck has it. */
+/** Cuts the power: unsynced log data is lost, and SQLite's WALs keep a random part. */
 function cutPower(): void {
   forgetUnsynced(control.walShare);
   process.kill(process.pid, 'SIGKILL');
@@ -40,21 +41,21 @@ function shiftClock(): void {
   Date.now = () => (control.clockStandsAtMs ?? machine()) + control.clockOffsetMs;
 }
 
-/** The processes beside the store too: they do not inherit what this one was started with. */
+/** Preloads the helper processes too: they do not inherit this process's options. */
 function preloadForks(): void {
   const builtin = module.createRequire(import.meta.url)('node:child_process') as {
     fork: (program: URL, options: { readonly execArgv: readonly string[] }) => unknown;
   };
   const { fork } = builtin;
   const preload = ['--no-warnings', '--import', new URL('./preload-fork.ts', import.meta.url).href];
-  // A shell runs Node: what follows its script are Node's arguments.
+  // A shell starts Node; the arguments after its script are Node's own.
   builtin.fork = (program, options) =>
     fork(program, { ...options, execArgv: [...options.execArgv, ...preload] });
 }
 
-// Our own words, written by the runner.
+// Our own JSON, written by the runner.
 patchSources(JSON.parse(process.env[environment.patches] ?? '[]') as SourcePatch[]);
-// Threads have neither clock nor log nor connections.
+// Worker threads use neither clock nor log nor connections.
 if (isMainThread && file !== '') {
   follow();
   fs.watchFile(file, { interval: POLL_MS, persistent: false }, follow);

@@ -1,15 +1,15 @@
-// What a run prints in the end: figures, then what was violated and how to see it again. Pure.
+// Prints the result of a run: figures, then violations and how to replay them. Pure.
 import { counted } from '@ringwright/base/counted';
 import { isAcked, type Operation } from '../../test/support/history.ts';
 import { meetsAny } from './coverage-gaps.ts';
 import type { FaultWindow } from './stage.ts';
 import type { RunResult } from './torture-run.ts';
 
-/** Further ones are in the history. */
+/** Maximum number of violations printed; the history has the others. */
 const VIOLATIONS_SHOWN = 20;
 
 interface Told {
-  /** The command that runs the same again. */
+  /** The command that repeats the run. */
   readonly replay: string;
   readonly json: boolean;
   readonly kept: boolean;
@@ -36,7 +36,7 @@ export function printRun(result: RunResult, { replay, json, kept }: Told): strin
   return `${lines.join('\n')}\n`;
 }
 
-/** No promise was broken, and all that was to happen has happened. */
+/** Whether no promise was broken and every planned event happened. */
 export function isCleanRun({ violations, gaps }: Pick<RunResult, 'violations' | 'gaps'>): boolean {
   return violations.length === 0 && gaps.length === 0;
 }

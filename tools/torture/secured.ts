@@ -1,5 +1,5 @@
-// What a stage needs on which nothing goes without proof: an authority for the servers, signed
-// rings, and tokens. Certificates and the tokens of workers change while it runs.
+// Security of a stage: an authority for the servers, signed rings, and tokens. Certificates and the
+// workers' tokens change while it runs.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { deviceIdentity } from '@ringwright/node/link/device-certificate';
@@ -9,11 +9,11 @@ import type { Trusted } from '../../test/support/replica-digests.ts';
 import { type RingBuilder, ringBuilderProgramIn } from '../../test/support/ring-builder-program.ts';
 
 const HOST = '127.0.0.1';
-/** Not all servers could be asked. */
+/** Exit code: not all servers were reached. */
 const DOWN_EXIT = 4;
 
 export class Secured {
-  /** What the operator's commands find in their environment. */
+  /** Environment variables of the operator's commands. */
   readonly environment: Readonly<Record<string, string>>;
   readonly serverArgs: readonly string[];
   readonly #folder: string;
@@ -39,7 +39,7 @@ export class Secured {
       RINGWRIGHT_CA: path.join(folder, 'certs', 'authority.pem'),
       RING_BUILDER_TOKEN_FILE: path.join(folder, 'operator.token'),
     };
-    // The file that the environment names is there once it is granted.
+    // The token file that the environment names exists only after the first grant.
     const { RING_BUILDER_TOKEN_FILE: _, ...before } = environment;
     const first = await ringBuilderProgramIn(folder, { options: [], environment: before });
     await first.json('key generate ada');
@@ -55,12 +55,12 @@ export class Secured {
     return secured;
   }
 
-  /** Of workers that take what is good at the moment. */
+  /** For workers, which always use the present token. */
   get worker(): Shown {
     return { ca: this.#ca, token: this.#token(`workers-${this.#rotations}`) };
   }
 
-  /** Of clients that are given a token once. */
+  /** For clients that get a token once. */
   get lasting(): Shown {
     return { ca: this.#ca, token: this.#token('lasting') };
   }
@@ -70,8 +70,8 @@ export class Secured {
   }
 
   /**
-   * Of checks that compare replicas, which only servers do among themselves. `data`: the directory
-   * of one that the ring names.
+   * For checks that compare replicas, which otherwise only servers do. `data`: the data directory
+   * of a server that the ring names.
    */
   async asServer(data: string): Promise<Trusted> {
     const { token } = this.operator;
@@ -79,12 +79,12 @@ export class Secured {
     return { rings, ca, token, identity: deviceIdentity(await loadDeviceKey(data)) };
   }
 
-  /** Another key and certificate for the servers, under their ports. */
+  /** Replaces key and certificate of the servers while they run. */
   async rotateCertificate(): Promise<void> {
     await this.#tool.json(['certs', 'rotate', HOST]);
   }
 
-  /** Workers get another token; the one before is revoked. */
+  /** Gives the workers another token, and revokes the one before. */
   async rotateToken(keyspace: string): Promise<void> {
     const [before, next] = [`workers-${this.#rotations}`, `workers-${this.#rotations + 1}`];
     await this.#grant(this.#tool, next, ['--read', keyspace, '--write', keyspace]);
@@ -98,7 +98,7 @@ export class Secured {
     this.#tokens.set(name, (await fs.readFile(file, 'utf8')).trim());
   }
 
-  /** It is pushed to all servers; those that are down hear of it from the others. */
+  /** The command pushes to all servers; those that are down get it from the others. */
   async #answered(words: readonly string[], tool = this.#tool): Promise<void> {
     const { exit, stderr } = await tool.run([...words, '--json']);
     if (exit === 0 || exit === DOWN_EXIT) return;

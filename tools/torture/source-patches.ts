@@ -1,13 +1,13 @@
-// Sources changed while they are loaded: failpoints come to life, and seeded bugs go in.
+// Changes sources while they are loaded: activates failpoints, and inserts seeded bugs.
 import fs from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface SourcePatch {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
-  /** Found exactly once in the file. */
+  /** Text that occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
 }
@@ -15,13 +15,13 @@ export interface SourcePatch {
 const root = path.resolve(import.meta.dirname, '../..');
 const FAILPOINT = /\/\/ failpoint: ([a-z0-9.-]+)$/gm;
 
-/** The global function that a failpoint calls; nothing where it is not defined. */
+/** The global function that a failpoint calls; without it, a failpoint does nothing. */
 export const failpointFunction = 'ringwrightFailpoint';
 
-/** What servers and the operator's command load. */
+/** Sources that servers and the operator's command load. */
 const patched = ['packages/', 'tools/ring-builder/'];
 
-/** From here on modules are loaded with these patches. */
+/** Loads modules with these patches from now on. */
 export function patchSources(patches: readonly SourcePatch[]): void {
   module.registerHooks({
     load(url, context, nextLoad) {
@@ -35,7 +35,7 @@ export function patchSources(patches: readonly SourcePatch[]): void {
   });
 }
 
-/** Throws when a patch does not fit: then the code has changed, and the patch must follow. */
+/** Throws when a patch does not fit: the code has changed, and the patch must follow. */
 function patchedSource(file: string, source: string, patches: readonly SourcePatch[]): string {
   let text = source;
   for (const patch of patches) {
@@ -49,7 +49,7 @@ function patchedSource(file: string, source: string, patches: readonly SourcePat
   return text.replaceAll(FAILPOINT, `globalThis.${failpointFunction}?.('$1');`);
 }
 
-/** Throws unless every patch fits the sources as they are. */
+/** Throws unless every patch fits the present sources. */
 export function checkPatches(patches: readonly SourcePatch[]): void {
   for (const file of new Set(patches.map((patch) => patch.file))) {
     patchedSource(file, fs.readFileSync(path.join(root, file), 'utf8'), patches);

@@ -1,4 +1,4 @@
-// Where it all happens: real servers with a proxy before each, one ring, and who suffers now.
+// The stage of a run: real servers with a proxy in front of each, one ring, and the present faults.
 import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { freePorts } from '@ringwright/node/free-ports';
@@ -22,7 +22,7 @@ import { copyHost, Victim } from './victim.ts';
 
 export const keyspace = 'torture';
 
-/** One device at a time may lose data: more would be more than is promised. */
+/** Only one device at a time may lose data: more would exceed what is promised. */
 export const losses = 'losses';
 
 const FIRST_PUSHES_MAX = 3;
@@ -31,11 +31,11 @@ interface StageShape {
   readonly folder: string;
   readonly servers: number;
   readonly partitions: number;
-  /** Of servers. */
+  /** Patches of servers. */
   readonly patches: readonly SourcePatch[];
-  /** Of ring-builder. */
+  /** Patches of ring-builder. */
   readonly bug: readonly SourcePatch[];
-  /** Over TLS, with tokens and signed rings. */
+  /** Whether it has TLS, tokens and signed rings. */
   readonly isSecured: boolean;
 }
 
@@ -46,29 +46,29 @@ export interface FaultWindow {
   readonly toMs: number;
 }
 
-/** A ring besides the one under torture. */
+/** A ring besides the tortured one. */
 export interface OtherRing {
   readonly keyspace: string;
   readonly members: readonly Victim[];
-  /** Of each key that must be there, the values it may have. */
+  /** By key that must exist: the values that it may have. */
   readonly values: Map<string, readonly string[]>;
 }
 
 export class Stage implements AsyncDisposable {
   readonly shape: StageShape;
-  /** Null: nothing is proved, and nothing shown. */
+  /** Null for a stage without TLS, tokens and signatures. */
   readonly secured: Secured | null;
   readonly builder: RingBuilder;
   readonly victims: Victim[] = [];
   readonly network = new Network();
   readonly faults: FaultWindow[] = [];
-  /** All that clients asked, in the order in which they began. */
+  /** All operations of clients, in the order in which they began. */
   readonly history: Operation[] = [];
-  /** What archives hold, each record a read at quorum for which nobody waited. */
+  /** Records of archives, each as a quorum read that no client waited for. */
   readonly archived: Operation[] = [];
-  /** Rings besides the one under torture. */
+  /** Rings besides the tortured one. */
   readonly others: OtherRing[] = [];
-  /** Each server by its name, and `losses`: only one fault at a time may have any of these. */
+  /** Locks: one for each server by name, and `losses`. Only one fault at a time may hold each. */
   readonly turns = new KeyedMutex();
 
   private constructor(shape: StageShape, { builder, secured }: Pick<Stage, 'builder' | 'secured'>) {
@@ -77,7 +77,7 @@ export class Stage implements AsyncDisposable {
     this.secured = secured;
   }
 
-  /** Servers that run and serve version 1 of a ring. */
+  /** Starts servers that serve version 1 of a ring. */
   static async open(shape: StageShape): Promise<Stage> {
     const { folder, bug, isSecured } = shape;
     const secured = isSecured ? await Secured.open(folder, keyspace) : null;
@@ -95,7 +95,10 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** A busy machine may leave a server without an answer in time: as an operator, typed again. */
+  /**
+   * On a busy machine a server may not answer in time. The push is then repeated, as an operator
+   * would.
+   */
   async #firstPush(): Promise<void> {
     for (let tries = 1; tries < FIRST_PUSHES_MAX; tries += 1) {
       if ((await this.builder.run(['push', keyspace])).exit === 0) return;
@@ -105,7 +108,7 @@ export class Stage implements AsyncDisposable {
 
   async #createRing(partitions: number): Promise<void> {
     const counts = ['--partitions', String(partitions), '--replicas', '3'];
-    // Intervals, so that they can be split and merged.
+    // Intervals, so that partitions can be split and merged.
     const shape = ['--partitioner', 'hash-intervals', ...counts];
     await this.builder.json(['create', keyspace, ...shape, '--min-part-hours', '0', '--unsigned']);
     const devices = this.victims.flatMap(({ text }) => [text, '1']);
@@ -113,12 +116,12 @@ export class Stage implements AsyncDisposable {
     await this.builder.json(['commit', keyspace, '-m', 'the first version']);
   }
 
-  /** How commands of the operator are started, with these patches besides the seeded bug. */
+  /** Returns how to start the operator's commands, with these patches besides the seeded bug. */
   operatorNode(patches: readonly SourcePatch[] = []): NodeShape {
     return operatorNode([...this.shape.bug, ...patches], this.secured);
   }
 
-  /** On a stage that is secured rings name the keys of their devices. */
+  /** On a secured stage, rings name the keys of their devices. */
   get addOptions(): readonly string[] {
     return this.secured === null ? [] : ['--ask-key'];
   }
@@ -158,15 +161,16 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Runs a fault on these servers when no other fault has any of them, and notes its time. Faults
-   * of the network take no servers: they may meet any other. One that says 'spared' is not noted.
+   * Runs a fault when no other fault holds any of these servers, and records its time. Network
+   * faults hold no servers, so they may coincide with any other. A fault that returns 'spared' is
+   * not recorded.
    */
   async fault(
     name: string,
     victims: readonly Victim[],
     suffer: () => Promise<'spared' | void>,
   ): Promise<void> {
-    // In one order always, so that two faults never wait for each other.
+    // Locks in a fixed order, so that two faults never deadlock.
     const ordered = [...victims].sort((a, b) => a.place.number - b.place.number);
     await this.#inTurn(ordered, async () => {
       const fromMs = performance.now();
@@ -184,7 +188,7 @@ export class Stage implements AsyncDisposable {
     return this.turns.run(first.name, () => this.#inTurn(rest, work));
   }
 
-  /** Ends all suffering; resolves when every server listens. */
+  /** Ends all faults; resolves when every server listens. */
   async calm(): Promise<void> {
     this.network.heal();
     for (const victim of this.victims) {
@@ -194,7 +198,7 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  /** Resolves when nobody writes and all replicas are equal. Throws when that takes longer. */
+  /** Resolves when no client writes and all replicas are equal. Throws when that takes longer. */
   async converge(withinMs: number, name = keyspace): Promise<void> {
     const ring = await this.head(name);
     const member = this.victims.find((victim) => victim.idIn(ring) !== -1);
@@ -206,7 +210,7 @@ export class Stage implements AsyncDisposable {
     });
   }
 
-  /** Stops the servers and lists everything wrong in what they leave behind. */
+  /** Stops the servers, and returns everything wrong in their files. */
   async stopAndCheckFiles(): Promise<string[]> {
     const faults: string[] = [];
     for (const victim of this.victims) {

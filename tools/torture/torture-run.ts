@@ -1,4 +1,4 @@
-// One run: a stage, a workload, nemeses for a while, then healing; and every promise is checked.
+// One run: a stage, a workload, nemeses for a while, then recovery; then every promise is checked.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,43 +17,43 @@ export interface RunShape {
   readonly seconds: number;
   readonly servers: number;
   readonly nemeses: readonly Nemesis[];
-  /** TLS, signed rings and tokens, as off loopback. */
+  /** Whether to use TLS, signed rings and tokens, as outside loopback. */
   readonly isSecured: boolean;
-  /** A seeded bug, besides the tuning of every run. */
+  /** Patches of a seeded bug, besides the tuning of every run. */
   readonly patches: readonly SourcePatch[];
-  /** The first violation is enough. */
+  /** Whether the first violation ends the run. */
   readonly endsEarly: boolean;
-  /** Told now and then how far it is. */
+  /** Called regularly with the progress. */
   readonly onProgress: (line: string) => void;
 }
 
 export interface RunResult {
-  /** Promises that were broken. */
+  /** Broken promises. */
   readonly violations: readonly string[];
-  /** Why a run that broke none proves less than it was to prove. */
+  /** Why a run without violations proves less than it should. */
   readonly gaps: readonly string[];
   readonly operations: readonly Operation[];
   readonly faults: readonly FaultWindow[];
   /** Names of the failpoints that ended servers. */
   readonly fired: readonly string[];
-  /** What nemeses tell of their doings. */
+  /** Figures from the nemeses. */
   readonly notes: readonly string[];
   readonly seconds: number;
-  /** Data, logs and history. */
+  /** Folder with data, logs and history. */
   readonly folder: string;
 }
 
 const PROGRESS_MS = 10_000;
 const LOOK_MS = 1_000;
-/** Without faults, at first and in the end. */
+/** Time without faults, at the start and at the end. */
 const QUIET_MS = 1_000;
 const PAUSE_MS_MAX = 1_500;
-/** Of one nemesis, as long as the others let it be. */
+/** Operations acknowledged between two strikes of one nemesis, as far as the others permit. */
 const ACKED_BETWEEN_STRIKES = 100;
 const RECOVERY_MS_MAX = 8_000;
-/** On a busy machine; an idle one takes a few seconds. */
+/** For a busy machine; an idle one takes a few seconds. */
 const CONVERGE_MS = 120_000;
-/** Bugs that keep replicas apart keep them apart for ever. */
+/** Shorter, because bugs that keep replicas unequal do so forever. */
 const BUG_CONVERGE_MS = 30_000;
 const REMOVE_TRIES_MAX = 10;
 
@@ -102,15 +102,15 @@ function brokenIn({ history, archived }: Stage): string[] {
   return violationsOf([...history, ...archived]);
 }
 
-/** Scenarios would be spoiled by others: then nobody works. */
+/** Other operations would spoil scenarios, so no workers run then. */
 function begin(stage: Stage, { seed, nemeses }: RunShape): Promise<Workload> {
   const isAlone = nemeses.some((nemesis) => nemesis.isAlone);
   return isAlone ? Promise.resolve(new Workload(stage)) : Workload.begin(stage, seed);
 }
 
 /**
- * Every nemesis strikes again and again, side by side, until the time is up. Resolves with what
- * went wrong in doing so.
+ * Lets all nemeses strike repeatedly and concurrently until the time is up. Returns what went wrong
+ * meanwhile.
  */
 async function torment(stage: Stage, workload: Workload, shape: RunShape): Promise<string[]> {
   const found = new AbortController();
@@ -161,7 +161,9 @@ async function strikes(
   return [];
 }
 
-/** When all faults have ended: everything converges, is read back, and is audited on disk. */
+/**
+ * After all faults: waits until replicas are equal, reads everything back, and audits the files.
+ */
 async function aftermath(
   stage: Stage,
   workload: Workload,
@@ -186,7 +188,7 @@ async function aftermath(
   return [...troubles, ...(await stage.stopAndCheckFiles())];
 }
 
-/** Processes beside a server that was killed may have files left to write for a moment. */
+/** Retries, because helper processes of a killed server may still write files for a moment. */
 export async function removeRun(folder: string): Promise<void> {
   await fs.rm(folder, { recursive: true, force: true, maxRetries: REMOVE_TRIES_MAX });
 }

@@ -1,4 +1,4 @@
-// Every seeded bug has to be found: runs with each in turn, and a table of what found it.
+// Every seeded bug must be found: runs with each in turn, and prints which check found it.
 import { printTable } from '@ringwright/base/print-table';
 import { patchesOf, type SeededBug } from './bugs/seeded-bug.ts';
 import { removeRun, tortureRun } from './torture-run.ts';
@@ -13,7 +13,7 @@ export interface BugTrial {
 
 interface TrialShape {
   readonly seed: number;
-  /** Of one run after the other, each with another seed, before the bug counts as missed. */
+  /** Durations of successive runs, each with another seed, before the bug counts as missed. */
   readonly seconds: readonly number[];
   readonly onProgress: (line: string) => void;
 }
@@ -42,7 +42,7 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
   return { name: bug.name, found, runs, seconds: (performance.now() - begunMs) / 1_000 };
 }
 
-/** A table: bug, the check that caught it, and how long that took. */
+/** Returns a table: bug, the check that caught it, and how long that took. */
 export function printTrials(trials: readonly BugTrial[]): string {
   const lines = printTable(trials, [
     { head: 'bug', cell: ({ name }) => name },
@@ -56,7 +56,7 @@ export function printTrials(trials: readonly BugTrial[]): string {
   return `${[...lines, verdict].join('\n')}\n`;
 }
 
-/** The first words of a violation name the check. */
+/** Returns the check, which the first words of a violation name. */
 function checkOf(violation: string): string {
   return (
     /^(?:sd\d+: |nemesis [^:]+: (?:Error: )?)?(.+?)(?: of |:|$)/.exec(violation)?.[1] ?? violation

@@ -1,4 +1,4 @@
-// Limits made small for tortured servers, so that what is rare in production happens all the time.
+// Limits made small for tortured servers, so that events that are rare in production are frequent.
 import type { SourcePatch } from './source-patches.ts';
 
 const limits = 'packages/base/src/limits.ts';
@@ -17,7 +17,7 @@ export const tuning: readonly SourcePatch[] = [
   small(limitsOfStores, 'scrubCycleMs = 24 * 3_600_000', 'scrubCycleMs = 6_000'),
   small(limitsOfStores, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
   small(limitsOfStores, 'mergeRowsMin = 256', 'mergeRowsMin = 4'),
-  // Scenarios have more records, so their files are copied; of other partitions some are small.
+  // Scenarios have more records, so their files are copied; some other partitions are small.
   small(limitsOfCopies, 'smallPartitionRowsMax = 128', 'smallPartitionRowsMax = 6'),
   small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
   small('packages/wire/src/replication.ts', 'offerRowsMax = 1_024', 'offerRowsMax = 16'),
@@ -32,7 +32,7 @@ export const tuning: readonly SourcePatch[] = [
 
 const limitsOfCommands = 'packages/base/src/limits-commands.ts';
 
-/** For the commands of archives: they read and write in many small steps, and may die between them. */
+/** For archive commands: they read and write in many small steps, and may die between them. */
 export const archiveTuning: readonly SourcePatch[] = [
   small(limitsOfCommands, 'archiveFrameRecordsMax = 1_000', 'archiveFrameRecordsMax = 16'),
   small(limitsOfCommands, 'archiveProgressBytes = 16 * 1_048_576', 'archiveProgressBytes = 1'),

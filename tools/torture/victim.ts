@@ -1,4 +1,4 @@
-// One server that is made to suffer: supervised as an operator would, started again when it ends.
+// One tortured server: supervised as an operator would, and restarted when it ends.
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Ring } from '@ringwright/ring/ring';
@@ -8,25 +8,25 @@ import { sourceOf } from './network.ts';
 import type { Secured } from './secured.ts';
 import type { SourcePatch } from './source-patches.ts';
 
-/** Where processes give copies, at the ports of their proxies. */
+/** Address where helper processes give copies, at the ports of their proxies. */
 export const copyHost = '127.0.0.2';
-/** `ring-server` ends with it after its store failed. */
+/** Exit code of `ring-server` after its store failed. */
 const STORE_FAILED_EXIT = 4;
-/** Whatever else the machine does. */
+/** Sufficient on any busy machine. */
 const START_MS_MAX = 180_000;
 const preload = new URL('./preload.ts', import.meta.url).href;
 
 interface VictimPlace {
   readonly number: number;
   readonly folder: string;
-  /** Of clients of the Redis protocol. */
+  /** Keyspace for clients of the Redis protocol. */
   readonly keyspace: string;
-  /** Where it listens. */
+  /** Port where it listens. */
   readonly port: number;
-  /** What the ring names: the proxy before it. */
+  /** Port of its proxy, which the ring names. */
   readonly proxyPort: number;
   readonly redisPort: number;
-  /** Where it gives copies: the proxy before it has the same port at another address. */
+  /** Port where it gives copies; its proxy has the same port at another address. */
   readonly copyPort: number;
   readonly patches: readonly SourcePatch[];
   readonly secured: Secured | null;
@@ -35,7 +35,7 @@ interface VictimPlace {
 export class Victim {
   readonly place: VictimPlace;
   readonly server: ServerUnderTest;
-  /** Ends that nobody caused, as sentences. */
+  /** Exits without a fault as their cause, as sentences. */
   readonly crashes: string[] = [];
   #control: Control = calm;
   #isWanted = false;
@@ -51,7 +51,7 @@ export class Victim {
       [environment.control]: `${data}.control`,
       [environment.patches]: JSON.stringify(patches),
       [environment.source]: sourceOf(number),
-      // Patched sources are others than those of people: runs may share one of their own.
+      // Patched sources differ from the normal ones, so runs share a compile cache of their own.
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? path.join(folder, 'compiled'),
     };
     const node = { options, environment: variables };
@@ -63,17 +63,17 @@ export class Victim {
     return this.server.place.device;
   }
 
-  /** As `ring-builder add` takes it. */
+  /** The device as `ring-builder add` takes it. */
   get text(): string {
     return `r1z${this.place.number + 1}-127.0.0.1:${this.place.proxyPort}/${this.name}`;
   }
 
-  /** Its number in this ring; -1: the ring does not name it. */
+  /** Returns its device id in this ring; -1 when the ring does not name it. */
   idIn({ devices }: Ring): number {
     return devices.findIndex((device) => device?.port === this.place.proxyPort);
   }
 
-  /** Of which it has files. */
+  /** Returns the partitions of which it has files. */
   partitions(): number[] {
     const home = path.join(this.server.place.data, 'partitions', this.place.keyspace);
     return fs.existsSync(home) ? fs.readdirSync(home).map(Number) : [];
@@ -93,7 +93,7 @@ export class Victim {
   }
 
   /**
-   * Resolves when it listens; from then on it is started again whenever it ends. Safe to repeat.
+   * Resolves when the server listens; from then on it is restarted whenever it ends. Idempotent.
    */
   async start(): Promise<void> {
     if (this.#isWanted) return;
@@ -115,7 +115,7 @@ export class Victim {
         this.#supervision = this.#supervise(firedBefore);
         return;
       } catch (error) {
-        // It may have met a failpoint in its start: then it is started again.
+        // It may have met a failpoint during its start: then it is started again.
         if (this.fired().length === firedBefore) throw error;
         this.set({ failpoint: null });
       }
@@ -139,13 +139,13 @@ export class Victim {
     return this.server.logText().trimEnd().split('\n').slice(-12).join('\n');
   }
 
-  /** Names of the failpoints that ended it. */
+  /** Returns the names of the failpoints that ended the server. */
   fired(): string[] {
     const file = `${this.#controlFile}.fired`;
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   }
 
-  /** Ends it in one of several ways; it stays down until it is started. */
+  /** Ends the server in one of several ways; it stays down until it is started. */
   async end(how: 'kill' | 'cut' | 'stop'): Promise<number | null> {
     this.#isWanted = false;
     if (how === 'kill') await this.server.kill();

@@ -1,7 +1,9 @@
-// Whether a checkpoint has moved the WAL of a partition file into it, seen from outside.
+// Whether a checkpoint has moved the WAL of a partition into its file, seen from outside.
 import fs from 'node:fs';
 
-/** Of the file, and of each page in it: https://www.sqlite.org/fileformat2.html#walformat */
+/**
+ * Sizes and offsets of the WAL and its frames: https://www.sqlite.org/fileformat2.html#walformat
+ */
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const PAGE_BYTES_AT = 8;
@@ -9,8 +11,8 @@ const SALTS_AT = { header: 16, frame: 8 };
 const SALTS_BYTES = 8;
 
 /**
- * The last frame of each page is in the file as it is in the WAL. Every transaction counts in the
- * one row of `meta`, so of a WAL that was not moved at least that page differs.
+ * Whether the last frame of each page is in the file. Every transaction updates the single row of
+ * `meta`, so at least that page differs when the WAL was not moved.
  */
 export function isInFile(wal: string): boolean {
   const bytes = fs.readFileSync(wal);
@@ -22,7 +24,7 @@ export function isInFile(wal: string): boolean {
   });
 }
 
-/** By page: its content in the newest frame of the present header. */
+/** Returns by page its content in the newest frame of the present header. */
 function lastFrames(wal: Buffer): Map<number, Buffer> {
   const pages = new Map<number, Buffer>();
   if (wal.length < HEADER_BYTES) return pages;

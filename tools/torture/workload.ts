@@ -1,4 +1,4 @@
-// Workers over all interfaces at once, every operation recorded. Values are unique.
+// Workers over all interfaces at once, with every operation recorded. Values are unique.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { pick, type Random, seededRandom } from '@ringwright/base/random';
@@ -12,26 +12,26 @@ import { filledValue, withoutFiller } from './filled-value.ts';
 import { noted } from './noted.ts';
 import { keyspace, type Stage } from './stage.ts';
 
-/** Leaves the servers some of two cores. */
+/** Leaves the servers part of two cores. */
 const PAUSE_MS = 5;
-/** After a failure: whoever is down comes back sooner when nobody asks all the time. */
+/** After a failure: a server that is down recovers sooner when it is not asked all the time. */
 const FAILED_PAUSE_MS = 60;
-/** Half of the operations go to these: many of one key at once. */
+/** Half of the operations go to these keys, so that one key has many operations at once. */
 const HOT_KEYS = 6;
 const WARM_KEYS = 150;
 /**
- * So many of those have large values only, some five in each partition: half of the partitions are
- * too large to travel as records (`smallPartitionBytesMax`), and go as files.
+ * This many of the warm keys have large values only, about five per partition. So half of the
+ * partitions are too large to travel as records (`smallPartitionBytesMax`), and go as files.
  */
 const HEAVY_KEYS = 60;
 const HEAVY = 'heavy/';
-/** Keys of the last writes of which nobody knows whether they are there: worth asking again. */
+/** Number of keys with an unknown last write that are kept, because they are worth reading. */
 const DOUBTFUL_KEYS = 4;
-/** One value in so many is large: the log and the WALs turn over. */
+/** One of this many values is large, so that the log and the WALs turn over. */
 const LARGE_EVERY = 16;
-/** Scans of the hot keys, one after the other: a page asks every partition. */
+/** Pause between scans of the hot keys, because a page asks every partition. */
 const SCAN_PAUSE_MS = 400;
-/** After it, the hot keys are others: histories of one key stay short. */
+/** After this time the hot keys change, so that the history of one key stays short. */
 const EPOCH_MS = 30_000;
 
 export class Workload {
@@ -39,13 +39,13 @@ export class Workload {
   readonly #clients: WorkerClient[] = [];
   readonly #stage: Stage;
   readonly #begunMs = performance.now();
-  /** Operations that were acknowledged so far. */
+  /** Number of acknowledged operations. */
   acked = 0;
   readonly #doubtful: string[] = [];
   #values = 0;
   #isStopped = false;
 
-  /** One in which nobody works. */
+  /** Makes a workload without workers. */
   constructor(stage: Stage) {
     this.#stage = stage;
   }
@@ -87,7 +87,7 @@ export class Workload {
     }
   }
 
-  /** What a scan gives, or leaves out, is a read at quorum of each key. */
+  /** Records each scan as a quorum read of every key, also of keys that are missing in it. */
   async #scan(random: Random): Promise<void> {
     while (!this.#isStopped) {
       const prefix = this.#hotPrefix();
@@ -135,7 +135,7 @@ export class Workload {
     };
     const { outcome } = await noted(this.#stage.history, { ...question, value }, async () => {
       const told = await client.ask(question);
-      // The filler says nothing, but all of it must be there.
+      // The filler carries no information, but all of it must be there.
       return told.value === undefined ? told : { ...told, value: withoutFiller(told.value) };
     });
     if (outcome === 'acked') this.acked += 1;
@@ -146,14 +146,14 @@ export class Workload {
     return outcome === 'acked';
   }
 
-  /** Resolves when all workers have ended. Safe to repeat. */
+  /** Resolves when all workers have ended. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#workers);
     for (const client of this.#clients) client.close?.();
   }
 
-  /** Reads every key at `all` over every server: what is there in the end. */
+  /** Reads every key at `all` through every server, for the final state. */
   async readBack(): Promise<void> {
     const all = new Set(this.#stage.history.map(({ key }) => key));
     for (const [index] of this.#stage.victims.entries()) {
@@ -175,7 +175,7 @@ function scanned(found: Told | undefined): Told {
   return { ...found, value: withoutFiller(found.value ?? null) };
 }
 
-/** A worker's client over HTTP: any server. */
+/** Returns a worker's client over HTTP, which uses any server. */
 function httpClient(stage: Stage, random: Random): WorkerClient {
   const { secured } = stage;
   return {

@@ -1,4 +1,4 @@
-// A ring of another shape that gets the records of an archive, while somebody writes to it.
+// Creates a ring of another shape and restores an archive into it, while a client writes to it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { inWaves } from '@ringwright/base/in-waves';
 import { pick, type Random } from '@ringwright/base/random';
@@ -11,7 +11,7 @@ import { startCommand, typeFor } from '../rings/operator.ts';
 import type { OtherRing, Stage } from '../stage.ts';
 import { typeUntilDone } from './type-until-done.ts';
 
-/** Each restore makes a ring: partitioners and numbers of replicas that the one under torture lacks. */
+/** One ring per restore: partitioners and replica counts that the tortured ring does not have. */
 const shapes: readonly (readonly string[])[] = [
   ['--partitioner', 'murmur3-mod', '--partitions', '5', '--replicas', '2'],
   ['--partitioner', 'ranges', '--boundaries', 'hot/2,warm/5', '--replicas', '3'],
@@ -19,14 +19,14 @@ const shapes: readonly (readonly string[])[] = [
 ];
 export const restoredMax = shapes.length;
 
-/** One key in so many is written while it is restored. */
+/** One of this many keys is written during the restore. */
 const WRITTEN_EVERY = 5;
 const WRITE_PAUSE_MS_MAX = 60;
 const ASKED_AT_ONCE = 8;
 const PUSH_AGAIN_MS = 250;
-/** Of one record, whatever faults there are. */
+/** Time limit for reading one record, whatever faults there are. */
 const READ_MS_MAX = 60_000;
-/** The first frames of a restore: it dies behind one of them. */
+/** The restore dies after one of this many first frames. */
 const PASSES_MAX = 4;
 
 interface Work {
@@ -34,7 +34,7 @@ interface Work {
   readonly signal: AbortSignal;
 }
 
-/** The ring, with what must be in it; null: time was up. */
+/** Returns the ring, with the values that it must have; null when time was up. */
 export async function restoreElsewhere(
   stage: Stage,
   folder: string,
@@ -42,7 +42,7 @@ export async function restoreElsewhere(
 ): Promise<OtherRing | null> {
   const ring = await createRing(stage, signal);
   if (ring === null) return null;
-  // From here on a server that was wiped is whole only when it has this ring too.
+  // From here on, a wiped server is whole only when it has this ring too.
   stage.others.push(ring);
   const records = await archivedRecords(folder);
   const passes = random.below(PASSES_MAX);
@@ -79,7 +79,7 @@ async function createRing(stage: Stage, signal: AbortSignal): Promise<OtherRing 
 
 const newerValue = (key: string): string => `newer of ${key}`;
 
-/** What was told of each write. */
+/** Returns the outcome of each write. */
 async function writeSome(
   stage: Stage,
   ring: OtherRing,
@@ -96,7 +96,7 @@ async function writeSome(
   return told;
 }
 
-/** A write wins over a record of the archive that is older. */
+/** A write wins over an older record of the archive. */
 function allowedValues(record: ArchivedRecord, key: string, write: Told | undefined): string[] {
   const archived = Buffer.from(record.value).toString();
   if (write === undefined || write.outcome === 'rejected') return [archived];
@@ -105,7 +105,7 @@ function allowedValues(record: ArchivedRecord, key: string, write: Told | undefi
   return [archived, newerValue(key)];
 }
 
-/** Keys that do not have what they must have, as sentences. */
+/** Returns a sentence for each key with a wrong value. */
 export async function restoredFaults(
   stage: Stage,
   ring: OtherRing,
@@ -125,7 +125,7 @@ export async function restoredFaults(
   return faults.flat();
 }
 
-/** Asks any member at quorum. */
+/** Sends requests to any member, at quorum. */
 function askerOf(stage: Stage, { keyspace, members }: OtherRing, random: Random) {
   return (kind: 'read' | 'write', key: string, value: string | null): Promise<Told> => {
     const { port } = pick(random, members).place;

@@ -1,4 +1,4 @@
-// archive-data and restore-data, typed until they are done; at first they die half way.
+// Runs archive-data or restore-data until it completes; the first run is killed halfway.
 import path from 'node:path';
 import { calm, environment, writeControl } from '../control.ts';
 import { Broken, lasts } from '../nemesis.ts';
@@ -6,7 +6,7 @@ import { AGAIN_EXIT, endedWith, startCommand } from '../rings/operator.ts';
 import type { Stage } from '../stage.ts';
 import { archiveTuning } from '../tuning.ts';
 
-/** Where they die, with a part of their work done. */
+/** Failpoints at which they die, with a part of their work done. */
 type ArchivePlace = 'archive.part-saved' | 'restore.frame-written';
 
 export const archiveDeath = (place: ArchivePlace): string => `archives: dies at ${place}`;
@@ -14,8 +14,8 @@ export const archiveDeath = (place: ArchivePlace): string => `archives: dies at 
 const AGAIN_MS = 250;
 
 /**
- * Typed again after its death, and whenever servers were not reached. False: time was up. Throws
- * Broken when it ends otherwise.
+ * Runs the command again after its death, and whenever servers were not reached. Returns false when
+ * time was up. Throws Broken when the command fails otherwise.
  */
 export async function typeUntilDone(
   stage: Stage,
@@ -31,7 +31,8 @@ export async function typeUntilDone(
     const command = startCommand(stage, [...words, '--json'], node);
     const { exit, stderr } = await endedWith(signal, command);
     if (exit === 0) return true;
-    // A server was asked whose clock is wrong, or whose disk was wiped with all that it had heard.
+    // A server was asked whose clock is wrong, or whose disk was wiped with its rings and
+    // documents.
     const isRefused = /CLOCK_AHEAD|RING_UNKNOWN|TOKEN_REFUSED|ACCESS_PENDING/.test(stderr);
     if (exit !== null && exit !== AGAIN_EXIT && !isRefused) {
       throw new Broken(`${words.join(' ')} ended with ${exit}: ${stderr}`);

@@ -1,4 +1,4 @@
-// Bugs of archives: what is in them after a death, and what they are put back over. Pure.
+// Bugs of archives: their content after a death, and what a restore overwrites. Pure.
 
 import { archive } from '../nemeses/archive.ts';
 import type { SeededBug } from './seeded-bug.ts';

@@ -1,4 +1,4 @@
-// Bugs of the log and the files: what a power loss or a replay brings to light. Pure.
+// Bugs of the log and the files, which a power loss or a replay reveals. Pure.
 import { adoptedThenCut } from '../scenarios/move-scenarios.ts';
 import { powerLoss, restingPartition } from '../scenarios/power-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
@@ -33,7 +33,7 @@ export const durabilityBugs: readonly SeededBug[] = [
     name: 'segment-freed-early',
     about: 'a log segment is removed before every partition it touches was checkpointed',
     nemeses: [restingPartition],
-    // Whoever is closed to make room for others is checkpointed before.
+    // Raises this limit, because a partition that is closed to make room is checkpointed first.
     file: 'packages/partition/src/log/store-limits.ts',
     find: 'openPartitionFilesMax: 5,',
     replace: 'openPartitionFilesMax: 64,',

@@ -1,4 +1,4 @@
-// Bugs of the coordinator: counting, writing back, and what clients are told. Pure.
+// Bugs of the coordinator: counting, writing back, and answers to clients. Pure.
 import { lostAnswers } from '../scenarios/move-scenarios.ts';
 import { burst, halfWritten, missedWrite } from '../scenarios/quorum-scenarios.ts';
 import { wipedDevice } from '../scenarios/repair-scenarios.ts';

@@ -1,4 +1,4 @@
-// Bugs of replication, refills and dropped tombstones: what comes back, and what never does. Pure.
+// Bugs of replication, refills and dropped tombstones: records that return, or never arrive. Pure.
 import { flips } from '../nemeses/disk.ts';
 import { part } from '../nemeses/part.ts';
 import { pause } from '../nemeses/pause.ts';

@@ -1,4 +1,4 @@
-// Bugs of ring changes: who gives a joiner its records, when its word counts, when files go. Pure.
+// Bugs of ring changes: a joiner's sources, when a joiner counts, when files are dropped. Pure.
 import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scenarios.ts';
 import {
   cancelledJoin,

@@ -1,4 +1,4 @@
-// A bug that somebody might make: the checker is worth something only as long as it finds it. Pure.
+// A realistic bug: the checker is useful only as long as it finds the seeded bugs. Pure.
 import type { Nemesis } from '../nemesis.ts';
 import type { SourcePatch } from '../source-patches.ts';
 
@@ -6,13 +6,13 @@ export interface SeededBug extends SourcePatch {
   readonly name: string;
   /** What goes wrong, in a sentence. */
   readonly about: string;
-  /** Faults that bring it to light. */
+  /** Faults that reveal it. */
   readonly nemeses: readonly Nemesis[];
-  /** Of a bug that is in several places. */
+  /** Further patches, for a bug in several places. */
   readonly also?: readonly SourcePatch[];
 }
 
-/** Nothing but text: servers get it in their environment. */
+/** Returns patches as plain text: servers get them in their environment. */
 export function patchesOf(bug: SeededBug): SourcePatch[] {
   return [bug, ...(bug.also ?? [])].map(({ file, find, replace }) => ({ file, find, replace }));
 }

@@ -1,4 +1,4 @@
-// Bugs of splits and merges: what a child has to hear of, and when. Pure.
+// Bugs of splits and merges: which writes a child must get, and when. Pure.
 
 import { kill } from '../nemeses/kill.ts';
 import { splitsAndMerges } from '../nemeses/ring-scenarios.ts';
@@ -10,7 +10,7 @@ const adoptChildren = 'packages/partition/src/adopt-children.ts';
 export const splitBugs: readonly SeededBug[] = [
   {
     name: 'scan-skips-at-a-boundary',
-    // A page that is full says where it goes on, also when nothing is left there.
+    // A full page states where the scan continues, even when nothing is left there.
     about: 'a page that ends with a partition goes on behind the next one',
     nemeses: [kill],
     file: 'packages/server/src/coordinate/scan-keyspace.ts',
@@ -35,7 +35,7 @@ export const splitBugs: readonly SeededBug[] = [
     replace: '',
     also: [
       {
-        // Files of a torture are small: as long as a large one takes.
+        // Torture files are small; this delay lasts as long as a large file takes.
         file: fillChild,
         find: 'if (!isShared) await store.write(promisesOf(store, family));',
         replace:
@@ -63,8 +63,8 @@ export const splitBugs: readonly SeededBug[] = [
     name: 'merged-too-far',
     about: 'what came while rows were merged beside the store counts as merged',
     nemeses: [splitsAndMerges],
-    // Files of a torture are small: to build and to merge them takes as long as a large one, and
-    // what comes meanwhile is merged however little it is.
+    // Torture files are small: the delays make building and merging take as long as with a large
+    // file, and writes in the meantime are merged however few they are.
     file: adoptChildren,
     find: '  const mergedSeq = await mergeAside',
     replace:

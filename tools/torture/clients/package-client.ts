@@ -1,4 +1,5 @@
-// A worker's client by the client package: straight to the holders, through their proxies.
+// A worker's client that uses the client package: it connects to the holders directly, through
+// their proxies.
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseStamp } from '@ringwright/base/stamp';
 import type { Client } from '@ringwright/client/client';

@@ -21,7 +21,7 @@ export function redisClient(stage: Stage, random: Random): WorkerClient {
       }
       try {
         const reply = await roundTrip(socket, argsOf(question));
-        // The token is another one since: with the next connection it is shown.
+        // The token was replaced in the meantime: the next connection sends the new one.
         if (reply?.startsWith('-WRONGPASS') === true) socket.destroy();
         return { ...toldBy(question, reply), port };
       } catch (error) {
@@ -62,7 +62,7 @@ function argsOf({ kind, key, value }: Question): string[] {
   return kind === 'delete' ? ['DEL', key] : ['SET', key, value ?? ''];
 }
 
-/** One reply: its first byte and what follows, the length of a string left out. */
+/** Returns one reply: its first byte and its content, without the length of a string. */
 function roundTrip(socket: net.Socket, args: readonly string[]): Promise<string | null> {
   const parts = args.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
   return new Promise((resolve, reject) => {
@@ -84,7 +84,7 @@ function roundTrip(socket: net.Socket, args: readonly string[]): Promise<string 
   });
 }
 
-/** Null for nil, undefined while some of it is missing; values here are ASCII. */
+/** Returns null for nil, and undefined while the reply is incomplete. Values here are ASCII. */
 function wholeReply(text: string): string | null | undefined {
   const line = text.indexOf('\r\n');
   if (line === -1) return undefined;
@@ -96,7 +96,7 @@ function wholeReply(text: string): string | null | undefined {
 }
 
 function toldBy({ kind }: Question, reply: string | null): Told & { readonly kind?: 'read' } {
-  // A DEL that finds nothing writes nothing: it was a read.
+  // A DEL that finds nothing writes nothing, so it counts as a read.
   if (kind === 'delete' && reply === ':0') {
     return { kind: 'read', outcome: 'acked', stamp: null, value: null };
   }

@@ -1,12 +1,12 @@
-// Reads a prefix in order over HTTP, a short page from any server each: cursors cross boundaries of
-// partitions, changes of the ring and restarts.
+// Scans a prefix in order over HTTP. Each short page goes to any server, so cursors cross partition
+// boundaries, ring changes and restarts.
 import { pick, type Random } from '@ringwright/base/random';
 import { parseStamp } from '@ringwright/base/stamp';
 import type { Told } from '../../../test/support/ask-record.ts';
 import { askServer } from '../../../test/support/ask-server.ts';
 import { keyspace, type Stage } from '../stage.ts';
 
-/** Records in a page: so a scan of a few keys takes several. */
+/** Records per page: small, so that a scan of a few keys takes several pages. */
 const PAGE_ROWS = 2;
 const PAGES_MAX = 500;
 
@@ -19,7 +19,10 @@ interface Page {
   readonly cursor: string | null;
 }
 
-/** What it told of each key; a key that is not in it was not given. Rejects when a page fails. */
+/**
+ * Returns the answer for each key. A key that is missing was not in the scan. Rejects when a page
+ * fails.
+ */
 export async function scanPrefix(
   stage: Stage,
   prefix: string,

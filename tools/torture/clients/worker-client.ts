@@ -1,4 +1,4 @@
-// A client of a worker: one way to reach the cluster. Pure.
+// A worker's client: one way to reach the cluster. Pure.
 
 import type { Told } from '../../../test/support/ask-record.ts';
 import type { Operation } from '../../../test/support/history.ts';
@@ -6,16 +6,16 @@ import type { Operation } from '../../../test/support/history.ts';
 export type Question = Pick<Operation, 'kind' | 'key' | 'value' | 'level'>;
 
 export interface Answer extends Told {
-  /** Of the server that was asked; 0 when a client chose it by itself. */
+  /** Port of the server that was asked; 0 when the client chose the server itself. */
   readonly port: number;
-  /** What it was in truth. */
+  /** The kind of operation that was really done. */
   readonly kind?: Operation['kind'];
 }
 
 export interface WorkerClient {
-  /** Its operations are one session; absent where there are no sessions. */
+  /** Its operations form one session; absent when the client has no sessions. */
   readonly session?: string;
-  /** Levels that the protocol can ask for. */
+  /** Consistency levels that the protocol supports. */
   readonly levels: readonly NonNullable<Operation['level']>[];
   /** Never rejects: failures are outcomes. */
   readonly ask: (question: Question) => Promise<Answer>;

@@ -1,5 +1,5 @@
-// Archives, all the time, by the real ring-builder: of the ring under torture, each checked against
-// the history of clients; the first ones are put back into rings of other shapes.
+// Archives the tortured ring continuously with the real ring-builder, and checks each archive
+// against the clients' history. Restores the first ones into rings of other shapes.
 import path from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
 import { archivedRecords } from '../../../test/support/archived-records.ts';
@@ -12,9 +12,9 @@ import { keyspace, type Stage } from '../stage.ts';
 
 const ARCHIVED = 'archives: made';
 const RESTORED = 'archives: restored';
-/** Leaves the processor to others: an archive reads everything. */
+/** Leaves the processor to others in between, because an archive reads everything. */
 const PAUSE_MS = 15_000;
-/** Parts that are saved before it dies. */
+/** Maximum number of parts saved before the archive is killed. */
 const PASSES_MAX = 6;
 
 export const archive: Nemesis = {
@@ -50,9 +50,9 @@ export const archive: Nemesis = {
 };
 
 /**
- * An archive as reads at quorum: of every key that was written before it began, and of all in it.
- * Each read took as long as the archive: it may be of any moment from its first attempt to its end.
- * Throws ARCHIVE_INVALID.
+ * Returns an archive as quorum reads: of every key written before it began, and of all keys in it.
+ * Each read lasts as long as the archive, because its record may be from any moment between the
+ * first attempt and the end. Throws ARCHIVE_INVALID.
  */
 async function archivedReads(
   folder: string,
@@ -69,7 +69,7 @@ async function archivedReads(
   for (const { key: bytes, value, ms, tie } of await archivedRecords(folder)) {
     const key = Buffer.from(bytes).toString();
     const text = withoutFiller(Buffer.from(value).toString()) ?? '';
-    // Nobody has written that.
+    // This value was never written, so the checker reports it.
     const named = found.has(key) ? `twice: ${text}` : text;
     found.add(key);
     reads.set(key, { ...read, ...span, key, value: named, stamp: { ms, tie } });
@@ -77,7 +77,7 @@ async function archivedReads(
   return [...reads.values()];
 }
 
-/** What was restored is still there, on replicas that are equal. */
+/** Checks that the restored records are still there, on equal replicas. */
 async function proveArchives(stage: Stage, withinMs: number) {
   const troubles: string[] = [];
   const random = seededRandom(stage.others.length);

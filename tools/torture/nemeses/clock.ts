@@ -1,9 +1,9 @@
-// Clocks that jump, stand still, or lie an hour behind or ahead; also while the server is down.
+// Clocks that jump, stand still, or are an hour behind or ahead, also while the server is down.
 import { pick, type Random } from '@ringwright/base/random';
 import type { Control } from '../control.ts';
 import { lasts, type Nemesis } from '../nemesis.ts';
 
-/** Any two of these clocks differ by less than a stamp may lie ahead. */
+/** Any two of these clocks differ by less than a stamp may be ahead. */
 const OFFSET_MS_MAX = 25_000;
 const HOUR_MS = 3_600_000;
 const SKEW_MS_MAX = 6_000;
@@ -15,7 +15,8 @@ export const clock: Nemesis = {
   async strike(stage, random, signal) {
     if (random.below(STANDSTILL_EVERY) === 0) return standstill.strike(stage, random, signal);
     const { name, wrong } = pick(random, skews)(random);
-    // Two clocks that are an hour ahead within the memory of a third can be most of those it knows.
+    // Two clocks an hour ahead, in the memory of a third server, could be a majority of the clocks
+    // it knows. So only one victim may be ahead.
     const isAhead = wrong.clockOffsetMs === HOUR_MS;
     const victim = pick(random, isAhead ? stage.victims.slice(0, 1) : stage.victims);
     const withRestart = random.below(2) === 0;
@@ -24,8 +25,8 @@ export const clock: Nemesis = {
       await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
       if (withRestart) {
         await victim.end('kill');
-        // A clock that stands still shows the same time again after the restart; one that is far
-        // ahead has then heard nobody who knows better.
+        // A clock that stands still shows the same time after the restart. A clock far ahead then
+        // starts without having heard of a correct one.
         const stays = wrong.clockStandsAtMs !== null || wrong.clockOffsetMs === HOUR_MS;
         if (!stays) victim.set(jumps(random).wrong);
         await victim.start();
@@ -36,7 +37,7 @@ export const clock: Nemesis = {
   },
 };
 
-/** Everybody's clock stands still, and shows the same time again after they were all killed. */
+/** All clocks stand still, and show the same time again after all servers were killed. */
 export const standstill: Nemesis = {
   name: 'clocks that stand still',
   async strike(stage, random, signal) {

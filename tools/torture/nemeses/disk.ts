@@ -1,4 +1,4 @@
-// Disks: syncs that fail or are slow, no room, flipped bits in stored records, and wiped devices.
+// Disks: failing or slow syncs, full disks, flipped bits in stored records, and wiped devices.
 import fs from 'node:fs';
 import path from 'node:path';
 import { pick, type Random } from '@ringwright/base/random';
@@ -10,7 +10,7 @@ import { isUp } from './kill.ts';
 
 const TROUBLE_MS_MAX = 5_000;
 const SLOW_SYNC_MS_MAX = 800;
-/** Two cycles of the scrub at the speed of a torture run, and a refill. */
+/** Two scrub cycles at the speed of a torture run, and a refill. */
 const REPAIR_MS_MAX = 20_000;
 const FILLER = '....';
 /** Longer than the filler of a small value: the next hit is in another record. */
@@ -25,7 +25,7 @@ interface Strike {
 
 interface Trouble {
   readonly name: string;
-  /** Records that were acknowledged are gone from this device. */
+  /** Whether this device loses acknowledged records. */
   readonly loses: boolean;
   readonly suffer: (strike: Strike) => Promise<void>;
 }
@@ -40,7 +40,7 @@ const troubles: readonly Trouble[] = [
 
 export const disk: Nemesis = nemesisOf('disks', troubles);
 
-/** Nothing but flipped bits. */
+/** Flipped bits only. */
 export const flips: Nemesis = nemesisOf('flipped bits', [
   { name: 'disk: flipped bits', loses: true, suffer: flipBits },
 ]);
@@ -61,8 +61,8 @@ function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
 }
 
 /**
- * The server ends by itself after it, and its supervisor starts it again. One that is still on its
- * way up from the time before would be taken for one that cannot start.
+ * The server exits because of it, and its supervisor restarts it. Waits until the server is up
+ * first, because one that is still starting would count as unable to start.
  */
 async function failSync({ victim, signal }: Strike): Promise<void> {
   await isUp(victim);
@@ -83,7 +83,7 @@ async function fillDisk({ victim, random, signal }: Strike): Promise<void> {
   victim.set({ diskFull: false });
 }
 
-/** Where rings name keys the key is kept: another one would be a change of the ring. */
+/** Keeps the device key where rings name keys: another key would require a change of the ring. */
 async function wipe({ stage, victim, signal }: Strike): Promise<void> {
   await victim.end('kill');
   const { data } = victim.server.place;
@@ -97,12 +97,13 @@ async function wipe({ stage, victim, signal }: Strike): Promise<void> {
   await isWhole(stage, victim, signal);
 }
 
-/** Bits in the values of a partition file: what is damaged was a record. */
+/** Flips bits in the values of a partition file, so that the damage is in records. */
 async function flipBits({ stage, victim, random, signal }: Strike): Promise<void> {
-  // Not killed: pages of a WAL that is left behind would cover those that are hit.
+  // Stopped, not killed: pages of a remaining WAL would hide the damaged ones.
   await victim.end('stop');
   const home = path.join(victim.server.place.data, 'partitions', keyspace);
-  // A device that the ring has given up, or not named yet, has none. A new file does not count yet.
+  // A device that the ring does not name, or no longer, has no partitions. New files do not count
+  // yet.
   const folders = victim.partitions().map((partition) => path.join(home, String(partition)));
   const partitions = folders.filter((folder) => !currentOf(folder).startsWith('new '));
   if (partitions.length === 0) return victim.start();
@@ -119,7 +120,7 @@ function currentOf(partition: string): string {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
 }
 
-/** A bit in every filler behind some place: values end with them. */
+/** Flips one bit in every filler after a random place: values end with fillers. */
 function flip(file: string, random: Random): boolean {
   const bytes = fs.readFileSync(file);
   const first = bytes.indexOf(FILLER, random.below(bytes.length));
@@ -130,7 +131,7 @@ function flip(file: string, random: Random): boolean {
   return first !== -1;
 }
 
-/** Every partition that a ring gives it has all its records again. */
+/** Waits until every partition that a ring assigns to the device has all its records again. */
 async function isWhole(stage: Stage, victim: Victim, signal: AbortSignal): Promise<void> {
   const isReady = async (): Promise<boolean> => {
     const status = await victim.server.status().catch(() => null);

@@ -9,10 +9,10 @@ import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
 const DOWN_MS_MAX = 2_000;
-/** How long a failpoint is waited for: some are passed rarely. */
+/** Time limit for a failpoint: some are reached rarely. */
 const ARMED_MS = 4_000;
 const LOOK_MS = 100;
-/** Between a sync that was asked for and its end, so that a power cut meets many under way. */
+/** Delay of syncs, so that a power cut meets many of them in progress. */
 const SLOW_SYNC_MS_MAX = 120;
 const SLOW_SYNCS_MS = 500;
 const UP_MS_MAX = 180_000;
@@ -56,14 +56,14 @@ async function endAll({ stage, random, signal, how }: Strike): Promise<void> {
   });
 }
 
-/** So that the cut meets writes that nobody has synced. */
+/** Slows syncs, so that the power cut meets unsynced writes. */
 async function slowSyncs(victims: readonly Victim[], random: Random, signal: AbortSignal) {
   const syncDelayMs = random.below(SLOW_SYNC_MS_MAX);
   for (const victim of victims) victim.set({ syncDelayMs, walShare: anyShare(random) });
   await lasts(SLOW_SYNCS_MS, signal);
 }
 
-/** Of the part of a WAL that nobody has synced: what a power cut leaves. */
+/** Returns the part of a WAL's unsynced end that survives a power cut. */
 export function anyShare(random: Random): number {
   return random.below(WAL_SHARES) / WAL_SHARES;
 }
@@ -78,7 +78,9 @@ async function endAtFailpoint({ stage, random, signal, how }: Strike): Promise<v
   });
 }
 
-/** Armed until it has died there, or until `over`; then it is up again. */
+/**
+ * Arms the failpoint until the server has died there, or until `over`. Then waits until it is up.
+ */
 export async function dieAt(
   victim: Victim,
   failpoint: ArmedFailpoint,
@@ -91,7 +93,7 @@ export async function dieAt(
   await isUp(victim);
 }
 
-/** Killed, and killed again in what it does about it. */
+/** Kills the server, and kills it again while it recovers. */
 async function endInStart({ stage, random, signal, how }: Strike): Promise<void> {
   const victim = pick(random, stage.victims);
   const name = pick(random, failpointNames());
@@ -105,7 +107,7 @@ async function endInStart({ stage, random, signal, how }: Strike): Promise<void>
   });
 }
 
-/** It may be on its way up again after the failpoint. */
+/** Waits until the server is up. It may still be restarting after the failpoint. */
 export async function isUp({ name, server }: Victim): Promise<void> {
   await waitFor(`${name} to be up`, {
     ask: () => server.status(),

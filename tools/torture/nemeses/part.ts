@@ -1,10 +1,10 @@
-// Network partitions: servers that hear some and not others, in both directions or in one.
+// Network partitions: servers that reach some servers and not others, in one or both directions.
 import type { Random } from '@ringwright/base/random';
 import { lasts, type Nemesis } from '../nemesis.ts';
 import type { LinkRule } from '../network.ts';
 import type { Stage } from '../stage.ts';
 
-/** Longer than a connection's pings go unanswered. */
+/** Longer than the time in which a connection's pings must be answered. */
 const PART_MS_MAX = 9_000;
 const PART_MS_MIN = 500;
 const DELAY_MS_MAX = 300;
@@ -20,7 +20,7 @@ export const part: Nemesis = {
         shape === 'slow links' ? { delayMs: 1 + random.below(DELAY_MS_MAX) } : { held: true };
       for (const [from, to] of links) stage.network.rule(from, to, rule);
       await lasts(PART_MS_MIN + random.below(PART_MS_MAX), signal);
-      // What is held arrives late, or never.
+      // Held bytes arrive late, or never.
       const isLost = random.below(2) === 0;
       if (isLost) for (const [from, to] of links) stage.network.reset(from, to);
       stage.network.heal();
@@ -28,7 +28,7 @@ export const part: Nemesis = {
   },
 };
 
-/** The directions that the shape concerns. */
+/** Returns the directions that the shape affects. */
 function linksOf(
   { victims }: Stage,
   shape: (typeof SHAPES)[number],

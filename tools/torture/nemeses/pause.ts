@@ -1,11 +1,11 @@
-// SIGSTOP and SIGCONT: a server that is neither there nor gone, and wakes up in the past.
+// SIGSTOP and SIGCONT: a server that neither answers nor is down, and resumes with an old state.
 import { pick } from '@ringwright/base/random';
 import { lasts, type Nemesis } from '../nemesis.ts';
 
-/** Sometimes longer than a call to a peer may take. */
+/** Sometimes longer than the timeout of a call to a peer. */
 const PAUSE_MS_MAX = 8_000;
 const PAUSE_MS_MIN = 200;
-/** One pause in so many stops everybody. */
+/** One of this many pauses stops all servers. */
 const ALL_EVERY = 6;
 
 export const pause: Nemesis = {

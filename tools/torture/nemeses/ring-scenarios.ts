@@ -1,5 +1,5 @@
-// Scenarios of a ring change that chance brings about too rarely: each ends with the ring as it
-// began, or throws with what must not have happened.
+// Scenarios of ring changes that are too rare at random. Each ends with the ring as it began, or
+// throws with the violation.
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askRecord } from '../../../test/support/ask-record.ts';
@@ -15,10 +15,10 @@ const SERVERS_IN_RING = 4;
 /** Keys that are written on one side of a split and read on the other. */
 const PROBES = 40;
 const PROBE_PAUSE_MS = 1_000;
-/** Until a joiner has given up asking those who do not answer. */
+/** Enough for a joiner to stop asking devices that do not answer. */
 const TAKEOVER_ROUNDS = 8;
 
-/** One server joins, one is away meanwhile: nobody may drop what that one has not confirmed. */
+/** One server joins while another is down: no holder may drop what the latter has not confirmed. */
 export const absentHolder = ringScenario('a holder that is away', async (stage, [away, joiner]) => {
   const before = await stage.head();
   await stage.fault('rings: holder away', [away], async () => {
@@ -32,7 +32,7 @@ export const absentHolder = ringScenario('a holder that is away', async (stage, 
   });
 });
 
-/** A network that splits while slots are in flight. */
+/** A network split while slots are in flight. */
 export const splitInFlight = ringScenario('a split in mid-move', async (stage, [, joiner]) => {
   await initialize(stage, joiner);
   const ring = await stage.head();
@@ -42,7 +42,7 @@ export const splitInFlight = ringScenario('a split in mid-move', async (stage, [
   });
 });
 
-/** A network that splits before the joiners' ring is known on its other side. */
+/** A network split before the other side knows the ring that names the joiners. */
 export const splitTakeover = ringScenario(
   'a split at the takeover',
   async (stage, [, joiner], signal) => {
@@ -65,7 +65,7 @@ export const splitTakeover = ringScenario(
   },
 );
 
-/** Nothing but splits and merges, one after the other, under the load that there is. */
+/** Only splits and merges, one after the other, under the present load. */
 export const splitsAndMerges: Nemesis = {
   name: 'splits and merges',
   async strike(stage, random) {
@@ -95,7 +95,10 @@ function ringScenario(
 
 type Cast = readonly [first: Victim, joiner: Victim];
 
-/** Null when time is up. Four servers of a ring, the first of them, and one that is to join. */
+/**
+ * Sets up a ring of four servers. Returns the first of them and one that is to join; null when time
+ * is up.
+ */
 async function cast(stage: Stage, signal: AbortSignal): Promise<Cast | null> {
   while (stage.victims.length <= SERVERS_IN_RING) await stage.addVictim();
   const ring = await stage.head();
@@ -110,21 +113,21 @@ async function cast(stage: Stage, signal: AbortSignal): Promise<Cast | null> {
   return [first, joiner];
 }
 
-/** The joiner has loaded all that is to come to it; the table does not name it yet. */
+/** Lets the joiner load all of its partitions; the table does not name it yet. */
 async function initialize(stage: Stage, joiner: Victim): Promise<void> {
   await commitChange(stage, { name: 'joins' }, [['add', joiner.text, '1']]);
   await startRollout(stage, ['--step']).ended;
   await until(AbortSignal.timeout(60_000), () => isLoaded(stage));
 }
 
-/** Every joiner has all that is to come to it. */
+/** Whether every joiner has all of its partitions. */
 export async function isLoaded(stage: Stage): Promise<boolean> {
   const args = ['moves', keyspace, 'list'];
   const { moves } = await stage.builder.json<{ moves: { stage: string }[] }>(args);
   return moves.every((move) => move.stage === 'available');
 }
 
-/** The ring is without it again, whatever was in flight. */
+/** Removes the joiner from the ring again, whatever was in flight. */
 export async function leave(stage: Stage, joiner: Victim): Promise<void> {
   await rollOut(stage);
   const id = joiner.idIn(await stage.head());
@@ -139,7 +142,7 @@ function separate(stage: Stage, some: readonly Victim[], others: readonly Victim
   }
 }
 
-/** What one side acknowledges at a quorum, no quorum on the other side may miss. */
+/** What one side acknowledges at quorum, no quorum on the other side may miss. */
 async function probeSides(stage: Stage, side: readonly Victim[], rounds: number): Promise<void> {
   const rest = stage.victims.filter((victim) => !side.includes(victim));
   separate(stage, side, rest);
@@ -168,7 +171,7 @@ interface Probe {
   readonly reader: Victim | undefined;
 }
 
-/** Acknowledged through one server, and then not found through the other. */
+/** Whether a record acknowledged through one server is not found through the other. */
 async function isMissed({ key, writer, reader }: Probe): Promise<boolean> {
   if (writer === undefined || reader === undefined) return false;
   const value = `probe ${key} ${performance.now()}`;
@@ -179,7 +182,7 @@ async function isMissed({ key, writer, reader }: Probe): Promise<boolean> {
   return told.outcome === 'acked' && told.value !== value;
 }
 
-/** Partitions whose former holder has no file although the one that is away should have it. */
+/** Returns the partitions that a former holder dropped although the absent holder needs them. */
 function droppedWithout(
   stage: Stage,
   away: Victim,

@@ -1,5 +1,5 @@
-// Ring changes all the time, by the real ring-builder: one after the other, with deaths of all who
-// take part in them, the operator's too.
+// Ring changes without pause, by the real ring-builder, one after the other. Every participant may
+// die in them, also the operator.
 import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { plannedCopyTroubles, troubleCopies } from '../rings/copy-troubles.ts';
 import { buryOne, DEAD } from '../rings/dead-device.ts';
@@ -11,21 +11,24 @@ import { commitChange, type RingChange, ringChanges, standingOf } from '../rings
 import { injectFault, plannedFaultNames, type RingScenario } from '../rings/ring-faults.ts';
 import { dieInMove, nextDeath, plannedPlaces } from '../rings/ring-kills.ts';
 
-/** With the servers that a ring may do without: enough for every kind of change. */
+/** Includes the servers that a ring can do without: enough for every kind of change. */
 const SERVERS_MIN = 5;
-/** Of one change; then it goes on in peace, so that moves are finished all the time. */
+/**
+ * Faulty attempts per change. Then it proceeds undisturbed, so that moves complete all the time.
+ */
 const TROUBLES_MAX = 3;
 const ROLLOUT_LIFE_MS_MAX = 6_000;
 /**
- * Then the rollout begins all the same: a server that was wiped before a ring named it is whole
- * only when the rollout has pushed one, and until then no other fault has it.
+ * After this time the rollout begins even if the failpoint is not armed. A server that was wiped
+ * before a ring named it is whole only when the rollout has pushed one, and until then no other
+ * fault may hit it.
  */
 const ARMED_MS_MAX = 10_000;
-/** A change in so many, at least, is followed by a device that dies, if enough are left. */
+/** One of this many changes, at least, is followed by the death of a device, if enough are left. */
 const DEAD_EVERY = 5;
 const DEVICES_LEFT_MIN = 3;
 
-/** One rollout in so many is killed; a server dies in each. */
+/** One of this many rollouts is killed; a server dies in each. */
 const KILLED_EVERY = 4;
 
 export const rings: Nemesis = {
@@ -40,7 +43,7 @@ export const rings: Nemesis = {
     const scenario = { stage, random, signal };
     const standing = await standingOf(stage);
     const possible = ringChanges.filter(({ isPossible }) => isPossible(standing));
-    // The kind that was made least: on a busy machine a run has few of them.
+    // Prefers the least frequent kind: on a busy machine a run has few changes.
     const nameOf = ({ name }: RingChange): string => `rings: ${name}`;
     const change = leastOf(stage, possible, { nameOf, random });
     await stage.fault(nameOf(change), [], async () => {
@@ -57,7 +60,7 @@ export const rings: Nemesis = {
   prove: proveRings,
 };
 
-/** Counted, not drawn: one run in twenty of as many minutes had none. */
+/** Counted, not drawn: one in twenty runs of twenty minutes had no death. */
 function isDeathDue({ faults }: RingScenario['stage']): boolean {
   const countOf = (names: readonly string[]): number =>
     faults.filter(({ name }) => names.includes(name)).length;
@@ -65,7 +68,7 @@ function isDeathDue({ faults }: RingScenario['stage']): boolean {
   return changes >= DEAD_EVERY * (countOf([DEAD]) + 1);
 }
 
-/** Types `rollout` until it is done; at first something happens to it each time. */
+/** Runs `rollout` until it is complete. The first attempts each meet a fault. */
 async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
   const { stage, random, signal } = scenario;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -77,7 +80,7 @@ async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
     const around = { random, ring, over: until, onArmed };
     const death = isQuiet ? onArmed() : dieInMove(stage, nextDeath(stage, ring, random), around);
     await Promise.race([armed, death, lasts(ARMED_MS_MAX, until)]);
-    // A second one may meet the same server: then it comes after the first.
+    // A second death may hit the same server: then it comes after the first.
     const another = isQuiet ? null : dieInMove(stage, nextDeath(stage, ring, random), around);
     const rollout = startRollout(stage);
     const isKilled = !isQuiet && random.below(KILLED_EVERY) === 0;

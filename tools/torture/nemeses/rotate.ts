@@ -1,4 +1,4 @@
-// Certificates and tokens that are replaced while clients work; for stages that are secured.
+// Replaces certificates and tokens while clients work, on secured stages.
 import { pick } from '@ringwright/base/random';
 import { Broken, type Nemesis } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';

@@ -1,4 +1,4 @@
-// The faults of copies in a ring change: cut or flipped bytes, and joiners without room.
+// Faults of copies in a ring change: cut or flipped bytes, and joiners with a full disk.
 import { pick, type Random } from '@ringwright/base/random';
 import type { Ring } from '@ringwright/ring/ring';
 import { CopyFault, type CopyFaultShape, copyFaultPlaces } from '../copy-fault.ts';
@@ -7,17 +7,17 @@ import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 import { leastOf } from './least-of.ts';
 
-/** Of one rollout: then its copies come through, so that moves are finished all the time. */
+/** Damaged copies per rollout. Then copies succeed, so that moves complete all the time. */
 const HARMED_MAX = 3;
-/** The joiner has been refused, and a rollout has not given up yet. */
+/** Long enough for the joiner to refuse, and too short for a rollout to stop waiting. */
 const NO_ROOM_MS = 3_000;
-/** One joiner in so many is without room, and one in so many until that has happened once. */
+/** One of this many joiners has a full disk; `NO_ROOM_FIRST` applies until it happened once. */
 const NO_ROOM_EVERY = 6;
 const NO_ROOM_FIRST = 2;
 const NO_ROOM = 'rings: joiner without room';
 const REFUSED = /bytes are free, \d+ are needed/;
 
-/** A cut in values is a cut in pages. */
+/** A cut in values would be the same as a cut in pages. */
 const shapes: readonly CopyFaultShape[] = (['cut', 'flip'] as const).flatMap((how) =>
   copyFaultPlaces
     .filter((place) => how === 'flip' || place !== 'values')
@@ -28,7 +28,7 @@ const nameOf = ({ how, place }: CopyFaultShape): string => `rings: copy ${how} i
 
 export const plannedCopyTroubles: readonly string[] = [...shapes.map(nameOf), NO_ROOM];
 
-/** Copies to the joiners of a ring go wrong, one after the other, until `over`. */
+/** Damages copies to the joiners of a ring, one after the other, until `over`. */
 export async function troubleCopies(
   stage: Stage,
   {
@@ -50,7 +50,7 @@ export async function troubleCopies(
   }
 }
 
-/** One copy to the joiner; what did not happen before `over` is not noted. */
+/** Damages one copy to the joiner. A fault that did not happen before `over` is not recorded. */
 async function harmOne(
   stage: Stage,
   joiner: Victim,
@@ -67,7 +67,7 @@ async function harmOne(
   });
 }
 
-/** The joiner refuses copies for a while. */
+/** Makes the joiner refuse copies for a while. */
 async function fillUp(joiner: Victim, over: AbortSignal): Promise<'spared' | void> {
   joiner.set({ diskFull: true });
   await lasts(NO_ROOM_MS, over);
@@ -76,7 +76,7 @@ async function fillUp(joiner: Victim, over: AbortSignal): Promise<'spared' | voi
   if (!hasRefused) return 'spared';
 }
 
-/** Its log says it once, and then counts. */
+/** Reads the status, because the log reports the refusal once and then only counts. */
 async function refusesForRoom({ server }: Victim): Promise<boolean> {
   const status = await server.status().catch(() => null);
   const loads = status?.rings.flatMap((ring) => ring.loads) ?? [];

@@ -1,4 +1,4 @@
-// A device that dies for good: it is removed, its replicas are made anew, and then it comes back.
+// A device that fails for good: it is removed, its replicas are rebuilt, and then it returns.
 
 import { pick } from '@ringwright/base/random';
 import { losses } from '../stage.ts';
@@ -8,9 +8,9 @@ import type { RingScenario } from './ring-faults.ts';
 
 export const DEAD = 'rings: dead device removed';
 
-/** Its server comes back with its old files, as a new device of the ring. */
+/** Its server returns with its old files, as a new device of the ring. */
 export async function buryOne({ stage, random, signal }: RingScenario): Promise<void> {
-  // One whose removal was cancelled is in the ring still, and cannot be removed again.
+  // A device whose removal was cancelled is still in the ring, but cannot be removed again.
   const { devices } = await standingOf(stage);
   const { id } = pick(random, devices);
   const dead = stage.victimOf(await stage.head(), id);
@@ -29,7 +29,8 @@ export async function buryOne({ stage, random, signal }: RingScenario): Promise<
         await dead.start();
       }
     });
-    // Time is up before it has left the ring: its server is one of it, with files nobody moved.
+    // Time was up before the device left the ring: its server still belongs to the ring, with files
+    // that were not moved.
     if (dead.idIn(await stage.head()) !== -1) {
       await rollOut(stage, { options: ['--confirm-drops'] });
       return;

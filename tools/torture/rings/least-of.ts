@@ -1,4 +1,4 @@
-// Which of several faults comes next: one of those that happened least so far.
+// Chooses the next fault: one of those that happened least so far.
 import { pick, type Random } from '@ringwright/base/random';
 import type { Stage } from '../stage.ts';
 

@@ -1,4 +1,4 @@
-// The operator of a tortured ring: types commands of the real ring-builder, and dies in rollouts.
+// The operator of a tortured ring: runs commands of the real ring-builder, and dies in rollouts.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -7,34 +7,34 @@ import type { Ended } from '../../../test/support/ring-builder-program.ts';
 import { keyspace, type Stage } from '../stage.ts';
 
 const program = path.join(import.meta.dirname, '../../ring-builder/launcher.mjs');
-/** Soon enough to be typed again while faults go on. */
+/** Short enough to run the rollout again while faults go on. */
 const STALL_SECONDS = 5;
-/** Nearly everything here is a large change: a device is a fourth of the ring. */
+/** Nearly every change here is a large one: a device is a fourth of the ring. */
 export const override = ['--override', 'the torture wants it'];
-/** Only partly done: servers were away, or nothing went on. To be typed again. */
+/** Exit code: only partly done, because servers were away or nothing progressed. Run again. */
 export const AGAIN_EXIT = 4;
-/** Moves are paused. */
+/** Exit code: moves are paused. */
 const PAUSED_EXIT = 6;
-/** Faults of one server end sooner. */
+/** Longer than any fault of one server. */
 const AWAY_MS_MAX = 60_000;
 const AGAIN_MS = 250;
-/** Whatever the machine does besides; a rollout without faults takes a few seconds. */
+/** Sufficient on any busy machine; a rollout without faults takes a few seconds. */
 const ROLLOUT_MS_MAX = 180_000;
 
-/** A command of ring-builder that runs; disposed of, it is killed and has ended. */
+/** A running ring-builder command. Disposing of it kills it and waits for its end. */
 export interface Command extends AsyncDisposable {
   readonly ended: Promise<Ended>;
-  /** The way a machine dies. Safe to repeat. */
+  /** Kills the command as a machine failure would. Idempotent. */
   readonly kill: () => void;
 }
 
-/** When it has ended, by itself or with the run. */
+/** Resolves when the command has ended, by itself or because the run ended. */
 export async function endedWith(signal: AbortSignal, { ended, kill }: Command): Promise<Ended> {
   signal.addEventListener('abort', kill);
   return await ended.finally(() => signal.removeEventListener('abort', kill));
 }
 
-/** A command for the ring under torture that must end well. Throws with what it said otherwise. */
+/** Runs a command for the tortured ring. Throws with its output unless it succeeds. */
 export function type(stage: Stage, verb: string, ...args: string[]): Promise<void> {
   return typeFor(stage, keyspace, [verb, ...args]);
 }
@@ -52,7 +52,10 @@ export async function typeFor(
   if (exit !== 0) throw new Error(`${verb} ${args.join(' ')} ended with ${exit}: ${stderr}`);
 }
 
-/** A newcomer proves its key when it is added: typed again while a fault keeps it away. */
+/**
+ * An added device must prove its key, so this repeats the command while a fault makes it
+ * unreachable.
+ */
 async function endedOnceReached(stage: Stage, words: readonly string[]): Promise<Ended> {
   const deadline = performance.now() + AWAY_MS_MAX;
   for (;;) {
@@ -94,14 +97,14 @@ export function startCommand(
   return { ended, kill, [Symbol.asyncDispose]: dispose };
 }
 
-/** True when all is moved and given up. Throws when it ended as none may, killed or not. */
+/** Returns true when all moves are complete and drained. Throws for an unexpected exit code. */
 export function isRolledOut({ exit, stderr }: Ended): boolean {
   if (exit === 0) return true;
   if (exit === AGAIN_EXIT || exit === PAUSED_EXIT || exit === null) return false;
   throw new Error(`rollout ended with ${exit}: ${stderr}`);
 }
 
-/** Types `rollout` until it is done. Throws when it is not in this time. */
+/** Runs `rollout` until it is complete. Throws when that takes longer than `withinMs`. */
 export async function rollOut(
   stage: Stage,
   { withinMs = ROLLOUT_MS_MAX, options = [] as readonly string[] } = {},
@@ -113,7 +116,8 @@ export async function rollOut(
     if (performance.now() > deadline) {
       throw new Error(`no end of a rollout: ${ended.stdout}${ended.stderr}`);
     }
-    // Who paused them has resumed them; a joiner that was away then has not heard of it.
+    // The fault that paused the moves has resumed them, but a joiner that was down then does not
+    // know.
     if (ended.exit === PAUSED_EXIT) await stage.builder.run(['moves', keyspace, 'resume', 'all']);
   }
 }

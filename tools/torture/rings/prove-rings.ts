@@ -1,4 +1,4 @@
-// After a run of ring changes: are files, repository and receipts what the rings say?
+// Checks files, repository and receipts against the rings after a run of ring changes.
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -12,7 +12,10 @@ import { readReceipts, receiptFaults } from './receipts.ts';
 const MOVES_PER_MINUTE_MIN = 1;
 const MINUTE_MS = 60_000;
 
-/** After the last rollout. Throws when that does not end, or replicas do not become equal. */
+/**
+ * Runs after the last rollout. Throws when the rollout does not end, or replicas do not become
+ * equal.
+ */
 export async function proveRings(stage: Stage, withinMs: number): Promise<Proof> {
   await rollOut(stage, { withinMs });
   await stage.converge(withinMs);
@@ -37,7 +40,10 @@ export async function proveRings(stage: Stage, withinMs: number): Promise<Proof>
   return { troubles, notes: [`rings        ${ring.version} versions, ${figures}`] };
 }
 
-/** Files of partitions that the ring does not give to their device, also on devices outside it. */
+/**
+ * Returns partition files that the ring does not assign to their device, also on devices outside
+ * it.
+ */
 function orphans(stage: Stage, ring: Ring): string[] {
   return stage.victims.flatMap((victim) => {
     const id = victim.idIn(ring);
@@ -51,7 +57,7 @@ function orphans(stage: Stage, ring: Ring): string[] {
 }
 
 interface Sums {
-  /** Slots that are elsewhere from one version to the next, all versions together. */
+  /** Slots that changed their device from one version to the next, summed over all versions. */
   readonly moved: number;
   /** From the first line of the log to the last. */
   readonly minutes: number;
@@ -75,7 +81,7 @@ function differing(before: Ring, after: Ring): number {
   const changed = after.table.map(
     (row, replica) =>
       row.filter((device, partition) => {
-        // Parents that were split or merged are given up where they were.
+        // Parents that were split or merged are dropped where they were.
         const isHeld = holderIn(row, partition) !== undefined;
         return isHeld && device !== before.table[replica]?.[partition];
       }).length,

@@ -1,15 +1,15 @@
-// The receipts of a tortured ring, and what they must say: where a joiner has its records from, and
-// that its file is a new one.
+// The receipts of a tortured ring: a joiner must have its records from the right sources, and its
+// file must be a new one.
 import fs from 'node:fs';
 import path from 'node:path';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
 import { keyspace, type Stage } from '../stage.ts';
 
-/** Of three replicas: so many others are in every quorum's way (N - W + 1). */
+/** For three replicas: this many others include a member of every write quorum (N - W + 1). */
 const OTHERS_MIN = 2;
 
-/** Of all versions together. Throws RECEIPT_INVALID. */
+/** Returns the receipts of all versions together. Throws RECEIPT_INVALID. */
 export function readReceipts(stage: Stage): readonly MoveReceipt[] {
   const { receipts } = ringFolder(stage.rings, keyspace);
   const names = fs.existsSync(receipts) ? fs.readdirSync(receipts).toSorted() : [];
@@ -19,14 +19,14 @@ export function readReceipts(stage: Stage): readonly MoveReceipt[] {
   });
 }
 
-/** As sentences. */
+/** Returns the faults as sentences. */
 export function receiptFaults(receipts: readonly MoveReceipt[]): string[] {
   const files = new Set<string>();
   return receipts.flatMap((receipt) => {
     const { partition, version, to, from, file, copy, merged } = receipt;
     const what = `receipt of partition ${partition} on d${to}, version ${version}`;
     const sources = new Set([...(copy === null ? [] : [copy.device]), ...merged]);
-    // Children of partitions that are split or merged come from files of their own device.
+    // Children of split or merged partitions come from files of their own device.
     const isFilled =
       (from === null && sources.size === 0) ||
       (from !== null && sources.has(from)) ||

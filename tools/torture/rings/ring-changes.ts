@@ -1,4 +1,4 @@
-// The changes an operator makes to a tortured ring, each possible in some states of it only.
+// The changes that an operator makes to a tortured ring; each is possible only in some states.
 import { pick, type Random } from '@ringwright/base/random';
 import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -10,29 +10,29 @@ import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 import { override, type } from './operator.ts';
 
-/** One more than a partition has replicas: a ring that cannot give anything up proves little. */
+/** One more than the replicas of a partition: a ring that cannot give anything up proves little. */
 const DEVICES_MIN = 4;
 const WEIGHTS = ['0.5', '1', '2'];
-/** More of them are nearly empty, and each is a file on three servers. */
+/** With more partitions, most are nearly empty, and each is a file on three servers. */
 const PARTITIONS_MAX = 40;
 const PARTS_MIN = 2;
 
-/** How a ring stands: who is in it, and which servers are not. */
+/** The state of a ring: its devices, and the servers outside it. */
 interface Standing {
   readonly devices: readonly BuilderDevice[];
-  /** How many of them have weight: the builder wants one for each replica. */
+  /** Number of devices with weight: the builder needs one for each replica. */
   readonly weighted: number;
   readonly spares: readonly Victim[];
   /** Partitions in the order of their intervals. */
   readonly partitions: readonly number[];
-  /** Neighbours that lie on the same devices. */
+  /** Neighbors on the same devices. */
   readonly mergeable: readonly (readonly [one: number, other: number])[];
 }
 
 export interface RingChange {
   readonly name: string;
   readonly isPossible: (standing: Standing) => boolean;
-  /** Words of the commands that are committed together. */
+  /** Returns the words of the commands that are committed together. */
   readonly commands: (standing: Standing, random: Random) => readonly (readonly string[])[];
 }
 
@@ -124,11 +124,11 @@ export async function commitChange(
   commands: readonly (readonly string[])[],
 ): Promise<void> {
   for (const [verb = '', ...args] of commands) await type(stage, verb, ...args);
-  // Wrong clocks are among the faults: a newcomer that has one joins all the same.
+  // Wrong clocks are among the faults: a new server with a wrong clock joins nevertheless.
   await type(stage, 'commit', '-m', change.name, '--yes', ...override);
 }
 
-/** Takes back what the head is about, moves in flight or done. */
+/** Reverts the head's change, whether its moves are in flight or complete. */
 export async function revertTo(stage: Stage, version: number): Promise<void> {
   await type(stage, 'revert', String(version), '-m', 'back again', ...override);
 }

@@ -1,4 +1,4 @@
-// What becomes of a ring change before its rollout ends: taken back, held up, or joined by another.
+// Interruptions of a ring change before its rollout ends: a cancel, revert, pause or second change.
 
 import { pick, type Random } from '@ringwright/base/random';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -16,14 +16,14 @@ export interface RingScenario {
 
 interface RingFault {
   readonly name: string;
-  /** How many versions after the one before the change it comes, at least and at most. */
+  /** When it comes, as versions after the head before the change: minimum and maximum. */
   readonly after: readonly [number, number];
   readonly injectFault: (scenario: RingScenario, before: number) => Promise<void>;
 }
 
-/** One change in so many goes through as it was meant. */
+/** One of this many changes goes through undisturbed. */
 const PLAIN_EVERY = 2;
-/** Refused by a safety rule. */
+/** Exit code: refused by a safety rule. */
 const REFUSED_EXIT = 5;
 
 const SECOND = 'rings: second change';
@@ -56,9 +56,10 @@ export async function injectFault(scenario: RingScenario, before: number): Promi
   await rollOutUpTo(scenario, version);
   if (signal.aborted) return;
   const ring = await stage.head();
-  // Nothing was to move, or it was done too soon.
+  // Nothing was to move, or the moves completed too soon.
   if (ring.moves.length === 0 && name !== 'rings: reverted') return;
-  // A revert moves whole partitions; beside a split or merge there is no second change.
+  // A revert moves whole partitions, so it is impossible after a completed split or merge. A second
+  // change is impossible during one.
   const isDone = ring.moves.length === 0 && (await isReshapedSince(stage, before));
   const isReshaped = ring.reshape?.kind === 'to';
   if (name === 'rings: reverted' ? isDone : name === SECOND && isReshaped) return;
@@ -70,7 +71,7 @@ async function isReshapedSince(stage: Stage, version: number): Promise<boolean> 
   return ring.partitions !== (await stage.head()).partitions;
 }
 
-/** Until the head is this version: the rollout is killed then, or has ended before. */
+/** Runs the rollout until the head has this version, then kills it, unless it has ended before. */
 async function rollOutUpTo({ stage, signal }: RingScenario, version: number): Promise<void> {
   if ((await stage.head()).version >= version) return;
   const rollout = startRollout(stage);
@@ -88,7 +89,7 @@ async function cancel({ stage, random }: RingScenario): Promise<void> {
   await type(stage, 'moves', 'cancel', random.below(2) === 0 ? 'all' : one);
 }
 
-/** Partitions whose moves are in flight wait; the others may move at once. */
+/** Partitions with moves in flight must wait; others may move at once. */
 async function commitSecond({ stage, random }: RingScenario): Promise<void> {
   const standing = await standingOf(stage);
   const { moves } = await stage.head();
@@ -102,11 +103,11 @@ async function commitSecond({ stage, random }: RingScenario): Promise<void> {
   throw new Broken(`second change: ${lost.length} moves are gone, or slots move twice`);
 }
 
-/** A device that moves are on their way to cannot be removed before they have ended. */
+/** A device with moves on their way to it cannot be removed before they end. */
 async function removeJoiner({ stage, random }: RingScenario): Promise<void> {
   const ring = await stage.head();
   const staying = new Set((await standingOf(stage)).devices.map(({ id }) => id));
-  // A split or merge may fill children on a device that is removed, and has its slots yet.
+  // A split or merge may fill children on a device that is removed but still has slots.
   const joiners = ring.moves.filter(({ to }) => staying.has(to));
   if (joiners.length === 0) return;
   await type(stage, 'remove', `d${pick(random, joiners).to}`);
@@ -117,10 +118,10 @@ async function removeJoiner({ stage, random }: RingScenario): Promise<void> {
   throw new Broken(`second change: not refused, but ended with ${exit}: ${stderr}`);
 }
 
-/** A rollout of moves that are paused ends; resumed, and begun anew, they go on. */
+/** The rollout of paused moves ends; after resume, or retry, the moves continue. */
 async function pauseAll({ stage, random, signal }: RingScenario): Promise<void> {
   const tell = async (action: string): Promise<void> => {
-    // Joiners that are down do not hear of it: exit 4.
+    // Joiners that are down do not get the command: exit 4.
     await stage.builder.run(['moves', keyspace, action, 'all', '--json']);
   };
   await tell('pause');

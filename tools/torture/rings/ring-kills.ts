@@ -1,4 +1,4 @@
-// Who dies where in a ring change: named places that those who take part in it pass.
+// Deaths in a ring change: which participant dies at which failpoint.
 import { pick, type Random } from '@ringwright/base/random';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
@@ -9,19 +9,19 @@ import type { Victim } from '../victim.ts';
 
 type Role = 'giver' | 'source' | 'joiner' | 'coordinator';
 
-/** Not every rollout passes every place: so many tries count as one death. */
+/** Not every rollout passes every failpoint: this many tries count as one death. */
 const TRIES = 4;
-/** Where nobody died yet: only the first push of a change passes some places. */
+/** For a failpoint without a death so far: only the first push of a change passes some of them. */
 const FIRST_TRIES = 16;
 /**
- * A place is passed once for each partition that moves, and for most changes these are few: the
- * first death at a place comes with its first pass.
+ * A failpoint is passed once per moving partition, and most changes move few. So the first death at
+ * a failpoint comes with its first pass.
  */
 const PASSES_MAX = 2;
-/** One death in so many is a power cut. */
+/** One of this many deaths is a power cut. */
 const CUT_EVERY = 4;
 
-/** Every change passes these, whatever else happens. */
+/** Failpoints that every change passes. */
 const placesOf: Readonly<Record<Role, readonly string[]>> = {
   giver: ['copy-out.before-snapshot', 'copy-out.opened', 'copy-out.read'],
   source: [
@@ -53,10 +53,10 @@ const placesOf: Readonly<Record<Role, readonly string[]>> = {
 
 const roles = Object.keys(placesOf) as Role[];
 
-/** Only partitions that are split or merged pass these, each on the server that has it. */
+/** Failpoints that only splits and merges pass, on the servers that have the partitions. */
 const fillPlaces: readonly string[] = ['fill.copied-round', 'fill.built', 'fill.filled'];
 
-/** Names of the faults that a long run must have met: every place, in one role or another. */
+/** Names of the faults that a long run must have: every failpoint, in one role or another. */
 export const plannedPlaces: readonly string[] = [
   ...new Set([...Object.values(placesOf).flat(), ...fillPlaces]),
 ];
@@ -66,11 +66,14 @@ interface Death {
   readonly place: string;
 }
 
-/** Of those that this ring's moves may pass: what happened least, then what was tried least. */
+/**
+ * Returns, among the deaths possible in this ring's moves, one that happened least, then was tried
+ * least.
+ */
 export function nextDeath(stage: Stage, ring: Ring, random: Random): Death {
   const { faults } = stage;
   const fired = firedOf(stage);
-  // Few changes split or merge: what only they pass comes first.
+  // Few changes split or merge, so failpoints that only these pass come first.
   const fills = ring.reshape?.kind === 'to' ? fillPlaces : [];
   const rare = fills.filter((place) => !fired.includes(place));
   if (rare.length > 0) return { role: 'joiner', place: pick(random, rare) };
@@ -97,7 +100,7 @@ function nameOf({ role, place }: Death): string {
   return `rings: ${role} dies at ${place}`;
 }
 
-/** Armed until it has happened, or until `over`. */
+/** Arms the failpoint until the death has happened, or until `over`. */
 export async function dieInMove(
   stage: Stage,
   death: Death,
@@ -105,14 +108,15 @@ export async function dieInMove(
     readonly random: Random;
     readonly ring: Ring;
     readonly over: AbortSignal;
-    /** Called when the place is armed: what leads there may begin. */
+    /** Called when the failpoint is armed: the work that leads to it may begin. */
     readonly onArmed: () => void;
   },
 ): Promise<void> {
   const { random, ring, over, onArmed } = kill;
   const { role, place } = death;
   const victims = victimsOf(stage, ring, role);
-  // A place is passed early in a rollout: who waits for another fault to end is late.
+  // A failpoint is passed early in a rollout, so a server busy with another fault would be too
+  // late.
   const free = victims.filter((one) => stage.turns.isFree(one.name));
   const victim = pick(random, free.length > 0 ? free : victims);
   const action = random.below(CUT_EVERY) === 0 ? 'cut' : 'kill';
@@ -128,7 +132,7 @@ export async function dieInMove(
   });
 }
 
-/** Those that play the role in a move; anybody else's part is to coordinate. */
+/** Returns the servers with the role in a move. Any server can be the coordinator. */
 function victimsOf(stage: Stage, ring: Ring, role: Role): readonly Victim[] {
   if (role === 'coordinator') return stage.victims;
   const idsOf = ({ partition, from, to }: Move): readonly number[] => {

@@ -1,4 +1,4 @@
-// Scenarios of a single move: three servers have a ring, a fourth takes one partition over.
+// Scenarios of a single move: three servers have a ring, and a fourth takes over one partition.
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
 import { checkStore } from '@ringwright/partition/audit/check-store';
@@ -20,24 +20,24 @@ import { isText, keysOf, Scenario } from './scenario.ts';
 
 const SERVERS = 4;
 const STEP_MS_MAX = 30_000;
-/** A file that is to go goes within a second or two. */
+/** A file is usually dropped within a second or two. */
 const DROP_MS_MAX = 10_000;
-/** A restart takes less; a rollout waits for some ten seconds. */
+/** Longer than a restart; a rollout waits about ten seconds. */
 const AWAY_MS = 2_000;
-/** Before a coordinator gives up, and long after a write has arrived. */
+/** Shorter than a coordinator's timeout, and much longer than a write takes to arrive. */
 const STORED_MS = 1_000;
 
-/** The partition of a move, and who takes part. */
+/** The partition of a move, and its participants. */
 interface MoveScenario {
   readonly scenario: Scenario;
   readonly move: Move;
   readonly joiner: Victim;
   readonly source: Victim;
-  /** The two that stay. */
+  /** The two holders that stay. */
   readonly stays: readonly [Victim, Victim];
 }
 
-/** Nothing goes wrong: the receipt says where the records came from, and the old file goes. */
+/** Without faults: the receipt names the right sources, and the old file is dropped. */
 export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, move }) => {
   const { stage, signal } = scenario;
   await startRollout(stage).ended;
@@ -46,7 +46,10 @@ export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, mov
   await requireGone(signal, source, { partition: move.partition, told: ', which it gave up' });
 });
 
-/** Who holds no slot itself asks all that do: they store it, and none of their answers arrives. */
+/**
+ * A coordinator without a slot sends writes to all holders: they store them, but every answer is
+ * lost.
+ */
 export const lostAnswers = scenarioOfMove('answers that are lost', async (parts) => {
   const { scenario, joiner, source, stays } = parts;
   const { network } = scenario.stage;
@@ -62,7 +65,7 @@ export const lostAnswers = scenarioOfMove('answers that are lost', async (parts)
   await scenario.askUntil(near, { level: 'all' }, { isSo: isAcked, withinMs: STEP_MS_MAX });
 });
 
-/** A coordinator that has not heard of the takeover asks one holder that has. */
+/** A coordinator that does not know of the takeover asks one holder that does. */
 export const staleCoordinator = scenarioOfMove('an old ring after a takeover', async (parts) => {
   const { scenario, joiner, source, stays, move } = parts;
   const { stage } = scenario;
@@ -79,7 +82,7 @@ export const staleCoordinator = scenarioOfMove('an old ring after a takeover', a
   await scenario.askAll(source, {});
 });
 
-/** Records that come to the joiner while the copy is on its way. */
+/** Records that reach the joiner while the copy is in transit. */
 export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (parts) => {
   const { scenario, joiner, source, stays, move } = parts;
   const { network } = scenario.stage;
@@ -100,8 +103,8 @@ export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (pa
 });
 
 /**
- * Records that only the device that leaves can still give to a holder: they are there before its
- * file goes. Keys are new, so that the last rows of that holder say nothing of them.
+ * Records that only the leaving device can still give to a holder: they must be there before its
+ * file is dropped. The keys are new, so the holder's last rows do not contain them.
  */
 export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', async (parts) => {
   const { scenario, joiner, source, stays, move } = parts;
@@ -126,11 +129,11 @@ export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', a
   throw new Broken(`dropped too early: ${source.name} let ${far.name} without ${lacking.join()}`);
 });
 
-/** A copy with a flipped bit in a value is never taken for the file. */
+/** A copy with a flipped bit in a value must never be adopted. */
 export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (parts) => {
   const { scenario, joiner, source } = parts;
   const { network } = scenario.stage;
-  // A WAL with a flipped bit ends before it; all of a file that was closed is in the file itself.
+  // SQLite ends a WAL before a flipped bit. After a clean stop, everything is in the file itself.
   await source.end('stop');
   await source.start();
   const flip = new CopyFault({ how: 'flip', place: 'values' }, seededRandom(1));
@@ -140,7 +143,7 @@ export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (part
   if (flip.isFired) await checkTaken(parts);
 });
 
-/** A file that was taken is the one that was asked for, and not another one of the source. */
+/** The adopted file must be the requested one, not another file of the source. */
 export const checkedJoin = scenarioOfMove('a join, checked', async (parts) => {
   const { scenario, source, move } = parts;
   const { stage, signal } = scenario;
@@ -151,7 +154,7 @@ export const checkedJoin = scenarioOfMove('a join, checked', async (parts) => {
   await checkTaken(parts);
 });
 
-/** A power cut right after the switch to a copy leaves a file that can be used. */
+/** A power cut right after the switch to a copy must leave a usable file. */
 export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (parts) => {
   const { scenario, joiner } = parts;
   const before = joiner.fired().length;
@@ -164,7 +167,7 @@ export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (
   if (damage !== null) throw new Broken(`damaged copy: ${joiner.name} says ${damage[0]}`);
 });
 
-/** A joiner whose move is cancelled gives up what it had copied. */
+/** A joiner whose move is cancelled must drop its copy. */
 export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (parts) => {
   const { scenario, joiner } = parts;
   const { stage, signal } = scenario;
@@ -175,8 +178,8 @@ export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (p
 });
 
 /**
- * A device that was removed dies when it is to give up its file, and is back soon: the ring names
- * it until it has given up, since a server that no ring names keeps what it has.
+ * A removed device dies when it is to drop its file, and soon returns. The ring names the device
+ * until it has dropped the file, because a server that no ring names keeps its files.
  */
 export const removedAndBack = scenarioOfMove('a removed server that comes back', async (parts) => {
   const { scenario, joiner } = parts;
@@ -195,7 +198,10 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
   await requireGone(signal, joiner, { told: ' and is in no ring' });
 });
 
-/** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
+/**
+ * Makes a scenario: the joiner is in a committed ring with a partition on its way. It leaves in the
+ * end.
+ */
 function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<void>): Nemesis {
   return {
     name,
@@ -203,7 +209,7 @@ function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<voi
     async strike(stage, _random, signal) {
       while (stage.victims.length < SERVERS) await stage.addVictim();
       const joiner = must(stage.victims.at(-1), 'servers');
-      // With three devices of weight 1 there, this is the share of one slot, and a little more.
+      // Beside three devices of weight 1, this gives a share slightly above one slot.
       const weight = (1.1 / stage.shape.partitions).toFixed(3);
       await commitChange(stage, { name: 'joins' }, [['add', joiner.text, weight]]);
       await type(stage, 'push');
@@ -226,13 +232,15 @@ function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<voi
   };
 }
 
-/** The joiner has all of the partition; the table does not name it yet. */
+/** Waits until the joiner has loaded the partition; the table does not name it yet. */
 async function initialized({ scenario }: MoveScenario): Promise<void> {
   await startRollout(scenario.stage, ['--step']).ended;
   await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
 }
 
-/** Throws when the server keeps the partition, or any at all, although it was to give it up. */
+/**
+ * Throws when the server keeps the partition, or without `partition` any, although it must drop it.
+ */
 async function requireGone(
   signal: AbortSignal,
   victim: Victim,

@@ -1,14 +1,16 @@
-// A scenario of durability: everybody loses power, and only what was synced is left.
+// Scenarios of durability: all servers lose power, and only synced data remains.
 import { isAcked } from '../../../test/support/history.ts';
 import { keysOf, type Scenario, scenarioOf } from './scenario.ts';
 
 const SLOW_SYNC_MS = 400;
 const READY_MS_MAX = 30_000;
-/** All of them are one segment of 512 KiB, and a little more: with the next one a partition that
- * rests is checkpointed. */
+/**
+ * Together slightly more than one segment of 512 KiB: the next segment makes the store checkpoint a
+ * resting partition.
+ */
 const BULK_CHARACTERS = 24_000;
 
-/** Of the oldest records and of the newest, none may be lost. */
+/** Neither the oldest records nor the newest may be lost. */
 export const powerLoss = scenarioOf('a power loss of all', async (scenario) => {
   const { stage, keys } = scenario;
   const { victims } = stage;
@@ -26,7 +28,7 @@ export const powerLoss = scenarioOf('a power loss of all', async (scenario) => {
   await scenario.askUntil(b, {}, answered);
 });
 
-/** Records of a partition that rests while the log turns over. */
+/** Records of a partition without writes, while the log moves on to new segments. */
 export const restingPartition = scenarioOf('a partition that rests', async (scenario) => {
   const { stage, signal } = scenario;
   const { victims } = stage;
@@ -40,7 +42,7 @@ export const restingPartition = scenarioOf('a partition that rests', async (scen
   await scenario.askUntil(b, {}, { isSo: isAcked, withinMs: READY_MS_MAX });
 });
 
-/** Large values in another partition. */
+/** Writes large values to another partition. */
 async function writeBulk(scenario: Scenario): Promise<void> {
   const [a] = scenario.cast;
   const filler = '.'.repeat(BULK_CHARACTERS);

@@ -1,17 +1,17 @@
-// Scenarios of the coordinator: what one server was told reaches another late, or never.
+// Scenarios of the coordinator: what one server received reaches another late, or never.
 import { isAcked } from '../../../test/support/history.ts';
 import { Broken, lasts } from '../nemesis.ts';
 import { isText, type Scenario, scenarioOf } from './scenario.ts';
 
-/** Longer than a read and another one take together. */
+/** Longer than two reads together. */
 const SLOW_SYNC_MS = 800;
-/** A held request arrives, is stored and answered. */
+/** Time in which a held request arrives, is stored and answered. */
 const ARRIVAL_MS = 200;
 const STORED_MS_MAX = 3_000;
-/** Within the minute that stamps may lie ahead. */
+/** Within the minute that stamps may be ahead. */
 const AHEAD_MS = 20_000;
 
-/** A write reaches one of three devices: once it was read, every later read shows it. */
+/** A write reaches one of three devices. Once it was read, every later read must return it. */
 export const halfWritten = scenarioOf('a write that reached one device', async (scenario) => {
   const { signal } = scenario;
   const [a, b, c] = scenario.cast;
@@ -36,7 +36,7 @@ export const halfWritten = scenarioOf('a write that reached one device', async (
   await writing;
 });
 
-/** A device has missed a write, and is asked for it: by a session, and at a quorum. */
+/** A device that missed a write is read: in a session, and at quorum. */
 export const missedWrite = scenarioOf('a device that missed a write', async (scenario) => {
   const [a, , c] = scenario.cast;
   scenario.hold([a, c]);
@@ -51,14 +51,14 @@ export const missedWrite = scenarioOf('a device that missed a write', async (sce
   scenario.lose([a, c]);
 });
 
-/** Writes of many keys at once, read where one message brought them all. */
+/** Writes of many keys at once, read where a single message brought all of them. */
 export const burst = scenarioOf('many writes in one message', async (scenario) => {
   const [a] = scenario.cast;
   await scenario.askAll(a, { text: 'together' });
   await readWithout(scenario);
 });
 
-/** A record arrives when a newer one has long been acknowledged. */
+/** A record arrives after a newer one was acknowledged. */
 export const lateArrival = scenarioOf('a record that arrives late', async (scenario) => {
   const [a, b, c] = scenario.cast;
   scenario.hold([a, b], [a, c]);
@@ -69,7 +69,7 @@ export const lateArrival = scenarioOf('a record that arrives late', async (scena
   await readWithout(scenario);
 });
 
-/** A server that has not heard of a newer stamp writes below it. */
+/** A server that does not know of a newer stamp writes below it. */
 export const lowStamp = scenarioOf('a write below another one', async (scenario) => {
   const [a, b, c] = scenario.cast;
   scenario.hold([b, a], [c, a]);
@@ -81,7 +81,10 @@ export const lowStamp = scenarioOf('a write below another one', async (scenario)
   await scenario.askAll(c, {});
 });
 
-/** What every device has stored moves all clocks: the next write of whomever is above it. */
+/**
+ * A stamp that every device has stored advances all clocks: the next write of any server is above
+ * it.
+ */
 export const aheadStamp = scenarioOf('a write after one of a clock ahead', async (scenario) => {
   const [a, b] = scenario.cast;
   await scenario.suffer({ clockOffsetMs: AHEAD_MS }, b);
@@ -96,7 +99,7 @@ export const aheadStamp = scenarioOf('a write after one of a clock ahead', async
   );
 });
 
-/** Through the second server and the third, without the first. */
+/** Reads through the second server and the third, without the first. */
 async function readWithout(scenario: Scenario): Promise<void> {
   const [a, b, c] = scenario.cast;
   scenario.hold([b, a], [c, a]);

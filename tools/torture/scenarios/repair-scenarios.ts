@@ -1,4 +1,4 @@
-// Scenarios of repair: a device that missed updates, and one that has lost everything.
+// Scenarios of repair: a device that missed updates, and one that lost everything.
 import fs from 'node:fs';
 import path from 'node:path';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
@@ -10,22 +10,24 @@ import { isText, keysOf, Scenario, scenarioOf } from './scenario.ts';
 
 /** Several rounds of replication. */
 const ROUNDS_MS = 3_000;
-/** Some three seconds are usual; a bug takes for ever. */
+/** Repair usually takes about three seconds; with a bug it never ends. */
 const REPAIR_MS_MAX = 15_000;
-/** For three seconds, so that some are old enough to be offered while others are too young. */
+/**
+ * For three seconds, so that some writes are old enough to be offered while others are too young.
+ */
 const MISSED_ROUNDS = 15;
 const MISSED_PAUSE_MS = 200;
 const READY_MS_MAX = 30_000;
 const READS = 4;
 const READ_PAUSE_MS = 500;
 
-/** A device without room misses updates of records whose first versions are confirmed. */
+/** A device with a full disk misses updates of records whose first versions are confirmed. */
 export const missedUpdates = scenarioOf('a device that missed updates', async (scenario) => {
   const { signal } = scenario;
   const [a, , c] = scenario.cast;
   await lasts(ROUNDS_MS, signal);
   await scenario.suffer({ diskFull: true }, c);
-  // It notices with one of the next writes.
+  // The device notices the full disk at one of the next writes.
   for (let round = 0; !signal.aborted; round += 1) {
     await scenario.askAll(a, { text: `after ${round}` });
     const held = await scenario.askAll(c, { level: 'one' });
@@ -37,7 +39,9 @@ export const missedUpdates = scenarioOf('a device that missed updates', async (s
   await requireLast(scenario, c);
 });
 
-/** What one coordinator writes does not reach a device; another holder repairs it, under writes. */
+/**
+ * One coordinator's writes do not reach a device; another holder repairs it during further writes.
+ */
 export const missedWrites = scenarioOf('a device that missed writes', async (scenario) => {
   const { signal } = scenario;
   const [a, , c] = scenario.cast;
@@ -50,7 +54,7 @@ export const missedWrites = scenarioOf('a device that missed writes', async (sce
   await requireLast(scenario, c);
 });
 
-/** Throws when the server has not got all that was written last after a while. */
+/** Throws when the server still lacks some of the last writes after a while. */
 async function requireLast(scenario: Scenario, victim: Victim): Promise<void> {
   const repaired = { isSo: isText('last'), withinMs: REPAIR_MS_MAX };
   const open = await scenario.askUntil(victim, { level: 'one' }, repaired);
@@ -62,7 +66,7 @@ export const wipedDevice = scenarioOf('a wiped device', (scenario) =>
   loseOneOfTwo(scenario, (data) => fs.rmSync(data, { recursive: true })),
 );
 
-/** The other one is out of reach, and has all records of a partition: no third one knows of any. */
+/** The other device has all records of a partition, but is unreachable; no third device has any. */
 export const putBackDevice = scenarioOf('a device put back', async (scenario) => {
   const { stage, signal } = scenario;
   const [a, b, c] = scenario.cast;
@@ -70,7 +74,7 @@ export const putBackDevice = scenarioOf('a device put back', async (scenario) =>
   await c.end('stop');
   const backup = identityOf(c.server.place.data);
   await c.start();
-  // Those that have called it remember a later state of it from then on.
+  // Peers that have called the device remember its later generation from then on.
   const settled = { level: 'all', text: 'settled' } as const;
   for (const peer of [a, b]) {
     await until(signal, async () => (await scenario.askAll(peer, settled)).every(isAcked));
@@ -86,20 +90,24 @@ export const putBackDevice = scenarioOf('a device put back', async (scenario) =>
 
 let lastPartition = 0;
 
-/** Of another partition in each play, which begins with the second: the first one has records. */
+/**
+ * Returns keys of another partition in each play, beginning with the second: the first has records.
+ */
 async function untouchedKeys(stage: Stage): Promise<string[]> {
   const ring = await stage.head();
   lastPartition = (lastPartition + 1) % partitionCountOf(ring.partitioner);
   return keysOf(ring, { play: stage.history.length, partition: lastPartition });
 }
 
-/** Who a device is, and how old: what a backup has that is of the days before its first ring. */
+/**
+ * Returns identity and generation of a device: what a backup from before its first ring contains.
+ */
 function identityOf(data: string): { readonly name: string; readonly bytes: Buffer }[] {
   const names = ['device.json', 'device-key.pem', 'life.json'];
   return names.map((name) => ({ name, bytes: fs.readFileSync(path.join(data, name)) }));
 }
 
-/** Of two devices that alone have a record one loses it, and the other is out of reach. */
+/** Of the only two devices with a record, one loses it, and the other is unreachable. */
 async function loseOneOfTwo(scenario: Scenario, lose: (data: string) => void): Promise<void> {
   const { signal } = scenario;
   const { network } = scenario.stage;

@@ -1,4 +1,5 @@
-// Scenarios of scans: what is there all along is in one page, whatever some devices lack.
+// Scenarios of scans: a key that exists throughout is in exactly one page, whatever some devices
+// lack.
 import { askServer } from '../../../test/support/ask-server.ts';
 import { isAcked } from '../../../test/support/history.ts';
 import { Broken } from '../nemesis.ts';
@@ -6,10 +7,10 @@ import { keyspace } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 import { keysOf, scenarioOf } from './scenario.ts';
 
-/** Each key is the end of a page, also those that others begin with. */
+/** Each key ends a page, also keys that are prefixes of others. */
 const PAGE_KEYS = 1;
 
-/** Read through a device that lacks every second key. */
+/** Scans through a device that lacks every second key. */
 export const scannedPages = scenarioOf('a scan over a device that lacks keys', async (scenario) => {
   const { stage } = scenario;
   const [a, b, c] = scenario.cast;
@@ -27,7 +28,7 @@ export const scannedPages = scenarioOf('a scan over a device that lacks keys', a
   if (skipped.length > 0) throw new Broken(`scan skipped: ${skipped.join()} at ${c.name}`);
 });
 
-/** Null when a page is not answered. */
+/** Returns null when a page is not answered. */
 async function scan(
   { place }: Victim,
   prefix: string,

@@ -1,4 +1,4 @@
-// A scenario: a coincidence that chance brings about too rarely, played with keys of its own.
+// A scenario: a coincidence that is too rare at random, played with keys of its own.
 import { formatSessionToken } from '@ringwright/base/session-token';
 import type { Stamp } from '@ringwright/base/stamp';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -10,15 +10,15 @@ import { noted } from '../noted.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
-/** More than one offer of a tortured server takes. */
+/** More keys than one offer of a tortured server holds. */
 const KEYS = 24;
-/** Where bits of copies may be flipped. */
+/** A place where bits of copies may be flipped. */
 const FILLER = '.'.repeat(60);
-/** A tortured server reads what it is to suffer every 50 ms. */
+/** Time until control takes effect: a tortured server reads its control file every 50 ms. */
 const CONTROL_MS = 200;
 
 type Asked = Pick<Operation, 'key' | 'level'> & {
-  /** Written; absent: a read. */
+  /** Value to write; absent: a read. */
   readonly value?: string;
   /** What the session has seen. */
   readonly seen?: { readonly session: string; readonly stamp: Stamp | null };
@@ -27,7 +27,7 @@ type Asked = Pick<Operation, 'key' | 'level'> & {
 export class Scenario {
   readonly stage: Stage;
   readonly signal: AbortSignal;
-  /** Of this play alone, and of one partition. */
+  /** Keys of this play alone, in one partition. */
   readonly keys: readonly string[];
   #values = 0;
 
@@ -44,7 +44,7 @@ export class Scenario {
     return [a, b, c];
   }
 
-  /** One question to one server, noted in the history of the run. */
+  /** Sends one request to one server, and records it in the history of the run. */
   ask(victim: Victim, { key, level, value, seen }: Asked): Promise<Operation> {
     const { port } = victim.place;
     const kind = value === undefined ? 'read' : 'write';
@@ -60,7 +60,7 @@ export class Scenario {
     }));
   }
 
-  /** The same to one server for every key, all at once. */
+  /** Sends the same request for every key to one server, all at once. */
   askAll(
     victim: Victim,
     request: Omit<Asked, 'key' | 'value'> & { readonly text?: string },
@@ -77,12 +77,15 @@ export class Scenario {
     );
   }
 
-  /** No two are equal. */
+  /** Returns a unique value. */
   value(key: string, text: string): string {
     return `${text} of ${key} (${(this.#values += 1)}) ${FILLER}`;
   }
 
-  /** Asks until every key is answered so; the keys that are not when the time is up. */
+  /**
+   * Repeats the requests until the answers for all keys satisfy `isSo`. Returns the keys that do
+   * not when the time is up.
+   */
   async askUntil(
     victim: Victim,
     request: Omit<Asked, 'key' | 'value'>,
@@ -97,7 +100,7 @@ export class Scenario {
     }
   }
 
-  /** What one asks another waits from here on; both are servers of the cast. */
+  /** Holds requests of the caller to the callee from here on; both are servers of the cast. */
   hold(...pairs: readonly (readonly [caller: Victim, callee: Victim])[]): void {
     for (const [caller, callee] of pairs) {
       this.stage.network.holdCalls(caller.place.number, callee.place.number);
@@ -110,27 +113,29 @@ export class Scenario {
     }
   }
 
-  /** What one asked another, and waits, never arrives. */
+  /** Drops held requests of the caller to the callee. */
   lose(...pairs: readonly (readonly [caller: Victim, callee: Victim])[]): void {
     for (const [caller, callee] of pairs) {
       this.stage.network.cutCalls(caller.place.number, callee.place.number);
     }
   }
 
-  /** Servers suffer from here on. */
+  /** Applies the control to the servers, and waits until it takes effect. */
   async suffer(control: Parameters<Victim['set']>[0], ...victims: readonly Victim[]) {
     for (const victim of victims) victim.set(control);
     await lasts(CONTROL_MS, this.signal);
   }
 }
 
-/** The value of a write of this text to the key. */
+/** Whether the operation's value is a write of this text to its key. */
 export const isText =
   (text: string) =>
   ({ key, value }: Operation): boolean =>
     value?.startsWith(`${text} of ${key} `) === true;
 
-/** Played again and again; each play begins with whole servers and whole connections. */
+/**
+ * Returns a nemesis that repeats the play; each play begins with intact servers and connections.
+ */
 export function scenarioOf(name: string, play: (scenario: Scenario) => Promise<void>): Nemesis {
   return {
     name,
@@ -153,7 +158,7 @@ export function scenarioOf(name: string, play: (scenario: Scenario) => Promise<v
   };
 }
 
-/** Of one partition; `play` makes them others than before. */
+/** Returns keys of one partition; `play` makes them differ from earlier ones. */
 export function keysOf(
   { partitioner }: Ring,
   { play, partition }: { readonly play: number; readonly partition: number },
