@@ -1,5 +1,5 @@
-// Program: puts and gets in turn at a given rate, until the parent goes. Each 'mark' of the parent
-// is answered with the figures since the one before. The argument is a LoadSpec as JSON.
+// Program: alternates puts and gets at a fixed rate until the parent exits. It answers each 'mark'
+// of the parent with the figures since the last one. The argument is a LoadSpec as JSON.
 import { setTimeout as delay } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
@@ -14,12 +14,12 @@ const { addresses, perSecond, inFlight, keys, valueBytes, seed } = JSON.parse(
 ) as LoadSpec;
 const random = seededRandom(seed);
 const value = Buffer.alloc(valueBytes, 'w');
-/** A key that could not be used is tried again after so long, until it can. */
+/** Pause before a failed key is tried again, until it succeeds. */
 const retryMs = 5;
 
 interface Window {
   readonly fromMs: number;
-  /** Of the calls that were answered, by the second in which they were. */
+  /** Durations of answered calls, by the second of their answer. */
   readonly seconds: number[][];
   errors: number;
   lastError: string;
@@ -34,7 +34,7 @@ function newWindow(): Window {
 
 let current = newWindow();
 
-/** From when it was due until it was answered well; failures in between are counted. */
+/** Measures from the due time to a successful answer, and counts the failures in between. */
 async function succeed(lane: Lane, turn: number, dueMs: number): Promise<void> {
   const key = keyOf(random.below(keys));
   const isPut = turn % 2 === 0;
@@ -57,7 +57,7 @@ async function succeed(lane: Lane, turn: number, dueMs: number): Promise<void> {
   else current.longestGetMs = Math.max(current.longestGetMs, tookMs);
 }
 
-/** A call that another one held up counts from when it should have begun. */
+/** A call that was delayed by the one before counts from its due time. */
 async function run(lane: Lane, index: number): Promise<void> {
   const everyMs = perSecond === null ? 0 : (1000 * inFlight) / perSecond;
   let dueMs = performance.now() + (everyMs * index) / inFlight;

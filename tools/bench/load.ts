@@ -1,5 +1,5 @@
-// Program of one measurement: calls of one kind in a closed loop, so many at a time, in a process
-// of its own. The argument is a Load as JSON; what it prints are the LoadFigures.
+// Program for one measurement: calls of one kind in a closed loop with fixed concurrency, in its
+// own process. The argument is a Load as JSON; it prints the LoadFigures.
 import { seededRandom } from '@ringwright/base/random';
 import { keyOf } from './load/key-of.ts';
 import type { Load } from './load/load-run.ts';
@@ -37,7 +37,7 @@ async function fill(lanes: readonly Lane[]): Promise<LoadFigures> {
   return figuresOf(times, started);
 }
 
-/** A quarter of the time more goes before, uncounted: compilers and caches warm up. */
+/** Warms up compilers and caches first, uncounted, for another quarter of the time. */
 async function measure(lanes: readonly Lane[]): Promise<LoadFigures> {
   const times: number[] = [];
   const fromMs = performance.now() + 250 * seconds;

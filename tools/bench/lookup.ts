@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Program: lookups per second on one core beside the bare hash, their limit. --json for machines.
+// Program: lookups per second on one core, beside their limit, the bare hash. --json for machines.
 import { hash } from 'node:crypto';
 import { printTable } from '@ringwright/base/print-table';
 import { seededRandom } from '@ringwright/base/random';
@@ -27,7 +27,7 @@ const keySeed = 1;
 interface Subject {
   readonly name: string;
   readonly partitioner: Partitioner;
-  /** The hash alone, in its fastest form; a number so that it cannot be optimized away. */
+  /** The hash alone, in its fastest form; returns a number so that it is not optimized away. */
   readonly bareHash: (key: Uint8Array) => number;
 }
 
@@ -47,7 +47,7 @@ const drawn = {
   ends: randomEnds(listedCount, keySeed),
 } as const;
 
-/** As random as the keys: every head of six bytes is another one. */
+/** As random as the keys: all starts differ in their first six bytes. */
 function drawnStarts(): string[] {
   return randomEnds(listedCount - 1, keySeed).map((end) => {
     const bytes = Buffer.alloc(4);
@@ -122,7 +122,7 @@ function randomKeys(): readonly Uint8Array[] {
   );
 }
 
-/** Calls per second, one call per key. `sink` keeps what the calls return alive. */
+/** Calls per second, one call per key. `sink` keeps the results alive. */
 function rateOf(keys: readonly Uint8Array[], call: (key: Uint8Array) => number): number {
   let sink = 0;
   const start = performance.now();
@@ -131,10 +131,10 @@ function rateOf(keys: readonly Uint8Array[], call: (key: Uint8Array) => number):
   return (keys.length + (sink & 0)) / seconds;
 }
 
-/** Lookup and bare hash in turn, so that a slow spell of the machine hits both. */
+/** Alternates lookup and bare hash, so that a slow phase of the machine affects both. */
 function measure({ name, partitioner, bareHash }: Subject, keys: readonly Uint8Array[]): Figures {
   const lookup = lookupOf(buildRing(partitioner));
-  // Assigned outside the loop's function, so that the answers really are made.
+  // Assigned outside the function, so that the results are really computed.
   let answer: Lookup = { partition: 0, devices: [] };
   const lookups: number[] = [];
   const hashes: number[] = [];

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Program: partitions on the move, beside their limits and a peer: npm run bench:move -- --help
+// Program: moves of partitions, beside their limits and a peer: npm run bench:move -- --help
 import { runBenchmark } from './measure/benchmark.ts';
 import { costSection } from './move/move-cost.ts';
 import { fileSection } from './move/move-file.ts';

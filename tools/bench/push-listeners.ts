@@ -1,6 +1,6 @@
-// Program of one worker of the push benchmark: many listeners in one process. The real wire
-// endpoint and RingExchange; a ring is decoded, audited and swapped by every listener for itself.
-// Left out: the shelf on disk; and equal rings are kept in memory once for the process.
+// Program of one worker of the push benchmark: many listeners in one process. They use the real
+// wire endpoint and RingExchange, and each decodes, audits and swaps the ring itself. Left out: the
+// ring cache on disk. Equal rings are kept in memory once per process.
 import fs from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,7 +67,7 @@ function handlersOf(rings: ListenerRings): Map<string, CallHandler> {
       [ringDelta, exchange.delta.bind(exchange)],
       [ringChunk, exchange.chunk.bind(exchange)],
     ];
-  // The channel passes only requests that have passed the schema of their kind.
+  // The channel passes on only requests that match the schema of their kind.
   return new Map(
     kinds.map(([{ method, request }, answer]) => [
       method,

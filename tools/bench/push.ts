@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Program: one ring pushed to many WebSocket listeners on this machine, whole and as a delta.
+// Program: pushes one ring to many WebSocket listeners on this machine, whole and as a delta.
 // --listeners N (default 1000), --power P (default 20), --json for machines, --help.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { machine } from './measure/machine.ts';
 import { median, quantile } from './measure/median.ts';
 import { type PushedVersion, pushVersions } from './push/push-versions.ts';
 
-/** As many as `ring-builder push` asks at the same time. */
+/** The concurrency of `ring-builder push`. */
 const serversAtOnce = 32;
 const callTimeoutMs = 60_000;
 const workerCount = 2;
@@ -39,7 +39,7 @@ interface Figures {
   readonly bytesPerListener: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The larger of the workers, afterwards. */
+  /** Memory of the larger worker, afterwards. */
   readonly workerRssBytes: number;
 }
 
@@ -55,7 +55,7 @@ async function startWorker(file: string, count: number): Promise<Worker> {
   return { child, ports };
 }
 
-/** Back to version 1; every listener must have had `id`. */
+/** Resets the listeners to version 1, and asserts that each of them had `id`. */
 async function reset({ child }: Worker, id: string): Promise<number> {
   const answered = once(child, 'message');
   child.send('reset');
@@ -87,11 +87,11 @@ async function measure(
   [from, to]: readonly [PushedVersion, PushedVersion],
 ): Promise<Figures> {
   const started = performance.now();
-  // Part of the time: a push makes its delta once.
+  // Included in the time: a push makes its delta once.
   const delta = name === 'delta' ? makeRingDelta(from.bytes, to.bytes) : null;
   const deltaFrom = (): Promise<Buffer | null> => Promise.resolve(delta);
   const ring = { ...to, keyspace: 'bench', deltaFrom, timeoutMs: callTimeoutMs };
-  // Ports of the workers in turn, so that all of them have work all the time.
+  // Alternates the ports of the workers, so that all of them are busy all the time.
   const longest = Math.max(...workers.map(({ ports }) => ports.length));
   const ports = Array.from({ length: longest }, (_, index) =>
     workers.flatMap((worker) => worker.ports[index] ?? []),

@@ -1,5 +1,5 @@
-// Program: a store whose log has grown without a checkpoint, and the time to open it again.
-//     node tools/bench/replay-case.ts fill DIR MIB    writes, and dies as a machine does
+// Program: a store whose log has grown without a checkpoint, and the time to reopen it.
+//     node tools/bench/replay-case.ts fill DIR MIB    writes, then kills itself with SIGKILL
 //     node tools/bench/replay-case.ts open DIR        prints {seconds, longestStallMs, residentMb}
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -42,7 +42,7 @@ async function open(): Promise<void> {
   const started = performance.now();
   const store = await openStore({ directory, newIncarnation });
   const seconds = (performance.now() - started) / 1000;
-  // One turn more, for a stall that ends with the opening.
+  // Waits for the event loop once more, to catch a stall at the end of the opening.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const figures = { seconds, longestStallMs: delays.max / 1e6 };
   console.log(JSON.stringify({ ...figures, residentMb: await residentMb(process.pid) }));

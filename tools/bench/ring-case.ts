@@ -2,7 +2,7 @@
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
-// Program: builds and changes one scenario in a process of its own; prints a JSON line per step.
+// Program: builds and changes one scenario in its own process; prints a JSON line per step.
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { createState } from '@ringwright/builder/state/create-state';
@@ -17,7 +17,7 @@ import type { StepFigures } from './ring/ring-table.ts';
 
 const ID = 'f'.repeat(64);
 const MB = 1e6;
-/** Spread looks at every pair of devices: 10^8 pairs take longer than the builder. */
+/** The spread covers every pair of devices: 10^8 pairs take longer than the builder. */
 const SPREAD_DEVICES_MAX = 4_096;
 
 const [name = 'S1', kind = 'md5-shift'] = process.argv.slice(2);
@@ -56,7 +56,7 @@ function partitionerOf(power: number): Partitioner {
   return kind === 'hash-intervals' ? settings : { ...settings, ends: randomEnds(partitions, 1) };
 }
 
-/** All waves of one change: seconds are those of the slowest call. */
+/** Runs all waves of one change; the seconds are those of the slowest call. */
 function step(
   title: string,
   from: { readonly head: Ring | null; readonly state: BuilderState },

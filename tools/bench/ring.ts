@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Program: the builder on the clusters of scenarios/, beside Swift's where that is installed.
-// --large adds 23 x 4000 and 24 x 10,000, --growth the curve over partitions, --json for machines,
+// Program: runs the builder on the clusters of scenarios/, beside Swift's builder if installed.
+// --large adds 23 x 4000 and 24 x 10,000, --growth the curve over partitions, --json for machines;
 // --no-swift and --only NAME leave things out. --partitioner hash-intervals or random-intervals.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -17,9 +17,9 @@ import {
   tableLines,
 } from './ring/ring-table.ts';
 
-/** Debian's Python, of which Swift's library is part. */
+/** Debian's Python, which includes Swift's library. */
 const PYTHON = '/usr/bin/python3';
-/** After this long a case starts no further step in Swift. */
+/** After this long, a case starts no further step in Swift. */
 const SWIFT_SECONDS = 120;
 
 const { values } = parseArgs({
@@ -73,7 +73,7 @@ async function runSwift(names: readonly string[]): Promise<SwiftFigures[]> {
   return found;
 }
 
-/** The JSON lines a program prints; what it says on stderr is passed on. */
+/** Returns the JSON lines that a program prints; passes on its stderr. */
 async function program(file: string, args: readonly string[]): Promise<unknown[]> {
   const child = spawn(file, args, {
     cwd: path.join(import.meta.dirname),

@@ -1,5 +1,5 @@
-// Program: answers the GETs and SETs of redis-benchmark and stores nothing. That is the limit which
-// the sockets of Node set to one thread.
+// Program: answers the GETs and SETs of redis-benchmark and stores nothing. This measures the limit
+// of Node's sockets on one thread.
 //     node tools/bench/socket-limit.ts PORT VALUE_BYTES
 import net from 'node:net';
 
@@ -8,7 +8,7 @@ const stored = Buffer.from('+OK\r\n');
 const found = Buffer.from(`$${valueBytes}\r\n${'x'.repeat(valueBytes ?? 0)}\r\n`);
 const [star, get] = [Buffer.from('*'), Buffer.from('\r\nGET\r\n')];
 
-/** Each request begins with a star, and nothing else that redis-benchmark sends has one. */
+/** Counts stars: each request begins with one, and redis-benchmark sends no others. */
 function requestsIn(chunk: Buffer): number {
   let count = 0;
   for (let at = chunk.indexOf(star); at >= 0; at = chunk.indexOf(star, at + 1)) count += 1;
@@ -19,7 +19,7 @@ const server = net.createServer({ noDelay: true }, (socket) => {
   let answer = stored;
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
-    // A chunk may begin within a request; all of a connection are alike.
+    // A chunk may begin within a request; all requests of a connection are of one kind.
     if (chunk.includes(get)) answer = found;
     const count = requestsIn(chunk);
     if (count === 1) socket.write(answer);

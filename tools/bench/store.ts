@@ -36,7 +36,7 @@ Each figure is the median of rounds in which the sides take turns.`,
   example: '--only redis --seconds 2 --rounds 3',
 });
 
-/** One device beside Redis, three beside etcd. */
+/** One device beside Redis, three devices beside etcd. */
 async function valuesSection(section: StoreSection): Promise<Comparison[]> {
   return [...(await redisValues(section)), ...(await etcdValues(section))];
 }

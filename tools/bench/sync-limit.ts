@@ -1,5 +1,5 @@
-// Program: durable writes of 4 KiB a second over zeros, as the commit log makes them. That is the
-// limit which the disk sets.
+// Program: durable writes of 4 KiB per second over zeros, as the commit log does them. This
+// measures the limit of the disk.
 //     node tools/bench/sync-limit.ts FOLDER SECONDS
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
-// Makes a checkout runnable: installs what the lock file says, brings Node 24 where it is missing,
-// bundles the programs.
-// Plain JavaScript: it runs on the machine's own Node (20 or newer) before every npm script.
+// Makes a checkout runnable: installs the packages of the lock file, brings Node 24 where it is
+// missing, and bundles the programs.
+// Plain JavaScript, because it runs on the machine's own Node (20 or newer) before every npm
+// script.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -17,7 +18,7 @@ const modules = path.join(root, 'node_modules');
 const stampFile = path.join(modules, '.installed');
 const lockFile = path.join(root, '.install.lock');
 
-/** What an install depends on: scripts and descriptions may change without a new one. */
+/** The fields that an install depends on. Scripts and descriptions may change without a new one. */
 const INSTALL_FIELDS = [
   'name',
   'workspaces',
@@ -76,7 +77,10 @@ function lockHolder() {
   }
 }
 
-/** Moves a dead process's lock away. Of several that try, rename lets one have it; a live one is put back. */
+/**
+ * Moves a dead process's lock aside. Of several processes, rename lets only one have it. A live
+ * lock is put back.
+ */
 function clearDeadLock() {
   const aside = `${lockFile}.${process.pid}`;
   try {
@@ -88,7 +92,7 @@ function clearDeadLock() {
   fs.rmSync(aside, { force: true });
 }
 
-/** The lock appears with its content in one step (link), so a reader never sees an empty one. */
+/** Creates the lock with its content in one step (link), so that a reader never sees it empty. */
 function tryLock() {
   const own = `${lockFile}.${process.pid}`;
   fs.writeFileSync(own, String(process.pid));
@@ -119,7 +123,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Packages with native parts bring them ready-made: no install script is needed, so none is run. */
+/** Packages with native parts include them prebuilt, so no install script needs to run. */
 function install() {
   process.stderr.write(
     'ringwright: installing what package-lock.json names (once, about 10 s) …\n',
@@ -138,7 +142,10 @@ function install() {
   fail(`npm ci failed (${done.error?.message ?? `exit code ${done.status}`}); run it again.`);
 }
 
-/** The Node that the user started npm with; null when it was the bundled one, or is too old. */
+/**
+ * Returns the Node with which the user started npm; null for the bundled one, or when it is too
+ * old.
+ */
 function userNode() {
   const named = process.env.npm_node_execpath ?? process.execPath;
   const started = fs.realpathSync(fs.existsSync(named) ? named : process.execPath);
@@ -151,13 +158,13 @@ function userNode() {
 function bundledNode() {
   const file = path.join(modules, `node-${process.platform}-${process.arch}`, 'bin', 'node');
   if (!fs.existsSync(file)) return null;
-  // On a system without glibc the file is there and does not run.
+  // On a system without glibc, the file exists but does not run.
   return spawnSync(file, ['--version']).status === 0 ? file : null;
 }
 
 /**
- * npm puts node_modules/.bin first in PATH, and so do the programs themselves: a link there decides
- * which Node runs them, whatever PATH they are started with later.
+ * Links the Node to use into node_modules/.bin, which npm and the programs themselves put first in
+ * PATH. So the link decides which Node runs them, whatever PATH they are started with later.
  */
 function chooseNode() {
   const link = path.join(modules, '.bin', 'node');
@@ -175,12 +182,15 @@ function chooseNode() {
     fs.symlinkSync(own ?? path.relative(path.dirname(link), node), aside);
     fs.renameSync(aside, link);
   } catch (error) {
-    // PATH has the user's own where nothing can be written.
+    // If nothing can be written, the user's own Node is in PATH.
     if (own === null) throw error;
   }
 }
 
-/** Whether it leads to this file; null: to one in here, or one that is new enough still. */
+/**
+ * Whether the link leads to this file; for null: to a Node in here, or one that is still new
+ * enough.
+ */
 function isLinkTo(link, file) {
   if (!fs.existsSync(link)) return false;
   const found = fs.realpathSync(link);
@@ -190,7 +200,9 @@ function isLinkTo(link, file) {
   return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= NODE_MAJOR_NEEDED;
 }
 
-/** So that they start in half the time. What goes wrong there says so itself. */
+/**
+ * Bundles the programs, so that they start in half the time. The bundler reports its own failures.
+ */
 function bundlePrograms() {
   const link = path.join(modules, '.bin', 'node');
   const node = fs.existsSync(link) ? link : process.execPath;

@@ -1,5 +1,5 @@
-// Makes the bundles of the programs anew where a source has changed (packages/node/src/bundle.mjs).
-// Without them everything works, and starts slower.
+// Rebuilds the bundles of the programs when a source has changed (packages/node/src/bundle.mjs).
+// Without bundles everything works, but starts slower.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { renameDurably, replaceDurably, syncFile } from '@ringwright/node/durabl
 
 const bundles = bundlesFolder(root);
 
-/** What a person starts, and what those programs start: by the name of the file that is made. */
+/** The programs that a user or another program starts, by the name of the bundled file. */
 const PROGRAMS = {
   'ring-builder': 'tools/ring-builder/main.ts',
   'ring-server': 'tools/ring-server/main.ts',
@@ -18,8 +18,8 @@ const PROGRAMS = {
 };
 
 /**
- * Folders of bundles that stay, 5 MB each: a server loads parts of its own later, and starts
- * programs beside it. So many upgrades may go by under one that runs.
+ * Number of bundle folders kept, 5 MB each. A running server loads parts and starts helper
+ * processes later, so its folder must survive this many upgrades.
  */
 const FOLDERS_KEPT = 16;
 
@@ -30,7 +30,7 @@ async function bundle() {
   const entries = Object.entries(PROGRAMS).map(([name, file]) => [name, root + file]);
   const build = await rolldown({
     ...{ input: Object.fromEntries(entries), platform: 'node', logLevel: 'warn' },
-    // With its native part it stays where npm has put it.
+    // Stays where npm put it, because of its native part.
     external: ['better-sqlite3'],
     plugins: [{ name: 'sources', load: (id) => loadSource(id, sources) }],
   });
@@ -39,7 +39,7 @@ async function bundle() {
     const names = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' };
     const { output } = await build.write({ dir: made, format: 'esm', ...names });
     requirePrograms(output);
-    // After a power failure a file may be there and empty, which is a program that does nothing.
+    // After a power failure a file may exist but be empty, which is a program that does nothing.
     await Promise.all(output.map(({ fileName }) => syncFile(path.join(made, fileName))));
     await publish(made, stampsOf(sources));
   } finally {
@@ -49,8 +49,8 @@ async function bundle() {
 }
 
 /**
- * A source of ours, stamped before it is read: one that is saved meanwhile counts as changed. A
- * program that another one starts lies beside it in the bundle, as JavaScript.
+ * Loads one of our sources and stamps it before it is read, so that a source saved meanwhile counts
+ * as changed. A program that another one starts is next to it in the bundle, as JavaScript.
  */
 function loadSource(id, sources) {
   const file = path.relative(root, id);
@@ -68,7 +68,7 @@ function requirePrograms(output) {
   if (lost !== undefined) throw new Error(`${lost.fileName} starts a program that PROGRAMS lacks`);
 }
 
-/** Besides the sources: what says where packages lie, and which of others are here. */
+/** Stamps the sources, and the files that define the packages' places and third-party versions. */
 function stampsOf(sources) {
   const packages = ['packages', 'tools'].flatMap((folder) =>
     fs.readdirSync(root + folder).map((name) => `${folder}/${name}/package.json`),
@@ -82,7 +82,7 @@ function stampsOf(sources) {
 async function publish(made, sources) {
   const folder = createHash('sha256').update(JSON.stringify(sources)).digest('hex').slice(0, 16);
   await renameDurably(made, path.join(bundles, folder)).catch((error) => {
-    // Another one was faster.
+    // Another process was faster.
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
   });
   await replaceDurably(path.join(bundles, 'newest.json'), JSON.stringify({ folder, sources }));
@@ -102,7 +102,7 @@ function removeOld(newest) {
 
 if (freshBundles(root) === null) {
   await bundle().catch((error) => {
-    // A checkout that cannot be written is run as it is.
+    // A read-only checkout runs without bundles.
     if (error.code === 'EACCES' || error.code === 'EROFS') return;
     process.stderr.write(`ringwright: programs start slower, no bundle: ${error.message}\n`);
   });

@@ -1,4 +1,4 @@
-// Program: the house checks itself. Types, lint and format by tools, the rest by rules/.
+// Program: checks the house rules. Tools check types, lint and format; rules/ has the rest.
 import path from 'node:path';
 import type { Complaint } from './complaint.ts';
 import { formatComplaint } from './complaint.ts';

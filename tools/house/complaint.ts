@@ -1,4 +1,4 @@
-// A complaint: one place in the tree that breaks a rule of the house, and what to do. Pure data.
+// A complaint: one place in the tree that breaks a house rule, and what to do. Pure data.
 
 export interface Complaint {
   /** Path from the root of the checkout. */
@@ -8,7 +8,7 @@ export interface Complaint {
   readonly message: string;
 }
 
-/** One line, in the form that terminals and editors make clickable. */
+/** Returns one line, in a form that terminals and editors make clickable. */
 export function formatComplaint({ file, line, message }: Complaint): string {
   return line === 0 ? `${file}: ${message}` : `${file}:${line}: ${message}`;
 }

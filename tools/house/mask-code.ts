@@ -1,6 +1,6 @@
-// Blanks comments and the insides of strings, so that rules read code only. Pure.
-// Keeps lines and columns. A scanner, not a parser: what stands before a slash tells a pattern
-// from a division.
+// Blanks comments and the contents of strings, so that rules read only code. Pure.
+// Keeps lines and columns. This is a scanner, not a parser: the code before a slash distinguishes a
+// regular expression from a division.
 
 const BEFORE_REGEX = /(^|[([{,;=:?!&|+\-*%<>~^])$|\b(return|typeof|case|in|of|do|else|void|await)$/;
 
@@ -10,7 +10,7 @@ interface Scan {
   at: number;
 }
 
-/** The text with comments and string contents replaced by spaces; newlines stay. */
+/** Returns the text with comments and string contents replaced by spaces; newlines stay. */
 export function maskCode(text: string): string {
   const scan: Scan = { text, out: [], at: 0 };
   if (text.startsWith('#!')) blankUntil(scan, (rest) => rest.startsWith('\n'));

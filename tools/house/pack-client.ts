@@ -1,5 +1,5 @@
-// Program: npm run pack:client -- FOLDER, the client as a package for programs outside of this
-// checkout: one file of JavaScript, and the types that its callers see.
+// Program: npm run pack:client -- FOLDER makes the client a package for programs outside this
+// checkout: one JavaScript file, and the types that its callers see.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -9,7 +9,7 @@ import { rolldown } from 'rolldown';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What the package gives: its calls, what they take and give, and the errors they throw. */
+/** The package's exports: its calls, their parameters and results, and their errors. */
 const VALUES = `export { connect } from '@ringwright/client/connect';
 export { CodedError } from '@ringwright/base/coded-error';
 `;
@@ -20,10 +20,10 @@ export type { ConsistencyLevel } from '@ringwright/wire/coordination';
 export type { ErrorCode } from '@ringwright/base/errors';
 `;
 
-/** Packages whose types the client's are made of. */
+/** Packages that the client's types come from. */
 const TYPED = ['base', 'client', 'node', 'ring', 'wire'];
 
-/** What the client needs of others: the application installs it. */
+/** Third-party packages that the client needs; the application installs them. */
 const OUTSIDE = ['msgpackr', 'ws', 'zod'];
 
 async function bundleCode(stage: string): Promise<void> {
@@ -40,7 +40,9 @@ async function bundleCode(stage: string): Promise<void> {
 
 const own = (entry: string) => (id: string) => (id === entry ? id : null);
 
-/** A file of types for each source; those that the client's need are kept, by path. */
+/**
+ * Compiles a file of types for each source, and copies those that the client's types need, by path.
+ */
 function copyTypes(stage: string, made: string): void {
   const sources = TYPED.map((name) => path.join(root, 'packages', name, 'src'));
   const compilerOptions = {
@@ -93,7 +95,7 @@ function describe(stage: string): void {
   fs.copyFileSync(path.join(root, 'LICENSE'), path.join(stage, 'LICENSE'));
 }
 
-/** The one that is here, and was tested with it. */
+/** Returns the installed version, which the client was tested with. */
 function versionOf(name: string): string {
   const text = fs.readFileSync(path.join(root, 'node_modules', name, 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
@@ -104,7 +106,7 @@ if (to === undefined) {
   process.stderr.write('into which folder? npm run pack:client -- FOLDER\n');
   process.exit(2);
 }
-// npm runs its scripts in the checkout, wherever it was typed.
+// npm runs its scripts in the checkout, wherever the command was typed.
 const folder = path.resolve(process.env['INIT_CWD'] ?? '.', to);
 const made = fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-client-'));
 const stage = path.join(made, 'package');

@@ -1,4 +1,4 @@
-// Runs one checking tool: what it prints when it fails is a complaint.
+// Runs one checking tool: its output is a complaint when it fails.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { Complaint } from './complaint.ts';

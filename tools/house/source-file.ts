@@ -1,11 +1,11 @@
-// A source file as the rules see it: its text, its code without comments and strings, its imports.
+// A source file for the rules: its text, its code without comments and strings, its imports.
 import fs from 'node:fs';
 import path from 'node:path';
 import { maskCode } from './mask-code.ts';
 
 interface Import {
   readonly line: number;
-  /** What stands between the quotes. */
+  /** The text between the quotes. */
   readonly specifier: string;
 }
 
@@ -17,14 +17,14 @@ export interface SourceFile {
   /** `lines` with comments and string contents blanked. */
   readonly code: readonly string[];
   readonly imports: readonly Import[];
-  /** A test, or support shared by tests: below a folder named test. */
+  /** Whether it is a test, or test support: in a folder named test. */
   readonly isTest: boolean;
 }
 
 const SOURCE_FOLDERS = ['packages', 'tools', 'test'];
 const SOURCE_NAME = /\.(ts|tsx|mjs)$/;
 
-/** Every source file below packages, tools and test, sorted by path. */
+/** Returns every source file below packages, tools and test, sorted by path. */
 export function readSourceFiles(root: string): SourceFile[] {
   return SOURCE_FOLDERS.filter((folder) => fs.existsSync(path.join(root, folder)))
     .flatMap((folder) => sourcesBelow(root, folder))
@@ -52,14 +52,16 @@ export function makeSourceFile(file: string, text: string): SourceFile {
   };
 }
 
-/** Static and dynamic imports, re-exports and `new URL('./x.ts', import.meta.url)`, in order. */
+/**
+ * Finds static and dynamic imports, re-exports and `new URL('./x.ts', import.meta.url)`, in order.
+ */
 function findImports(text: string, masked: string): Import[] {
   const opening =
     /(?<![.\w])from\s*(?=['"])|(?<![.\w])import\s*\(?\s*(?=['"])|\bnew URL\(\s*(?=['"])/g;
   return [...masked.matchAll(opening)].flatMap((match) => {
     const start = match.index + match[0].length;
     const specifier = text.slice(start + 1, text.indexOf(text.charAt(start), start + 1));
-    // A URL of anything but a path beside the file names no module.
+    // A URL is a module only if it is a path relative to the file.
     if (match[0].startsWith('new') && !specifier.startsWith('.')) return [];
     return [{ line: text.slice(0, start).split('\n').length, specifier }];
   });

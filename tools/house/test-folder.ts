@@ -1,6 +1,5 @@
-// What the tests of one file leave in the folder for temporary files goes when they have passed;
-// where one failed it stays to be looked at. The next file of this process finds the environment
-// that this one found.
+// Removes the temporary files of a test file after all of its tests have passed. After a failure
+// they stay for inspection. Also restores the environment for the next test file in this process.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,7 +16,7 @@ beforeEach(({ onTestFailed }) => {
   });
 });
 
-// The first to begin, so it ends after what the tests themselves end and remove.
+// Registered first, so it runs after the tests' own cleanup.
 beforeAll(() => () => {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, environment);

@@ -1,6 +1,6 @@
-// Which files are tests, and how they run: two processes, a limit only a hanging test reaches. One
-// process runs file after file, with the modules that it has loaded: a process for each file costs
-// half a second. What a file changes in its process it takes back, or test-folder.ts does.
+// Which files are tests, and how they run: two processes, and a limit that only a hanging test
+// reaches. Each process runs file after file and keeps its loaded modules, since a process per file
+// would cost half a second each. A file undoes its changes to the process, or test-folder.ts does.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -8,16 +8,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Programs and threads that tests start take from here what Node has compiled before. For threads
- * that is not speed alone: Node's compiler of TypeScript is WebAssembly, and V8 may end a process
- * whose threads load it and end (`jit_page.has_value()`, nodejs/node#64500).
+ * Compile cache for the programs and threads that tests start. For threads it is more than speed:
+ * Node's TypeScript compiler is WebAssembly, and V8 may crash a process whose threads load it and
+ * end (`jit_page.has_value()`, nodejs/node#64500).
  */
 const compiled = path.join(root, 'node_modules/.cache/compiled');
 
 /**
- * The order of the test files: those that start processes come before those that compute. The
- * longest of them take a minute, the longest of the others seconds, so that no worker is left alone
- * with a long one at the end. Within each half, vitest's own order.
+ * Orders the test files: those that start processes come before those that only compute. The
+ * longest of the former take a minute, the longest of the latter seconds, so that no worker is left
+ * alone with a long file at the end. Within each half, the order is vitest's own.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,14 +1,14 @@
-// The packages of the checkout, and which may import which (the order that the README's map shows).
+// The packages of the checkout, with their dependencies and exports.
 import fs from 'node:fs';
 import path from 'node:path';
 
 export interface Workspace {
   /** Folder from the root: `packages/ring`. */
   readonly folder: string;
-  /** Name as others import it: `@ringwright/ring`. */
+  /** Name in imports of others: `@ringwright/ring`. */
   readonly name: string;
   readonly dependencies: ReadonlySet<string>;
-  /** What others may import: `./ring`. */
+  /** Paths that others may import: `./ring`. */
   readonly exports: ReadonlySet<string>;
 }
 
@@ -23,7 +23,7 @@ export function readWorkspaces(root: string): Workspace[] {
 }
 
 function readWorkspace(root: string, folder: string): Workspace {
-  // Our own file: its shape is checked by npm at every install.
+  // Our own file: npm checks its shape at every install.
   const content = JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as {
     name: string;
     dependencies?: Record<string, string>;
@@ -41,7 +41,9 @@ export function workspaceOf(file: string, workspaces: readonly Workspace[]): Wor
   return workspaces.find((workspace) => file.startsWith(`${workspace.folder}/`)) ?? null;
 }
 
-/** `@scope/name/part` and `name/part` without the part; null for relative paths and Node's own. */
+/**
+ * Returns `@scope/name` or `name` of a specifier; null for relative paths and Node's own modules.
+ */
 export function packageOfSpecifier(specifier: string): string | null {
   if (specifier.startsWith('.') || specifier.startsWith('node:')) return null;
   const parts = specifier.split('/');

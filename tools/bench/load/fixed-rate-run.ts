@@ -1,4 +1,4 @@
-// A load that goes on while something else happens: started, asked for its figures, ended.
+// A load that runs while something else happens: starts it, asks for its figures, ends it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import type { LoadFigures } from '../peers/redis-benchmark.ts';
 
 export interface LoadSpec {
   readonly addresses: readonly string[];
-  /** Calls a second; null: as many as are answered. */
+  /** Calls per second; null: as many as are answered. */
   readonly perSecond: number | null;
   readonly inFlight: number;
   readonly keys: number;
@@ -14,16 +14,16 @@ export interface LoadSpec {
   readonly seed: number;
 }
 
-/** Since the last time they were asked for. */
+/** Figures since the last request for them. */
 export interface FixedRateFigures extends LoadFigures {
   /** The 99th percentile of each second. */
   readonly secondsP99Ms: readonly number[];
-  /** That of the median second: what a few bad ones do not show in. */
+  /** The 99th percentile of the median second, which a few bad seconds do not affect. */
   readonly usualP99Ms: number;
-  /** Calls that failed; each was repeated until it succeeded. */
+  /** Failed calls; each was repeated until it succeeded. */
   readonly errors: number;
   readonly lastError: string;
-  /** Longest time from when a key was to be written until it was. */
+  /** Longest time from when a write was due until it succeeded. */
   readonly longestPutMs: number;
   readonly longestGetMs: number;
 }
@@ -38,7 +38,7 @@ export async function startFixedRateLoad(spec: LoadSpec): Promise<FixedRateLoad>
   const exited = once(child, 'exit').then(() => {
     throw new Error('the load ended by itself');
   });
-  exited.catch(() => undefined); // told to whoever asks for figures
+  exited.catch(() => undefined); // reported to the caller of `figures`
   const answer = async (): Promise<unknown> => {
     const [message] = (await Promise.race([once(child, 'message'), exited])) as [unknown];
     return message;

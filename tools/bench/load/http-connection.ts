@@ -1,11 +1,11 @@
-// One HTTP/1.1 connection that is kept, for one request at a time: as little of a client as a load
-// needs, so that what is measured is the server.
+// A persistent HTTP/1.1 connection for one request at a time. It is minimal, so that the server is
+// measured and not the client.
 import { once } from 'node:events';
 import net from 'node:net';
 
 interface HttpRequest {
   readonly method: string;
-  /** Of letters that need no encoding. */
+  /** Must need no encoding. */
   readonly path: string;
   readonly body?: Buffer;
 }

@@ -1,4 +1,4 @@
-// Starts the program that loads a server, and gives its figures.
+// Starts the program that loads a server, and returns its figures.
 import path from 'node:path';
 import { outputOf } from '../measure/finished-program.ts';
 import type { LoadFigures } from '../peers/redis-benchmark.ts';
@@ -9,12 +9,12 @@ const program = path.join(import.meta.dirname, '../load.ts');
 export interface Load {
   readonly kind: TargetKind;
   readonly addresses: readonly string[];
-  /** `fill` writes every key once, those below `from` excepted. */
+  /** `fill` writes every key once, except those below `from`. */
   readonly op: 'put' | 'get' | 'fill';
   readonly seconds: number;
   readonly inFlight: number;
   readonly from?: number;
-  /** Keys are drawn from so many. */
+  /** Number of keys to draw from. */
   readonly keys: number;
   readonly valueBytes: number;
   readonly seed: number;

@@ -1,4 +1,4 @@
-// Where a load goes: one of four clients, each with lanes in which one call follows the other.
+// The target of a load: one of four clients, with lanes in which calls are sequential.
 import { must } from '@ringwright/base/assert';
 import { connect } from '@ringwright/client/connect';
 import { EtcdConnection } from '../peers/etcd-connection.ts';
@@ -7,7 +7,7 @@ import { type HttpAnswer, HttpConnection } from './http-connection.ts';
 
 export interface Lane {
   readonly put: (key: string, value: Buffer) => Promise<void>;
-  /** Length of the value; null when there is none. */
+  /** Returns the length of the value; null when there is none. */
   readonly get: (key: string) => Promise<number | null>;
 }
 
@@ -17,8 +17,9 @@ interface LoadTarget {
 }
 
 /**
- * `client` is this project's package and `etcd-grpc` etcd's own protocol, each over one connection
- * per server; `http` and `etcd-http` (its JSON gateway) one HTTP connection per lane.
+ * `client` is this project's package and `etcd-grpc` is etcd's own protocol, each over one
+ * connection per server. `http` and `etcd-http` (etcd's JSON gateway) use one HTTP connection per
+ * lane.
  */
 export type TargetKind = 'client' | 'http' | 'etcd-grpc' | 'etcd-http';
 
@@ -79,7 +80,7 @@ function ringwrightLane(connection: HttpConnection): Lane {
     put: async (key, value) => {
       const path = `/v1/${keyspace}/${key}`;
       const answer = await connection.ask({ method: 'PUT', path, body: value });
-      // Two lanes may write one key through two servers: 409 says that the other one won.
+      // Two lanes may write one key through two servers: 409 means that the other write won.
       if (answer.status !== 204 && answer.status !== 409) throw unexpected(`PUT ${path}`, answer);
     },
     get: async (key) => {

@@ -1,4 +1,4 @@
-// A benchmark of several sections: its command line, a folder for each section, the table or JSON.
+// A benchmark of several sections: its command line, a folder per section, and a table or JSON.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,21 +8,21 @@ import { type Comparison, tableLines } from './comparison.ts';
 import { profileLines } from './cpu-profile.ts';
 import { machine } from './machine.ts';
 
-/** What every section is told. */
+/** The input of every section. */
 export interface Section<Size extends string> {
-  /** A folder of its own for everything it starts; gone afterwards. */
+  /** A folder of its own for everything that it starts; deleted afterwards. */
   readonly folder: string;
   readonly sizes: Readonly<Record<Size, number>>;
-  /** Words for the servers' node, such as --cpu-prof. */
+  /** Arguments for the servers' Node, such as --cpu-prof. */
   readonly nodeArgs: readonly string[];
-  /** Progress for whoever waits. */
+  /** Reports progress to the user. */
   readonly tell: (line: string) => void;
 }
 
 interface Benchmark<Size extends string> {
   readonly name: string;
   readonly about: string;
-  /** Numbers that options of these names change. */
+  /** Numbers, each with an option of the same name. */
   readonly sizes: Readonly<Record<Size, { readonly usual: number; readonly about: string }>>;
   readonly sections: Readonly<Record<string, (section: Section<Size>) => Promise<Comparison[]>>>;
   /** Options of an example run. */
@@ -36,7 +36,7 @@ interface Asked<Size extends string> {
   readonly json: boolean;
 }
 
-/** Reads the command line, runs the sections asked for, prints; exit code 2 for bad options. */
+/** Reads the command line, runs the requested sections, prints; exit code 2 for bad options. */
 export async function runBenchmark<Size extends string>(benchmark: Benchmark<Size>): Promise<void> {
   const { name } = benchmark;
   if (process.argv.includes('--help')) {
@@ -57,7 +57,7 @@ export async function runBenchmark<Size extends string>(benchmark: Benchmark<Siz
     try {
       rows.push(...(await runSection(benchmark, section, asked)));
     } catch (error) {
-      // What the others measured is worth printing.
+      // The results of the other sections are still printed.
       console.error(`${section} failed:`, error);
       process.exitCode = 1;
     }
@@ -90,7 +90,7 @@ async function runSection<Size extends string>(
   return rows;
 }
 
-/** Throws with what is wrong. */
+/** Throws an Error that says what is wrong. */
 function parse<Size extends string>({ sizes, sections }: Benchmark<Size>): Asked<Size> {
   const names = Object.keys(sizes) as Size[]; // its keys are of type Size
   const known = Object.keys(sections);

@@ -1,7 +1,7 @@
-// One line of a benchmark's table: a figure, what it stands beside, and the aim. Pure.
+// One line of a benchmark's table: a figure, the figure to compare with, and the aim. Pure.
 import { printTable } from '@ringwright/base/print-table';
 
-/** `atLeast` or `atMost`: of the ratio where there is something beside, else of the figure. */
+/** `atLeast` or `atMost`: limit of the ratio if there is a figure beside, else of the figure. */
 export type Aim = { readonly atLeast: number } | { readonly atMost: number };
 
 export interface Comparison {
@@ -12,9 +12,9 @@ export interface Comparison {
   readonly beside: { readonly name: string; readonly figure: number } | null;
   readonly ratio: number | null;
   readonly aim: Aim | null;
-  /** Null without an aim, and where the peer is not installed. */
+  /** Null without an aim, and when the peer is not installed. */
   readonly met: boolean | null;
-  /** Why a figure is missing, or what to know about it. */
+  /** Why a figure is missing, or a remark on it. */
   readonly note: string;
 }
 
@@ -27,7 +27,7 @@ export function comparison(measured: Given): Comparison {
   return { ...measured, beside, ratio, aim, met: metBy(ratio ?? measured.figure, aim), note };
 }
 
-/** A figure whose peer is not there: what is missing is said in the line. */
+/** Returns a figure without peer; the line says which peer is missing. */
 export function withoutPeer(measured: Given, peer: string): Comparison {
   const note = `${peer} is not installed`;
   return { ...comparison({ ...measured, beside: null, note }), met: null };

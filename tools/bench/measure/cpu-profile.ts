@@ -1,4 +1,4 @@
-// Where the time of CPU profiles went: functions by self time, as node --cpu-prof writes them.
+// Summarizes CPU profiles of node --cpu-prof: functions by self time.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
@@ -19,7 +19,7 @@ const linesMax = 30;
 /** V8's names for time in which no function ran. */
 const idle: ReadonlySet<string> = new Set(['(idle)', '(root)']);
 
-/** The functions of all profiles in a folder that took most of the time that was not idle. */
+/** Returns the functions of all profiles in a folder that took most of the busy time. */
 export async function profileLines(folder: string): Promise<string[]> {
   const files = (await fs.readdir(folder)).filter((file) => file.endsWith('.cpuprofile'));
   const spent = new Map<string, number>();

@@ -1,9 +1,9 @@
-// A program run to its end for what it prints.
+// Runs a program to its end, for its output.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** Its standard output. Rejects when it does not end with 0. */
+/** Returns the standard output. Rejects unless the program ends with 0. */
 export async function outputOf(file: string, args: readonly string[]): Promise<string> {
   const child = spawn(file, [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = once(child, 'close') as Promise<[code: number | null]>;
@@ -13,7 +13,7 @@ export async function outputOf(file: string, args: readonly string[]): Promise<s
   throw new Error(`${file} ${args.join(' ')} ended with ${code}: ${stderr.trim().slice(-2_000)}`);
 }
 
-/** What `--version` prints first; null when it is not installed. */
+/** Returns the first line of `--version`; null when the program is not installed. */
 export async function versionOf(file: string): Promise<string | null> {
   try {
     return (await outputOf(file, ['--version'])).split('\n')[0] ?? '';

@@ -1,6 +1,6 @@
-// Sides of a comparison that take turns, so that a slow spell of the machine hits all of them.
+// Alternates the sides of a comparison, so that a slow phase of the machine affects all of them.
 
-/** What was measured of each side, round after round. */
+/** Returns the results of each side, round after round. */
 export async function inTurn<Side, Result>(
   sides: readonly Side[],
   rounds: number,

@@ -1,4 +1,4 @@
-// The machine a benchmark ran on, as it stands in its output.
+// The machine of a benchmark run, as shown in its output.
 import os from 'node:os';
 
 export const machine = {

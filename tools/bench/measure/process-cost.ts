@@ -1,17 +1,17 @@
-// What a process has used so far, as the system counts it.
+// The resources that a process has used so far, as counted by the system.
 import fs from 'node:fs/promises';
 
-/** Of /proc/PID/stat, on every Linux that Node runs on. */
+/** Clock ticks in /proc/PID/stat, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
-/** Of what follows the name in brackets: user and system time, and those of children that ended. */
+/** Fields after the name in brackets: user and system time, then those of children that ended. */
 const [USER_TICKS, SYSTEM_TICKS, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS] = [11, 12, 13, 14];
 
 interface ProcessCost {
   readonly cpuSeconds: number;
   /**
-   * Given to the file system; 0 where the system does not tell. Too many where short writes go over
-   * long ones: Linux counts the whole folio that is touched, 1 MiB of a log's zeros, and writes one
-   * page of it (RESULTS.md).
+   * Bytes given to the file system; 0 where the system does not report them. Too high when short
+   * writes overwrite long ones: Linux counts the whole folio that is touched, 1 MiB of a log's
+   * zeros, and writes one page of it (RESULTS.md).
    */
   readonly writtenBytes: number;
 }
@@ -25,7 +25,7 @@ export async function processCost(pid: number): Promise<ProcessCost> {
   };
 }
 
-/** Processor seconds of the first thread, which serves, and of the processes beside it. */
+/** Processor seconds of the first thread, which serves, and of the helper processes. */
 export async function threadAndChildren(
   pid: number,
 ): Promise<{ readonly thread: number; readonly children: number }> {
@@ -36,7 +36,10 @@ export async function threadAndChildren(
 
 const nothing: ProcessCost = { cpuSeconds: 0, writtenBytes: 0 };
 
-/** Of processes with all that they have started; one that ended is in the count of its parent. */
+/**
+ * Returns the cost of processes and all their descendants. A parent's count includes ended
+ * children.
+ */
 export async function treeCost(pids: readonly number[]): Promise<ProcessCost> {
   const costs = await Promise.all(pids.map(familyCost));
   return costs.reduce(sum, nothing);
@@ -59,13 +62,13 @@ function sum(one: ProcessCost, other: ProcessCost): ProcessCost {
   };
 }
 
-/** Those that its first thread has started, and that run. */
+/** Returns the running children that its first thread has started. */
 async function childrenOf(pid: number): Promise<number[]> {
   const ids = await fs.readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return ids.split(' ').filter(Boolean).map(Number);
 }
 
-/** Processor seconds of the children that have ended. */
+/** Returns the processor seconds of children that have ended. */
 export function endedChildren(pid: number): Promise<number> {
   return seconds(`/proc/${pid}/stat`, [CHILD_USER_TICKS, CHILD_SYSTEM_TICKS]);
 }
@@ -76,7 +79,7 @@ async function seconds(file: string, wanted: readonly number[]): Promise<number>
   return wanted.reduce((sum, field) => sum + Number(fields[field]), 0) / TICKS_PER_SECOND;
 }
 
-/** In MB; 0 where the system does not tell. */
+/** Returns megabytes; 0 where the system does not report them. */
 export async function residentMb(pid: number): Promise<number> {
   const text = await fs.readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return (Number(/^VmRSS:\s*(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024) / 1e6;

@@ -1,4 +1,4 @@
-// A program started for a measurement: waited for until it answers, and ended with this one.
+// Starts a program for a measurement, waits until it answers, and ends it with this process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -9,15 +9,15 @@ const STOP_MS_MAX = 30_000;
 interface ProgramToStart {
   readonly file: string;
   readonly args: readonly string[];
-  /** What it prints goes here. */
+  /** File for its output. */
   readonly logFile: string;
-  /** True once it answers. */
+  /** Returns true once the program answers. */
   readonly isUp: () => Promise<boolean>;
 }
 
 export interface StartedProgram {
   readonly pid: number;
-  /** Asks it to end, and kills it when it does not. */
+  /** Asks the program to end, and kills it when it does not. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => process.exit(130));
 }
 
-/** Resolves when it is up; rejects with the end of its log when it ends before. */
+/** Resolves when it is up. Rejects with the last lines of its log when it ends before. */
 export async function startProgram(program: ProgramToStart): Promise<StartedProgram> {
   const { file, args, logFile, isUp } = program;
   const log = fs.openSync(logFile, 'a');

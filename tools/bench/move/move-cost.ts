@@ -1,5 +1,5 @@
-// bench:move, what a join takes of the processor where nothing else is asked for: of each serving
-// thread, of the processes beside the servers, and of the rollout.
+// bench:move, the processor time of a join without other load: of each serving thread, of the
+// servers' helper processes, and of the rollout.
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { endedChildren, threadAndChildren } from '../measure/process-cost.ts';
 import { type RingCluster, startCluster } from '../peers/ring-cluster.ts';
@@ -15,7 +15,7 @@ interface Spent {
   readonly children: number;
 }
 
-/** Milliseconds for each file, of a fourth server that joins three: time of the processor only. */
+/** Returns processor milliseconds per file, for a fourth server that joins three. */
 export async function costSection(settings: MoveSection): Promise<Comparison[]> {
   const { sizes, tell } = settings;
   await using cluster = await startCluster(settings, { servers, partitions });

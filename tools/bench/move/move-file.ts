@@ -10,7 +10,7 @@ import type { MoveSection } from './move-section.ts';
 import { fillRecords, join } from './moved-cluster.ts';
 
 const section = 'file';
-/** Few and large records: what is measured is the copying of bytes. */
+/** Few and large records, so that the copying of bytes is measured. */
 const valueBytes = 65_536;
 
 interface Rates {
@@ -51,7 +51,7 @@ function rowsOf({ ours, cp, rsync }: Rates, mib: number): Comparison[] {
   return [row('cp', cp, { atLeast: 0.7 }), row('rsync', rsync, null)];
 }
 
-/** MB/s of a copying program, with what it takes to be on the disk. */
+/** Returns the MB/s of a copying program, including the sync of its result to disk. */
 async function rateOf(from: string, to: string, program: readonly string[]): Promise<number> {
   const { size } = await fs.stat(from);
   const started = performance.now();

@@ -1,4 +1,4 @@
-// bench:move, a device joins three under a share of the load they can take.
+// bench:move, a device joins three others under a share of their maximum load.
 import { type Aim, type Comparison, comparison } from '../measure/comparison.ts';
 import { startCluster } from '../peers/ring-cluster.ts';
 import type { MoveSection } from './move-section.ts';
@@ -27,7 +27,7 @@ export async function joinSection(settings: MoveSection): Promise<Comparison[]> 
   return rowsOf({ ...loaded, receivedBytes }, mib);
 }
 
-/** Bytes of partition files that came to the joiner, whatever became of them. */
+/** Returns the bytes of partition files that reached the joiner, used or not. */
 async function receivedBytesOf(joiner: string): Promise<number> {
   const metrics = await (await fetch(`http://${joiner}/metrics`)).text();
   return Number(/^ringwright_copied_bytes_total (\S+)$/m.exec(metrics)?.[1]);

@@ -1,5 +1,5 @@
-// bench:move, half the records of one device to a second one: whole files, beside Redis Cluster,
-// which moves key by key; and with more and more partitions of the same bytes.
+// bench:move, moves half the records of one device to a second one: whole files, beside Redis
+// Cluster, which moves key by key. Also with increasing numbers of partitions for the same bytes.
 import path from 'node:path';
 import { keyBytes } from '../load/key-of.ts';
 import { type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
@@ -15,7 +15,7 @@ interface HalfMoved extends Moved {
   readonly keys: number;
 }
 
-/** Seconds per byte of keys and values, so that neither side's file format counts. */
+/** Rates count bytes of keys and values, so that neither side's file format matters. */
 export async function reshardSection(settings: MoveSection): Promise<Comparison[]> {
   const { folder, sizes, tell } = settings;
   tell('whole partitions');
@@ -56,7 +56,9 @@ export async function growthSection(settings: MoveSection): Promise<Comparison[]
   return rows;
 }
 
-/** A second device joins one that has a quarter of the MiB asked for: it gets half of them. */
+/**
+ * A second device joins one with a quarter of the requested MiB, and gets half of its partitions.
+ */
 async function moveHalf(settings: MoveSection, partitions: number): Promise<HalfMoved> {
   const { sizes } = settings;
   const shape = { name: `${partitions}`, servers: 1, partitions };

@@ -1,4 +1,4 @@
-// What the sections of bench:move are told.
+// The input of the sections of bench:move.
 import type { Section } from '../measure/benchmark.ts';
 
 export type MoveSize = 'mib' | 'rounds' | 'seconds' | 'value' | 'load';

@@ -1,5 +1,5 @@
-// bench:move, partitions split where they lie: one file of all MiB under a share of the load that
-// its device can take, and 256 partitions of as much at once without load.
+// bench:move, splits partitions in place: one file with all MiB under a share of its device's
+// maximum load, and 256 partitions of the same total size at once without load.
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { keyspace, type RingCluster, startCluster } from '../peers/ring-cluster.ts';
 import type { MoveSection } from './move-section.ts';

@@ -1,4 +1,4 @@
-// Moves of whole partitions as an operator makes them, and what the rollout says of them.
+// Moves whole partitions as an operator does, and returns the figures of the rollout.
 
 import { keyBytes } from '../load/key-of.ts';
 import { runLoad } from '../load/load-run.ts';
@@ -6,15 +6,15 @@ import { keyspace, type RingCluster, type RingServer } from '../peers/ring-clust
 
 export interface Moved {
   readonly partitions: number;
-  /** Of partition files, as they were copied. */
+  /** Bytes of partition files, as copied. */
   readonly bytes: number;
-  /** From the version that lets joiners copy until all had verified and caught up. */
+  /** From the version that lets joiners copy until all have verified and caught up. */
   readonly copySeconds: number;
-  /** The whole command: three versions pushed, the copies, the old files given up. */
+  /** The whole command: pushes three versions, copies, and drops the old files. */
   readonly rolloutSeconds: number;
 }
 
-/** Distinct records of this size, together about so many MiB. */
+/** Writes distinct records of this size, about `mib` MiB in total. Returns their number. */
 export async function fillRecords(
   addresses: readonly string[],
   { mib, valueBytes }: { readonly mib: number; readonly valueBytes: number },
@@ -37,13 +37,13 @@ export async function rollOut(cluster: RingCluster): Promise<Moved> {
   return { partitions, bytes, copySeconds, rolloutSeconds };
 }
 
-/** A server joins; with `instead` everything of that one goes to it. */
+/** Lets a server join; with `instead`, it takes over everything from that server. */
 export async function join(cluster: RingCluster, instead?: RingServer): Promise<Moved> {
   await commitJoin(cluster, instead);
   return rollOut(cluster);
 }
 
-/** A server is started and committed; no other one hears of it before the rollout. */
+/** Starts a server and commits its join; other servers learn of it at the rollout. */
 export async function commitJoin(cluster: RingCluster, instead?: RingServer): Promise<void> {
   const { builder } = cluster;
   const { deviceText } = await cluster.addServer();

@@ -1,4 +1,4 @@
-// A rollout under a share of the load that a cluster can take, beside the time before it.
+// A rollout under a share of a cluster's maximum load, beside the time before it.
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type FixedRateFigures,
@@ -20,7 +20,7 @@ export interface UnderLoad {
 
 interface Change {
   readonly what: string;
-  /** Distinct keys that are there. */
+  /** Number of distinct keys in the store. */
   readonly keys: number;
   readonly commit: () => Promise<void>;
 }
@@ -36,7 +36,8 @@ export async function rollOutUnderLoad(
   const saturated = await saturation(spec, sizes.seconds);
   tell(`${sizes.load} % of ${Math.round(saturated)} calls a second, and ${what}`);
   using load = await startFixedRateLoad({ ...spec, perSecond: (saturated * sizes.load) / 100 });
-  // Programs that start take a second of processor each: elsewhere, in a real cluster.
+  // Committed early: starting programs takes a second of processor time each, which a real cluster
+  // would spend on another machine.
   await commit();
   await delay(1000 * sizes.seconds);
   await load.figures();
@@ -49,7 +50,7 @@ export async function rollOutUnderLoad(
   return { moved, before, during };
 }
 
-/** Calls a second, after a first spell that does not count. */
+/** Returns calls per second, after a warm-up that does not count. */
 async function saturation(spec: Omit<LoadSpec, 'perSecond'>, seconds: number): Promise<number> {
   using load = await startFixedRateLoad({ ...spec, perSecond: null });
   await delay(1000 * seconds);
@@ -58,7 +59,7 @@ async function saturation(spec: Omit<LoadSpec, 'perSecond'>, seconds: number): P
   return (await load.figures()).perSecond;
 }
 
-/** A bar for each second: the first up to 4 ms, each of the next up to four times as much. */
+/** Draws a bar per second: the lowest up to 4 ms, each higher one up to four times as much. */
 function drawn(milliseconds: readonly number[]): string {
   const bar = (ms: number): number => Math.ceil(Math.log2(Math.max(ms, 1)) / 2) - 1;
   const drawing = milliseconds.map((ms) => bars[Math.min(Math.max(bar(ms), 0), bars.length - 1)]);

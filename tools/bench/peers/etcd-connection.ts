@@ -1,5 +1,5 @@
-// etcd's own protocol: calls of its KV interface as gRPC over one HTTP/2 connection. Its two
-// messages are written by hand: no package, and less work for the client than one would be.
+// etcd's own protocol: calls of its KV interface as gRPC over one HTTP/2 connection. The two
+// messages are encoded by hand, which needs no package and less work in the client.
 import { once } from 'node:events';
 import http2 from 'node:http2';
 
@@ -12,7 +12,7 @@ export class EtcdConnection {
 
   private constructor(session: http2.ClientHttp2Session) {
     this.#session = session;
-    session.on('error', () => undefined); // the calls under way report it
+    session.on('error', () => undefined); // the calls in flight report it
   }
 
   static async to(address: string): Promise<EtcdConnection> {
@@ -26,7 +26,7 @@ export class EtcdConnection {
     await this.#call('/etcdserverpb.KV/Put', request);
   }
 
-  /** A linearizable read, which is etcd's default: length of the value, null when there is none. */
+  /** A linearizable read, etcd's default. Returns the length of the value, or null without one. */
   async get(key: string): Promise<number | null> {
     const request = Buffer.concat(field(1, Buffer.from(key)));
     const answer = await this.#call('/etcdserverpb.KV/Range', request);
@@ -60,7 +60,7 @@ export class EtcdConnection {
   }
 }
 
-/** A length-delimited field of a protocol buffer, in pieces. */
+/** Encodes a length-delimited field of a protocol buffer, in pieces. */
 function field(number: number, bytes: Buffer): Buffer[] {
   const head = [(number << 3) | 2];
   let length = bytes.length;
@@ -68,7 +68,7 @@ function field(number: number, bytes: Buffer): Buffer[] {
   return [Buffer.from([...head, length]), bytes];
 }
 
-/** The first length-delimited field with this number; null when there is none. */
+/** Returns the first length-delimited field with this number; null when there is none. */
 function findField(message: Buffer, number: number): Buffer | null {
   let at = 0;
   const varint = (): number => {

@@ -1,4 +1,4 @@
-// An etcd of three members, where it is installed.
+// An etcd cluster of three members, if etcd is installed.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';

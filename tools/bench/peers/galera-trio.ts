@@ -1,4 +1,4 @@
-// A MariaDB Galera of three nodes, where it is installed; mariadb-slap is its client.
+// A MariaDB Galera cluster of three nodes, if installed; mariadb-slap is its client.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
@@ -14,7 +14,7 @@ import {
 
 const provider = '/usr/lib/galera/libgalera_smm.so';
 const names = ['one', 'two', 'three'];
-/** Each node has so many ports: clients, group, and two for the files that a joiner is sent. */
+/** Ports per node: clients, group, and two for the files sent to a joiner. */
 const PORTS = 4;
 
 export async function startGalera(folder: string, table: SqlTable): Promise<SqlPeer | null> {
@@ -24,7 +24,7 @@ export async function startGalera(folder: string, table: SqlTable): Promise<SqlP
   const group = names.map((_, index) => `127.0.0.1:${ports[PORTS * index + 1]}`).join();
   const pids: number[] = [];
   await using started = new AsyncDisposableStack();
-  // One after the other: each is sent the files of those before it.
+  // Started one after the other, because each gets its files from those before it.
   for (const [index, name] of names.entries()) {
     const place = { folder, name, group, ports: ports.slice(PORTS * index, PORTS * (index + 1)) };
     const program = await startNode(words, place);
@@ -85,14 +85,14 @@ async function startNode(
 }
 
 function query(socket: string, text: string): Promise<string> {
-  // A procedure has semicolons inside.
+  // Another delimiter, because a procedure contains semicolons.
   const options = ['--no-defaults', '-u', 'root', '-S', socket, '-N', '--delimiter=//'];
   return outputOf('mariadb', [...options, '-e', text]);
 }
 
 /**
- * mariadb-slap sends one text again and again, so the key is drawn by a procedure. The number makes
- * each put a change: MariaDB writes nothing where a row stays as it is.
+ * mariadb-slap repeats a fixed text, so a procedure draws the key. The number makes every put a
+ * change: MariaDB writes nothing when a row stays the same.
  */
 async function fill(socket: string, { keys, valueBytes }: SqlTable): Promise<void> {
   const value = `repeat('x', ${valueBytes})`;
@@ -121,7 +121,7 @@ async function slap(socket: string, { op, seconds, clients }: SqlLoad): Promise<
       ...[`--concurrency=${clients}`, `--number-of-queries=${each * clients}`, '--csv'],
       `--query=CALL ${op}_one()`,
     ]);
-    // ,mixed,average seconds,least,most,clients,requests of each
+    // ,mixed,average seconds,minimum,maximum,clients,requests of each
     const took = Number(csv.trim().split(',')[2]);
     if (!(took > 0)) throw new Error(`mariadb-slap printed ${csv}`);
     return { perSecond: (each * clients) / took, requests: each * clients };

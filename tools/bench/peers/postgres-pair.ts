@@ -1,5 +1,5 @@
-// A PostgreSQL with a standby that has each commit on its disk before it is acknowledged, where it
-// is installed; pgbench is its client.
+// PostgreSQL with a standby that has each commit on disk before it is acknowledged, if installed;
+// pgbench is its client.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
@@ -14,11 +14,11 @@ import {
   type SqlTable,
 } from './sql-peer.ts';
 
-/** Where Debian puts the programs of each version. */
+/** Debian's folder of the programs of each version. */
 const versions = '/usr/lib/postgresql';
 const user = 'bench';
 
-/** Gives what one of its programs prints. */
+/** Returns the output of one of its programs. */
 type Run = (name: string, ...args: string[]) => Promise<string>;
 
 export async function startPostgres(folder: string, table: SqlTable): Promise<SqlPeer | null> {
@@ -41,7 +41,7 @@ export async function startPostgres(folder: string, table: SqlTable): Promise<Sq
       logFile: path.join(folder, `${name}.log`),
       isUp: async () => (await run('pg_isready', ...reach(port))) !== '',
     });
-    started.defer(() => stop('SIGINT')); // which does not wait for sessions
+    started.defer(() => stop('SIGINT')); // does not wait for sessions
     return pid;
   };
   await run('initdb', '-D', path.join(folder, 'primary'), '--auth=trust', '-U', user);
@@ -90,7 +90,7 @@ async function fill(query: Query, { keys, valueBytes }: SqlTable): Promise<void>
   await query('VACUUM ANALYZE records');
 }
 
-/** One statement a transaction, prepared, of keys drawn anew. */
+/** Runs one prepared statement per transaction, with a new random key each. */
 async function pgbench(
   run: (...args: string[]) => Promise<string>,
   { op, seconds, clients, keys, valueBytes, folder }: SqlLoad & SqlTable & { folder: string },

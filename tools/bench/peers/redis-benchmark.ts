@@ -6,7 +6,7 @@ export interface RedisLoad {
   readonly op: 'set' | 'get';
   readonly pipeline: number;
   readonly valueBytes: number;
-  /** Keys are drawn from so many. */
+  /** Number of keys to draw from. */
   readonly keys: number;
   readonly requests: number;
 }
@@ -35,10 +35,15 @@ export async function redisBenchmark(load: RedisLoad): Promise<LoadFigures> {
   return { perSecond, p50Ms, p99Ms };
 }
 
-/** Fewer may end within a millisecond, which redis-benchmark calls infinitely fast. */
+/**
+ * With fewer, a run may end within a millisecond, which redis-benchmark reports as infinitely fast.
+ */
 const TRIAL_REQUESTS_MIN = 5_000;
 
-/** As many requests as take about `seconds`, found by a short run that warms the server up. */
+/**
+ * Returns the number of requests for about `seconds`, measured by a short run that warms up the
+ * server.
+ */
 export async function requestsFor(
   load: Omit<RedisLoad, 'requests'>,
   seconds: number,

@@ -1,4 +1,4 @@
-// Two masters of a Redis Cluster: one has all slots, a share of them is resharded to the other.
+// Two masters of a Redis Cluster: one has all slots, and a share of them is resharded to the other.
 import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -10,7 +10,8 @@ const slots = 16_384;
 
 /**
  * Fills one master with `keys` records and moves half the slots to the other with redis-cli, as its
- * manual says: seconds, and bytes of keys and values moved. Null when Redis is not installed.
+ * manual describes. Returns the seconds, and the bytes of keys and values moved; null when Redis is
+ * not installed.
  */
 export async function reshardHalf(
   folder: string,

@@ -1,4 +1,4 @@
-// A redis-server that syncs before every answer, where it is installed.
+// A redis-server that syncs before every answer, if installed.
 
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
@@ -19,7 +19,7 @@ export async function startRedis(folder: string): Promise<RedisPeer | null> {
   return { port, pid: program.pid, [Symbol.asyncDispose]: () => program.stop() };
 }
 
-/** One that appends all it is told to a file. */
+/** Starts a server that appends all commands to a file. */
 export async function startRedisServer(
   folder: string,
   port: number,

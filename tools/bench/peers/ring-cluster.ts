@@ -1,4 +1,4 @@
-// Real ring-servers with one ring, started, given the ring and ready, by the programs people use.
+// Real ring-servers that serve one ring, started and set up with the programs that users run.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +16,7 @@ export interface RingServer {
   readonly address: string;
   readonly redisPort: number;
   readonly data: string;
-  /** As `ring-builder add` takes it. */
+  /** The device as `ring-builder add` takes it. */
   readonly deviceText: string;
   program: StartedProgram;
 }
@@ -26,23 +26,23 @@ export interface RingCluster extends AsyncDisposable {
   readonly addresses: readonly string[];
   /** Starts one more server; no ring names it yet. */
   readonly addServer: () => Promise<RingServer>;
-  /** Starts a stopped server again on its data; resolves when it is ready to read and write. */
+  /** Restarts a stopped server on its data; resolves when it is ready to read and write. */
   readonly restart: (server: RingServer) => Promise<void>;
-  /** The JSON document of a ring-builder command. */
+  /** Returns the JSON document of a ring-builder command. */
   readonly builder: (...args: string[]) => Promise<unknown>;
 }
 
 interface ClusterShape {
-  /** Of its folder, in that of the section: where that has several. */
+  /** Name of its folder inside the section's folder, for sections with several clusters. */
   readonly name?: string;
-  /** Each has a replica of every partition, as long as no other one is added. */
+  /** Each holds a replica of every partition, until another server is added. */
   readonly servers: number;
   readonly partitions: number;
   /** The default takes any number of partitions. */
   readonly partitioner?: 'murmur3-mod' | 'hash-intervals';
 }
 
-/** Of the section that starts it. */
+/** Folder and Node arguments of the section that starts it. */
 type Place = Pick<Section<string>, 'folder' | 'nodeArgs'>;
 
 export async function startCluster(section: Place, shape: ClusterShape): Promise<RingCluster> {
@@ -115,7 +115,7 @@ function programOf({ nodeArgs }: Place, server: Omit<RingServer, 'program'>) {
   };
 }
 
-/** Resolves when every partition the ring gives it can be read. */
+/** Resolves when every partition that the ring assigns to the server can be read. */
 async function ready({ address }: RingServer): Promise<void> {
   for (;;) {
     const status = (await (await fetch(`http://${address}/v1/status`)).json()) as {

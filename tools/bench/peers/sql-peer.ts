@@ -1,4 +1,4 @@
-// What bench:store asks of a database that speaks SQL: a key-value load, and what it cost.
+// A SQL database in bench:store: a key-value load, and its cost.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { outputOf } from '../measure/finished-program.ts';
@@ -9,7 +9,7 @@ export interface SqlLoad {
   readonly clients: number;
 }
 
-/** The table that the load goes to: all of the keys are there. */
+/** The table of the load, which contains all of the keys. */
 export interface SqlTable {
   readonly keys: number;
   readonly valueBytes: number;
@@ -17,21 +17,21 @@ export interface SqlTable {
 
 export interface SqlFigures {
   readonly perSecond: number;
-  /** All that were sent, those before the measurement too. */
+  /** All requests sent, including those before the measurement. */
   readonly requests: number;
 }
 
 export interface SqlPeer extends AsyncDisposable {
   readonly name: string;
-  /** What sends the load. */
+  /** The program that sends the load. */
   readonly client: string;
   readonly pids: readonly number[];
   readonly load: (load: SqlLoad) => Promise<SqlFigures>;
 }
 
 /**
- * Words before a program that refuses to run as root: the user that Debian has for it, who is given
- * `folder` and may pass the one above.
+ * Returns the command prefix for a program that refuses to run as root: it switches to Debian's
+ * user for the program. That user gets `folder`, and may traverse the folder above it.
  */
 export async function runningAs(user: string, folder: string): Promise<readonly string[]> {
   await fs.mkdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// The two versions that the push benchmark sends: legal, hard to pack, 0.1 % of the slots apart.
+// The two versions of the push benchmark: legal, hard to compress, and 0.1 % of the slots apart.
 import { seededRandom } from '@ringwright/base/random';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
@@ -7,7 +7,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { deviceOf, zeroTable } from '@ringwright/ring/slot-rows';
 
 const replicas = 3;
-/** Each replica lies on devices of its own. */
+/** Each replica is on devices of its own. */
 const devicesPerReplica = 100;
 const movedShare = 0.001;
 const seed = 1;

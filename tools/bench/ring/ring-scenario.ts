@@ -1,4 +1,4 @@
-// The clusters and changes that the builder is measured on: files of scenarios/, and larger ones.
+// The clusters and changes that measure the builder: files of scenarios/, and larger ones.
 import fs from 'node:fs';
 import path from 'node:path';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -38,9 +38,9 @@ export interface Scenario {
     readonly ip: string;
     readonly weights: readonly number[];
   }[];
-  /** Each starts from the finished first version. */
+  /** Each step starts from the finished first version. */
   readonly steps: readonly ScenarioStep[];
-  /** One after the other. */
+  /** Steps that follow each other. */
   readonly sequence: readonly ScenarioStep[];
 }
 
@@ -52,11 +52,12 @@ export const smallNames: readonly string[] = fs
   .readdirSync(folder)
   .map((file) => path.basename(file, '.json'))
   .sort();
-/** Power, zones, servers a zone, devices a server. */
+/** Power, zones, servers per zone, devices per server. */
 const largeShapes = {
   L23x4000: [23, 10, 20, 20],
   L24x10000: [24, 20, 25, 20],
-  // The same cluster, twice the partitions each: whether the time grows with them alone.
+  // The same cluster with twice the partitions each: shows whether time grows with partitions
+  // alone.
   G16x1000: [16, 10, 10, 10],
   G17x1000: [17, 10, 10, 10],
   G18x1000: [18, 10, 10, 10],
@@ -117,7 +118,7 @@ function largeScenario(name: keyof typeof largeShapes): Scenario {
   return { name, note, power, replicas: 3, overload: 0, servers: list, steps, sequence };
 }
 
-/** The changes as the builder takes them; added devices get the next ids of `state`. */
+/** Returns the changes for the builder; added devices get the next ids of `state`. */
 export function changesOf(step: ScenarioStep, state: BuilderState): Change[] {
   let next = state.devices.length;
   return step.changes.map((change): Change => {

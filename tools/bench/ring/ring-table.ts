@@ -1,10 +1,10 @@
-// What the benchmark of the builder prints: one line per step. Pure.
+// The output of the builder's benchmark: one line per step. Pure.
 import { printTable } from '@ringwright/base/print-table';
 
 export interface StepFigures {
   readonly scenario: string;
   readonly step: string;
-  /** Of the slowest call. */
+  /** Time of the slowest call. */
   readonly seconds: number;
   readonly cpu: number;
   readonly waves: number;
@@ -14,9 +14,9 @@ export interface StepFigures {
   readonly optimum: number | null;
   /** Largest deviation of a device or tier from its share, in slots; null in the largest cases. */
   readonly worst: number | null;
-  /** Slots beyond dispersion caps that need not be there. */
+  /** Slots beyond dispersion caps that are avoidable. */
   readonly over: number | null;
-  /** Variance of pair counts, 1 is chance. */
+  /** Variance of pair counts, relative to chance (1). */
   readonly spread: number | null;
   readonly rssMb: number;
 }
@@ -57,7 +57,7 @@ export function tableLines(
     right('over', ({ own }) => shown(own.over, 0)),
     right('spread', ({ own }) => shown(own.spread, 3)),
     right('MB', ({ own }) => own.rssMb.toFixed(0)),
-    // Ratios say how many times more Swift takes, and moves.
+    // Ratios: Swift's time and moves relative to ours.
     right('Swift cpu', ({ other }) => other?.cpu.toFixed(2) ?? ''),
     right('x', ({ own, other }) => (other ? (other.cpu / own.cpu).toFixed(0) : '')),
     right('Swift moved', ({ other }) => `${other?.moved ?? ''}`),

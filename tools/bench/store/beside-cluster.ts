@@ -1,4 +1,4 @@
-// The same load on a cluster of ours and on another one of ours; both take turns.
+// The same load on two of our own clusters, in turn.
 import { runLoad } from '../load/load-run.ts';
 import { type Comparison, comparison } from '../measure/comparison.ts';
 import { inTurn } from '../measure/in-turn.ts';
@@ -13,7 +13,7 @@ interface Pair {
   readonly section: string;
   readonly what: (op: string) => string;
   readonly clusters: readonly [measured: RingCluster, beside: RingCluster];
-  /** Of the second. */
+  /** Name of the second cluster. */
   readonly name: string;
 }
 

@@ -1,4 +1,4 @@
-// bench:store, three devices with three replicas at quorum against an etcd of three members.
+// bench:store, three devices with three replicas at quorum, beside an etcd of three members.
 import path from 'node:path';
 import { type Load, runLoad } from '../load/load-run.ts';
 import type { TargetKind } from '../load/load-target.ts';
@@ -15,7 +15,7 @@ const inFlight = 64;
 
 interface Way {
   readonly name: string;
-  /** Of both sides. */
+  /** Description of the client, for both sides. */
   readonly client: string;
   readonly ours: TargetKind;
   readonly theirs: TargetKind;
@@ -27,7 +27,7 @@ interface Case extends Way {
   readonly aim: Aim | null;
 }
 
-/** The same kind of client on both sides: binary frames on a connection per server, or HTTP. */
+/** Both sides use the same kind of client: binary frames on a connection per server, or HTTP. */
 const client: Way = {
   name: 'client package',
   client: `one Node process, a binary connection per server, ${inFlight} calls in flight`,

@@ -1,4 +1,4 @@
-// bench:store, many small records on one device: the last tenth beside the first.
+// bench:store, many small records on one device: compares the last tenth with the first.
 import { must } from '@ringwright/base/assert';
 import { keyBytes } from '../load/key-of.ts';
 import { type Load, runLoad } from '../load/load-run.ts';

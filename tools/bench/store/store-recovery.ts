@@ -1,4 +1,4 @@
-// bench:store, starts: with 1,024 partitions after a clean stop, and over a log of 256 MiB.
+// bench:store, starts: with 1,024 partitions after a clean stop, and with a log of 256 MiB.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
@@ -14,7 +14,7 @@ import type { StoreSection } from './store-section.ts';
 
 const section = 'recovery';
 const partitions = 1_024;
-/** A server looks every 10 s whether it is at rest; V8 gives memory back some 8 s later. */
+/** A server checks every 10 s whether it is idle; V8 returns memory about 8 s later. */
 const idleMs = 30_000;
 const logMib = 256;
 const replayCase = path.join(import.meta.dirname, '../replay-case.ts');

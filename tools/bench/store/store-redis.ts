@@ -1,4 +1,4 @@
-// bench:store, one device against a Redis server that syncs always; one client for both.
+// bench:store, one device beside a Redis server that always syncs, with one client for both.
 import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { type Aim, type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
@@ -27,7 +27,7 @@ interface Case {
   readonly aim: Aim | null;
 }
 
-// A bare Node process that answers and stores nothing takes its turns with both: it is the limit.
+// A bare Node process that answers and stores nothing takes turns with both, as the limit.
 const smallCases: readonly Case[] = [
   { op: 'set', pipeline: 1, valueBytes: 100, aim: { atLeast: 1 } },
   { op: 'set', pipeline: 16, valueBytes: 100, aim: { atLeast: 0.4 } },
@@ -67,7 +67,7 @@ export function redisValues(settings: StoreSection): Promise<Comparison[]> {
   return besideRedis(settings, { section: 'values', cases: largeCases });
 }
 
-/** Acknowledged writes for each sync the disk could have done meanwhile. */
+/** Returns the acknowledged writes per sync that the disk could have done meanwhile. */
 function acksPerSync({ section, what, figure }: Comparison, syncs: number): Comparison {
   const beside = { name: 'durable writes/s of the disk', figure: syncs };
   const note = `${redisClients} clients in step could get ${redisClients} per sync`;
@@ -107,13 +107,13 @@ interface Side {
 }
 
 interface Figures extends LoadFigures {
-  /** Processor of the server for one request, all its threads. */
+  /** Processor microseconds of the server per request, for all its threads. */
   readonly cpuUs: number;
-  /** Given to the file system for each byte of the keys and values that it was sent. */
+  /** Bytes given to the file system per byte of keys and values received. */
   readonly writtenPerByte: number;
 }
 
-/** redis-benchmark's own: `key:` and twelve digits. */
+/** redis-benchmark's own keys: `key:` and twelve digits. */
 const KEY_BYTES = 16;
 
 async function measured(load: RedisLoad, pid: number): Promise<Figures> {
@@ -132,7 +132,7 @@ async function alternate(
   { seconds, rounds, keys }: StoreSection['sizes'],
 ): Promise<Figures[][]> {
   const load = { op, pipeline, valueBytes, keys };
-  // What is read has been written with values of this size.
+  // Writes values of this size first, so that they can be read.
   const fill = { ...load, op: 'set', pipeline: 16, requests: fillRequests(load) } as const;
   const asked: (Side & { readonly requests: number })[] = [];
   for (const side of sides) {
@@ -145,7 +145,7 @@ async function alternate(
   );
 }
 
-/** Enough that most keys exist, without writing gigabytes. */
+/** Enough requests that most keys exist, without writing gigabytes. */
 function fillRequests({ valueBytes, keys }: Pick<RedisLoad, 'valueBytes' | 'keys'>): number {
   return Math.ceil((2 * keys) / Math.max(1, valueBytes / 2_048));
 }
@@ -157,7 +157,7 @@ function nameOf({ op, pipeline, valueBytes }: Case): string {
 
 interface Sides {
   readonly ours: readonly Figures[];
-  /** Of a process that stores nothing. */
+  /** Figures of a process that stores nothing. */
   readonly limit: readonly Figures[];
   readonly theirs: readonly Figures[] | null;
 }
@@ -171,7 +171,7 @@ const measures = {
 
 interface RowShape {
   readonly figures?: readonly Figures[];
-  /** What is measured, behind the case. */
+  /** Name of the measurement, appended to the case. */
   readonly what?: string;
   readonly aim?: Aim | null;
 }

@@ -1,4 +1,4 @@
-// What the sections of bench:store are told.
+// The input of the sections of bench:store.
 import type { Section } from '../measure/benchmark.ts';
 
 export type StoreSize = 'seconds' | 'rounds' | 'keys' | 'records';

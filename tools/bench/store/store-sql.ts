@@ -1,5 +1,5 @@
-// bench:store, three devices with three replicas at quorum against databases that acknowledge a
-// write when a second machine has it: a PostgreSQL with a synchronous standby, a MariaDB Galera.
+// bench:store, three devices with three replicas at quorum, beside databases that acknowledge a
+// write when a second machine has it: PostgreSQL with a synchronous standby, and MariaDB Galera.
 import path from 'node:path';
 import { runLoad } from '../load/load-run.ts';
 import { type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
@@ -14,7 +14,7 @@ import type { StoreSection } from './store-section.ts';
 
 const clients = 64;
 const valueBytes = 100;
-/** `key:` and its number, about. */
+/** Approximate length: `key:` and a number. */
 const KEY_BYTES = 9;
 
 const peers = [
@@ -55,7 +55,7 @@ async function ringSide({ servers, addresses }: RingCluster, keys: number): Prom
     pids: servers.map(({ program }) => program.pid),
     load: async ({ op, seconds }) => {
       const { perSecond } = await runLoad({ ...load, op, seconds });
-      // A quarter more goes before, uncounted (load.ts).
+      // load.ts adds a quarter as warm-up, which it does not count.
       return { perSecond, requests: 1.25 * seconds * perSecond };
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
@@ -64,9 +64,9 @@ async function ringSide({ servers, addresses }: RingCluster, keys: number): Prom
 
 interface Figures {
   readonly perSecond: number;
-  /** Processor of all its processes for one request. */
+  /** Processor microseconds of all its processes per request. */
   readonly cpuUs: number;
-  /** Given to the file system, all copies together, for each byte of the keys and values. */
+  /** Bytes given to the file system, for all copies, per byte of keys and values. */
   readonly writtenPerByte: number;
 }
 

@@ -1,5 +1,5 @@
-// Rule: a package exports exactly what others import. A closed list is its public face: what is not
-// on it can change without a look at anybody else. Pure.
+// Rule: a package exports exactly what others import. Everything outside this closed list can
+// change without effect on other packages. Pure.
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 import { packageOfSpecifier, type Workspace, workspaceOf } from '../workspace.ts';
@@ -21,7 +21,7 @@ export function checkClosedExports(
   });
 }
 
-/** By package: what follows its name in imports of other packages and of shared tests. */
+/** By package: the paths after its name in imports of other packages and of shared tests. */
 function importedParts(
   files: readonly SourceFile[],
   workspaces: readonly Workspace[],

@@ -1,4 +1,4 @@
-// Rule: every file is a program, a test, or imported by a file that is no test. Pure.
+// Rule: every file is a program, a test, or imported by a file that is not a test. Pure.
 import path from 'node:path';
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
@@ -8,7 +8,7 @@ import { packageOfSpecifier, type Workspace } from '../workspace.ts';
 const PROGRAM =
   /^(tools\/([^/]+\/(main\.ts|launcher\.mjs)|bench\/[^/]+\.ts|house\/(check|bootstrap|bundle|pack-client|vitest\.config|test-folder)\.m?[jt]s)|test\/upgrade\/write-data\.ts)$/;
 
-/** What applications outside this repository import. */
+/** Files that applications outside this repository import. */
 const PUBLIC = new Set(['packages/client/src/connect.ts']);
 
 export function checkDeadFiles(
@@ -33,12 +33,12 @@ export function checkDeadFiles(
     }));
 }
 
-/** Code for tests only, shared by several of them. */
+/** Whether it is code for tests only, shared by several of them. */
 function isTestSupport(file: string): boolean {
   return /(^|\/)test\//.test(file) && !file.includes('.test.');
 }
 
-/** The file, as far as its name tells: exports have no endings. */
+/** Returns the files that an import may mean: exports have no file extensions. */
 function resolve(from: string, specifier: string, workspaces: readonly Workspace[]): string[] {
   if (specifier.startsWith('.')) return [path.posix.join(path.posix.dirname(from), specifier)];
   const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));

@@ -1,4 +1,4 @@
-// Rule: every error code stands in a named group, once, and some program uses it. Pure.
+// Rule: every error code is in a named group, and some program uses it. Pure.
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 

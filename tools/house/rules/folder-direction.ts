@@ -1,13 +1,13 @@
-// Rule: inside a package imports only go down its folders, types included, and no folder holds too
-// many files to be read. Pure.
+// Rule: inside a package, imports only go down its folders, types included, and no folder holds too
+// many files to read. Pure.
 import path from 'node:path';
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
-/** What one reader can look over. Tests are not counted. */
+/** Number of files that a reader can survey. Tests do not count. */
 const FOLDER_FILES_MAX = 40;
 
-/** Bottom first; '.' is the package's own folder. Folders of one line do not know each other. */
+/** Bottom first; '.' is the package's own folder. Folders of one line do not import each other. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/ring/src': ['partitioner', '.', 'file', 'trust', 'audit'],
   'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask compare'],
@@ -59,7 +59,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Every folder of source files that has folders below it needs a line in FOLDERS. */
+/** Every folder of source files with subfolders needs a line in FOLDERS. */
 export function checkFolderDirection(files: readonly SourceFile[]): Complaint[] {
   return [...crowded(files), ...files.flatMap(upward)];
 }

@@ -1,11 +1,11 @@
-// Rules: imports only go down the layers, and no relative path leaves its package; a package
+// Rules: imports only go down the layers, and no relative path leaves its package. A package
 // declares what it imports, and nothing else. Pure.
 import path from 'node:path';
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 import { packageOfSpecifier, type Workspace, workspaceOf } from '../workspace.ts';
 
-/** Bottom first. Packages of one layer do not know each other. */
+/** Bottom first. Packages of one layer do not import each other. */
 const LAYERS: readonly (readonly string[])[] = [
   ['packages/base'],
   ['packages/ring'],
@@ -21,10 +21,10 @@ const LAYERS: readonly (readonly string[])[] = [
 
 const TOOLS_LAYER = LAYERS.length;
 
-/** A test that is run by hand: it stands on the support of the other tests. */
+/** A test that is run by hand: it uses the support code of the other tests. */
 const TEST_PROGRAM = 'tools/torture';
 
-/** What tests use comes from the root's devDependencies. */
+/** Packages for tests are in the root's devDependencies. */
 const TEST_PACKAGES = new Set(['vitest', 'fast-check']);
 
 function layerOf(folder: string): number | null {
@@ -90,7 +90,7 @@ export function checkDeclaredDependencies(
   });
 }
 
-/** Declared, and imported by nobody. */
+/** Finds dependencies that are declared, but never imported. */
 export function checkUnusedDependencies(
   files: readonly SourceFile[],
   workspaces: readonly Workspace[],

@@ -1,12 +1,12 @@
-// The words that the glossary has replaced, and what is written instead. Pure data.
+// The words that the glossary has replaced, and their replacements. Pure data.
 
 interface OldWord {
-  /** A piece of a name: `settle` is one of `settleKey` and of `onSettled`. */
+  /** Parts of a name: `settle` is a part of `settleKey` and of `onSettled`. */
   readonly pieces: readonly string[];
   readonly instead: string;
   /**
    * Names that stay: fields of messages, files and answers, which no rename changes, and the one
-   * meaning that the word is left with.
+   * meaning that the word still has.
    */
   readonly stay?: readonly string[];
 }
@@ -37,7 +37,7 @@ export const oldWords: readonly OldWord[] = [
   },
 ];
 
-/** Whole names that are not to come back, each with what is written instead. */
+/** Whole names that must not return, each with its replacement. */
 export const oldNames: readonly (readonly [string, string])[] = [
   ['spreadRecord', 'quorumWrite'],
   ['gatherReads', 'quorumRead'],

@@ -2,7 +2,7 @@
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
-/** Of a list of parameters: the name first, or behind a comma; then its type, or the arrow. */
+/** A name at the start of a parameter list or after a comma, followed by its type or the arrow. */
 const PARAMETER =
   /[(,]\s*(?:readonly\s+)?(about|around|asked|given|told)\b(?=\??\s*:|[\w\s,]*\)\s*=>)/g;
 
@@ -19,7 +19,7 @@ export function checkParameterNames(files: readonly SourceFile[]): Complaint[] {
   });
 }
 
-/** The bracket that is open at this place. */
+/** Returns the innermost open bracket at this position. */
 function bracketAround(text: string, place: number): string | undefined {
   let depth = 0;
   for (let at = place - 1; at >= 0; at -= 1) {

@@ -1,4 +1,5 @@
-// Rule: base, ring, builder, swift, wire and access know no clock, chance, files or network. Pure.
+// Rule: base, ring, builder, swift, wire and access use no clock, randomness, files or network.
+// Pure.
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
@@ -10,7 +11,7 @@ const PURE_FOLDERS = [
   'packages/wire/',
   'packages/access/',
 ];
-/** Of Node only what computes: hashing (and later signatures), compression, and Buffer. */
+/** The parts of Node that only compute: hashing and signatures, compression, and Buffer. */
 const NODE_MODULES_ALLOWED = new Set(['node:crypto', 'node:zlib', 'node:buffer']);
 const PACKAGES_BANNED = new Set(['ws', 'better-sqlite3', 'pino', 'prom-client', 'yargs']);
 

@@ -3,10 +3,10 @@ import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
 const COLUMNS_MAX = 100;
-/** A comment that says what follows in one line would take three. */
+/** A doc comment that fits one line with a few more columns would otherwise take three lines. */
 const COMMENT_COLUMNS_MAX = 112;
 const COMMENT_OF_ONE_LINE = /^\s*\/\*\* .* \*\/$/;
-/** A long string or address on a line of its own cannot be broken, and is found by searching for it. */
+/** A long string or URL on its own line cannot be broken, and is found by searching for it. */
 const UNBREAKABLE = /https?:\/\/|^\s*(\[?\/.*\/[a-z]*|\S*:? ?(['"`]).*\2)[\]),;]*$/;
 
 export function checkSizes(files: readonly SourceFile[]): Complaint[] {

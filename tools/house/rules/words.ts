@@ -1,5 +1,5 @@
-// Rule: words that say nothing are not used, nor those that the glossary has replaced; each comes
-// with what to write instead. Pure.
+// Rule: words without meaning are not used, nor words that the glossary has replaced. Each
+// complaint names the replacement. Pure.
 // (`any`, default exports, reminders and `!`: .oxlintrc.jsonc.)
 import path from 'node:path';
 import type { Complaint } from '../complaint.ts';
