@@ -78,8 +78,8 @@ function lockHolder() {
 }
 
 /**
- * Moves a dead process's lock aside. Of several processes, rename lets only one have it. A live
- * lock is put back.
+ * Moves a dead process's lock aside. If several try, rename lets one have it. If the lock turns out
+ * to be live, it is restored.
  */
 function clearDeadLock() {
   const aside = `${lockFile}.${process.pid}`;
@@ -142,10 +142,7 @@ function install() {
   fail(`npm ci failed (${done.error?.message ?? `exit code ${done.status}`}); run it again.`);
 }
 
-/**
- * Returns the Node with which the user started npm; null for the bundled one, or when it is too
- * old.
- */
+/** Returns the Node that the user started npm with; null for the bundled one or an old one. */
 function userNode() {
   const named = process.env.npm_node_execpath ?? process.execPath;
   const started = fs.realpathSync(fs.existsSync(named) ? named : process.execPath);
@@ -187,10 +184,7 @@ function chooseNode() {
   }
 }
 
-/**
- * Whether the link leads to this file; for null: to a Node in here, or one that is still new
- * enough.
- */
+/** Whether the link leads to this file; for null: to a bundled Node, or one still new enough. */
 function isLinkTo(link, file) {
   if (!fs.existsSync(link)) return false;
   const found = fs.realpathSync(link);
@@ -200,9 +194,7 @@ function isLinkTo(link, file) {
   return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= NODE_MAJOR_NEEDED;
 }
 
-/**
- * Bundles the programs, so that they start in half the time. The bundler reports its own failures.
- */
+/** Bundles the programs, which halves their start time. The bundler reports failures itself. */
 function bundlePrograms() {
   const link = path.join(modules, '.bin', 'node');
   const node = fs.existsSync(link) ? link : process.execPath;

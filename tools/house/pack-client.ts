@@ -40,9 +40,7 @@ async function bundleCode(stage: string): Promise<void> {
 
 const own = (entry: string) => (id: string) => (id === entry ? id : null);
 
-/**
- * Compiles a file of types for each source, and copies those that the client's types need, by path.
- */
+/** Compiles types for each source, and copies the files that the client's types need, by path. */
 function copyTypes(stage: string, made: string): void {
   const sources = TYPED.map((name) => path.join(root, 'packages', name, 'src'));
   const compilerOptions = {

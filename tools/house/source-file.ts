@@ -52,9 +52,7 @@ export function makeSourceFile(file: string, text: string): SourceFile {
   };
 }
 
-/**
- * Finds static and dynamic imports, re-exports and `new URL('./x.ts', import.meta.url)`, in order.
- */
+/** Finds static and dynamic imports, re-exports, and `new URL('./x.ts', import.meta.url)`. */
 function findImports(text: string, masked: string): Import[] {
   const opening =
     /(?<![.\w])from\s*(?=['"])|(?<![.\w])import\s*\(?\s*(?=['"])|\bnew URL\(\s*(?=['"])/g;

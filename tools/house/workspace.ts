@@ -41,9 +41,7 @@ export function workspaceOf(file: string, workspaces: readonly Workspace[]): Wor
   return workspaces.find((workspace) => file.startsWith(`${workspace.folder}/`)) ?? null;
 }
 
-/**
- * Returns `@scope/name` or `name` of a specifier; null for relative paths and Node's own modules.
- */
+/** Returns `@scope/name` or `name` of a specifier; null for relative paths and Node modules. */
 export function packageOfSpecifier(specifier: string): string | null {
   if (specifier.startsWith('.') || specifier.startsWith('node:')) return null;
   const parts = specifier.split('/');

@@ -7,7 +7,7 @@ export function filledValue(name: string, isLarge: boolean): string {
 }
 
 /**
- * Returns the name of a value with an intact filler; otherwise the whole value, which was never
+ * Returns the name of a value with an intact filler, or else the whole value, which was never
  * written.
  */
 export function withoutFiller(value: string | null): string | null {

@@ -3,9 +3,7 @@
 import module from 'node:module';
 import type { ConnectionOptions } from 'node:tls';
 
-/**
- * Must run before the modules that connect are loaded; module.syncBuiltinESMExports() follows it.
- */
+/** Runs before the modules that connect are loaded, and before module.syncBuiltinESMExports(). */
 export function nameConnections(localAddress: string): void {
   const net = module.createRequire(import.meta.url)('node:net') as typeof import('node:net');
   const connect = net.connect as (...args: unknown[]) => unknown;

@@ -9,8 +9,8 @@ const LOOK_MS = 50;
 export interface Nemesis {
   readonly name: string;
   /**
-   * One fault from begin to end: afterwards everything it broke is whole again. Ends early when the
-   * signal is aborted. A fault counts as having happened when `stage.fault` notes it.
+   * One fault from start to end: afterwards everything it broke is intact again. Ends early when
+   * the signal is aborted. A fault counts as having happened when `stage.fault` records it.
    */
   readonly strike: (stage: Stage, random: Random, signal: AbortSignal) => Promise<void>;
   /** Whether it is a scenario: it brings its own operations, and no workers run meanwhile. */

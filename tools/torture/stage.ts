@@ -96,8 +96,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * On a busy machine a server may not answer in time. The push is then repeated, as an operator
-   * would.
+   * A server on a busy machine may answer too late. Then repeats the push, as an operator would.
    */
   async #firstPush(): Promise<void> {
     for (let tries = 1; tries < FIRST_PUSHES_MAX; tries += 1) {

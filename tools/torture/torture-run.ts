@@ -108,10 +108,7 @@ function begin(stage: Stage, { seed, nemeses }: RunShape): Promise<Workload> {
   return isAlone ? Promise.resolve(new Workload(stage)) : Workload.begin(stage, seed);
 }
 
-/**
- * Lets all nemeses strike repeatedly and concurrently until the time is up. Returns what went wrong
- * meanwhile.
- */
+/** Lets all nemeses strike repeatedly and concurrently until the end. Returns their errors. */
 async function torment(stage: Stage, workload: Workload, shape: RunShape): Promise<string[]> {
   const found = new AbortController();
   const signal = AbortSignal.any([AbortSignal.timeout(shape.seconds * 1_000), found.signal]);
@@ -161,9 +158,7 @@ async function strikes(
   return [];
 }
 
-/**
- * After all faults: waits until replicas are equal, reads everything back, and audits the files.
- */
+/** After all faults: waits for equal replicas, reads everything back, and audits the files. */
 async function aftermath(
   stage: Stage,
   workload: Workload,

@@ -92,9 +92,7 @@ export class Victim {
     return `${this.server.place.data}.control`;
   }
 
-  /**
-   * Resolves when the server listens; from then on it is restarted whenever it ends. Idempotent.
-   */
+  /** Resolves when the server listens; from then on restarts it whenever it ends. Idempotent. */
   async start(): Promise<void> {
     if (this.#isWanted) return;
     this.#isWanted = true;

@@ -1,9 +1,7 @@
 // Whether a checkpoint has moved the WAL of a partition into its file, seen from outside.
 import fs from 'node:fs';
 
-/**
- * Sizes and offsets of the WAL and its frames: https://www.sqlite.org/fileformat2.html#walformat
- */
+/** Sizes and offsets in a WAL: https://www.sqlite.org/fileformat2.html#walformat */
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const PAGE_BYTES_AT = 8;

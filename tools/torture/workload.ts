@@ -27,7 +27,7 @@ const HEAVY_KEYS = 60;
 const HEAVY = 'heavy/';
 /** Number of keys with an unknown last write that are kept, because they are worth reading. */
 const DOUBTFUL_KEYS = 4;
-/** One of this many values is large, so that the log and the WALs turn over. */
+/** One in this many values is large, so that the log and the WALs turn over. */
 const LARGE_EVERY = 16;
 /** Pause between scans of the hot keys, because a page asks every partition. */
 const SCAN_PAUSE_MS = 400;

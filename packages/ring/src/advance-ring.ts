@@ -12,7 +12,7 @@ import { type Ring, rowLengths, sameHolders, type Table } from './ring.ts';
 import { copyTable, deviceIdBytes } from './slot-rows.ts';
 import { holdersOf } from './slots-of.ts';
 
-/** A slot that shall change its device. */
+/** A slot that is to change its device. */
 export type SlotMove = Pick<Move, 'partition' | 'replica' | 'from' | 'to'>;
 
 /**
@@ -27,9 +27,7 @@ export function proposeMoves(
   wanted: {
     readonly moves: readonly SlotMove[];
     readonly devices?: Ring['devices'];
-    /**
-     * For fewer replicas: the table from which the moves start. Each row holds only former holders.
-     */
+    /** For fewer replicas: the table from which the moves start, with former holders only. */
     readonly cut?: Pick<Ring, 'replicas' | 'table'> | undefined;
   },
 ): Ring {

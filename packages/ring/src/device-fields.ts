@@ -22,9 +22,7 @@ const hostNamePattern =
   /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?(?:\.[\p{L}\p{M}\p{N}_-]+)*\.?$/u;
 /** RFC 4007: the zone of a link-local address, which is the network interface. */
 const zonePattern = /^(?<address>[^%]*)%[A-Za-z0-9._~-]{1,64}$/;
-/**
- * Only digits and dots: must be a valid IPv4 address, or `10.0.0.256` would pass as a host name.
- */
+/** Only digits and dots: must be an IPv4 address, or `10.0.0.256` would pass as a host name. */
 const digitsPattern = /^[0-9.]+$/;
 /** A directory name under the mount point. As in Swift, spaces are allowed inside it. */
 const namePattern = /^(?!\.{1,2}$)(?!\s)[^/\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;

@@ -7,9 +7,7 @@ export interface Device {
   readonly id: number;
   readonly region: number;
   readonly zone: number;
-  /**
-   * IPv4, IPv6 (without brackets) or host name. Devices with one ip form a server, the third tier.
-   */
+  /** IPv4, IPv6 (no brackets) or host name. Devices of one ip form a server, the third tier. */
   readonly ip: string;
   readonly port: number;
   /** Device name on its server, such as `sdb`. */
@@ -39,9 +37,7 @@ export function formatDevice(device: Omit<Device, 'id' | 'weight' | 'meta'>): st
 
 export type Purpose = 'requests' | 'replication';
 
-/**
- * Returns the address where other servers reach a device for requests, or for copies and repair.
- */
+/** Returns the address where other servers reach a device for requests or replication. */
 export function addressFor(purpose: Purpose, device: Device): Address {
   return purpose === 'replication' ? (device.replication ?? device) : device;
 }

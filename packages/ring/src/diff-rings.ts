@@ -53,10 +53,7 @@ export interface RingDiff {
   readonly movesEnded: number;
 }
 
-/**
- * Compares the slots of partitions that both versions have; `settings` shows splits and merges.
- * O(slots).
- */
+/** O(slots). Compares slots of partitions in both versions; `settings` shows splits and merges. */
 export function diffRings(before: Ring, after: Ring): RingDiff {
   const isSame = before.partitions === after.partitions || isIntervals(after.partitioner);
   const moved = isSame ? movedSlots(before, after) : [];

@@ -32,10 +32,7 @@ function isServing({ table }: Ring, partition: number, device: number): boolean 
   return false;
 }
 
-/**
- * Returns the partitions that a device serves (ascending) and the moves that bring it more.
- * O(slots).
- */
+/** O(slots). Returns the partitions that a device serves, ascending, and moves that bring more. */
 export function dutiesOf(
   ring: Ring,
   device: number,

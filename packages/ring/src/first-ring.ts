@@ -3,9 +3,7 @@ import { assert } from '@ringwright/base/assert';
 import { type Ring, rowLengths } from './ring.ts';
 import { copyTable } from './slot-rows.ts';
 
-/**
- * Returns version 1 with a copy of `table`; every minVersion is 1. Asserts the lengths of the rows.
- */
+/** Returns version 1 with a copy of `table`; every minVersion is 1. Asserts the row lengths. */
 export function firstRing(
   from: Pick<
     Ring,

@@ -14,9 +14,7 @@ const tierOf: readonly ((device: Device) => string)[] = [
   ({ id }) => `${id}`,
 ];
 
-/**
- * Number of tiers of each kind with slots. With it, a walk stops once it has visited all of them.
- */
+/** Number of tiers of each kind with slots: a walk stops once it has visited all of them. */
 type TierCounts = readonly number[];
 
 /** O(slots). Callers with many partitions compute it once per ring. */

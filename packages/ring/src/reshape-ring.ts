@@ -1,4 +1,4 @@
-// Versions that split or merge partitions: the begin, the completion and the cancellation. Pure.
+// Versions that split or merge partitions: the first step, completion and cancellation. Pure.
 // A child is a new column of the table. Its slots are moves without a source to the devices of its
 // parents, so that everything that drives moves drives them too.
 import { assert, must } from '@ringwright/base/assert';
@@ -17,10 +17,7 @@ type ReshapeStep = Pick<
   'partitioner' | 'partitions' | 'table' | 'moves' | 'nextAssignment' | 'reshape'
 > & { readonly touched: readonly { readonly partition: number }[] };
 
-/**
- * Returns the groups of partitions to be merged that are not on the same devices: some must move
- * first.
- */
+/** Returns groups of partitions to be merged that are on different devices, and must move first. */
 export function partedParents(ring: Ring, { parents, emptied }: Reshaping): number[][] {
   return [...parents]
     .filter(([child, ids]) => ids.length > 1 && !emptied.has(child))
@@ -88,9 +85,7 @@ export function finishReshape(ring: Ring): ReshapeStep {
   };
 }
 
-/**
- * Drops the children; their ids are never used again. The parents have taken requests all along.
- */
+/** Drops the children; their ids are never reused. The parents have taken requests throughout. */
 export function cancelReshape(ring: Ring): ReshapeStep {
   const { begun, present } = reshapeOf(ring);
   const touched = touchedBy(reshaping(present, begun));
@@ -109,9 +104,7 @@ function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
 
 const known = new WeakMap<Reshape, Reshaping>();
 
-/**
- * Returns the splits and merges in progress, or else the last completed ones if the ring has them.
- */
+/** Returns the splits and merges in progress, or else the last completed ones. */
 export function parentsIn({
   partitioner,
   reshape,

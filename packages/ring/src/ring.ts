@@ -30,9 +30,7 @@ export interface Ring {
   readonly replicas: number;
   /** By device id; null is a hole left by a device that is gone. */
   readonly devices: readonly (Device | null)[];
-  /**
-   * The present device of each slot: reads go there. A slot in flight still names its old device.
-   */
+  /** The present device of each slot: reads go there. For a slot in flight it is the old device. */
   readonly table: Table;
   /** Slots that change their device, sorted by partition, then replica. */
   readonly moves: readonly Move[];
@@ -49,10 +47,7 @@ export function slotCount(partitions: number, replicas: number): number {
   return Math.round(partitions * replicas);
 }
 
-/**
- * Returns the slots of all partitions that take keys. Columns left behind by a split or merge have
- * none.
- */
+/** Returns the slots of partitions that take keys. Columns left by a split or merge have none. */
 export function slotTotal({
   partitioner,
   replicas,
@@ -66,10 +61,7 @@ export function slotsAt({ table }: Pick<Ring, 'table'>, partition: number): numb
   return slots;
 }
 
-/**
- * Returns the value that stands for no device, in a column that takes no requests: not yet, or no
- * longer.
- */
+/** Stands for no device, in a column whose partition takes no requests: not yet, or no longer. */
 export function nobodyIn(row: SlotRow): number {
   return row.BYTES_PER_ELEMENT === 2 ? 0xffff : 0xffff_ffff;
 }
@@ -80,9 +72,7 @@ export function holderIn(row: SlotRow, partition: number): number | undefined {
   return device === undefined || device === nobodyIn(row) ? undefined : device;
 }
 
-/**
- * Whether two tables have the same devices in each slot of a partition. Their id widths may differ.
- */
+/** Whether two tables, of any id width, have the same devices in each slot of a partition. */
 export function sameHolders(before: Table, after: Table, partition: number): boolean {
   const rows = before.length > after.length ? before : after;
   return rows.every((_, replica) => {

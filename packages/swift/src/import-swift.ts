@@ -156,10 +156,7 @@ function replicasPending({ replicas }: SwiftBuilder, placed: number): Finding {
   return { code: 'REPLICAS_PENDING', message, details: { wanted: replicas, placed } };
 }
 
-/**
- * Swift places a partition twice on a device when there are fewer devices with weight than
- * replicas.
- */
+/** Swift puts a partition on a device twice if too few devices have weight for its replicas. */
 function refuseTwins({
   table,
   partPower,

@@ -10,9 +10,7 @@ export interface PickleMachine {
   /** Heights of the stack at the open marks. */
   readonly marks: number[];
   readonly memo: Map<number, Pickled>;
-  /**
-   * Lists that became arrays: their items are released, so no later reference to them is allowed.
-   */
+  /** Lists that became arrays: their items are released, so they must not be used again. */
   readonly spent: WeakSet<PickledList>;
   /** Estimated bytes of all values that are still held. */
   memory: number;
@@ -56,10 +54,7 @@ export function push(machine: PickleMachine, value: Pickled): void {
   pushKnown(machine, value);
 }
 
-/**
- * Counts memory before it is allocated. A negative count releases the memory of a list that became
- * an array.
- */
+/** Counts memory before it is allocated. Negative: releases a list that became an array. */
 export function hold(machine: PickleMachine, bytes: number): void {
   machine.memory += bytes;
   if (machine.memory > pickleMemoryBytesMax) {

@@ -23,6 +23,6 @@ export interface SwiftBuilder extends Omit<SwiftRing, 'table' | 'version'> {
   /** Whether devices or settings changed after the last rebalance. */
   readonly changed: boolean;
   readonly id: string | null;
-  /** Dispersion after the last rebalance; null when Swift shall compute it. */
+  /** Dispersion after the last rebalance; null when Swift is to compute it. */
   readonly dispersion: number | null;
 }

@@ -55,10 +55,7 @@ export function swiftTooLarge(what: string, found: number, max: number): CodedEr
   });
 }
 
-/**
- * Returns PICKLE_REFUSED. A pickle is a program, so only the steps that Swift's files need are
- * supported.
- */
+/** Returns PICKLE_REFUSED. A pickle is a program, so only the opcodes of Swift's files run. */
 export function pickleRefused(what: string, at: number): CodedError {
   return new CodedError('PICKLE_REFUSED', `pickle: ${what} at byte ${at}`, {
     hint: 'no builder or ring of Swift needs this; do not open the file with anything else either',

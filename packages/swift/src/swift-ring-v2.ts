@@ -75,8 +75,7 @@ export function decodeRingV2(file: Uint8Array, payload: Buffer): SwiftRing {
 }
 
 /**
- * Returns contents by name. The sections must fill the payload up to the index, without gap or
- * overlap.
+ * Returns contents by name. Sections must fill the payload up to the index without gap or overlap.
  */
 function sectionsOf(file: Uint8Array, payload: Buffer): Map<string, Buffer> {
   const tailAt = payload.length - TAIL_BYTES;

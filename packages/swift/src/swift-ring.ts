@@ -16,14 +16,12 @@ export interface SwiftRing {
   readonly table: Table;
   /** Bytes of a device id in the file; may be wider than the devices need. */
   readonly idBytes: 2 | 4;
-  /**
-   * Whether there is one more row, without slots: Swift writes it when the fraction yields no slot.
-   */
+  /** Whether it has one more row, without slots, as Swift writes for a fraction below one slot. */
   readonly emptyRow: boolean;
 }
 
 /**
- * Swift permits up to 32. Throws SWIFT_FILE_INVALID, before memory of the table's size is
+ * Swift permits up to 32. Throws SWIFT_FILE_INVALID before anything of the table's size is
  * allocated.
  */
 export function requirePartPower(partPower: number): void {

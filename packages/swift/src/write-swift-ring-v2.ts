@@ -53,10 +53,7 @@ function sectionsOf(ring: SwiftRing): [name: string, bytes: Buffer][] {
   ];
 }
 
-/**
- * Stores bytes uncompressed, so that their length in the file is known: Swift finds the index by
- * it.
- */
+/** Stores bytes uncompressed, with a known length in the file, by which Swift finds the index. */
 function stored(bytes: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt16LE(bytes.length, 1);

@@ -36,10 +36,7 @@ export async function threadAndChildren(
 
 const nothing: ProcessCost = { cpuSeconds: 0, writtenBytes: 0 };
 
-/**
- * Returns the cost of processes and all their descendants. A parent's count includes ended
- * children.
- */
+/** Returns the cost of processes with all descendants. Parents include ended children. */
 export async function treeCost(pids: readonly number[]): Promise<ProcessCost> {
   const costs = await Promise.all(pids.map(familyCost));
   return costs.reduce(sum, nothing);

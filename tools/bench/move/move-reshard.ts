@@ -56,9 +56,7 @@ export async function growthSection(settings: MoveSection): Promise<Comparison[]
   return rows;
 }
 
-/**
- * A second device joins one with a quarter of the requested MiB, and gets half of its partitions.
- */
+/** A second device joins one with a quarter of the requested MiB, and takes over half of it. */
 async function moveHalf(settings: MoveSection, partitions: number): Promise<HalfMoved> {
   const { sizes } = settings;
   const shape = { name: `${partitions}`, servers: 1, partitions };

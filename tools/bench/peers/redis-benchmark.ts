@@ -35,14 +35,11 @@ export async function redisBenchmark(load: RedisLoad): Promise<LoadFigures> {
   return { perSecond, p50Ms, p99Ms };
 }
 
-/**
- * With fewer, a run may end within a millisecond, which redis-benchmark reports as infinitely fast.
- */
+/** With fewer, a run may take under a millisecond, which redis-benchmark calls infinitely fast. */
 const TRIAL_REQUESTS_MIN = 5_000;
 
 /**
- * Returns the number of requests for about `seconds`, measured by a short run that warms up the
- * server.
+ * Returns the number of requests for about `seconds`, from a short run that warms up the server.
  */
 export async function requestsFor(
   load: Omit<RedisLoad, 'requests'>,

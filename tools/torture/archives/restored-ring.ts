@@ -19,14 +19,14 @@ const shapes: readonly (readonly string[])[] = [
 ];
 export const restoredMax = shapes.length;
 
-/** One of this many keys is written during the restore. */
+/** One in this many keys is written during the restore. */
 const WRITTEN_EVERY = 5;
 const WRITE_PAUSE_MS_MAX = 60;
 const ASKED_AT_ONCE = 8;
 const PUSH_AGAIN_MS = 250;
 /** Time limit for reading one record, whatever faults there are. */
 const READ_MS_MAX = 60_000;
-/** The restore dies after one of this many first frames. */
+/** Number of first frames of a restore; it dies after one of them. */
 const PASSES_MAX = 4;
 
 interface Work {

@@ -19,10 +19,7 @@ interface Page {
   readonly cursor: string | null;
 }
 
-/**
- * Returns the answer for each key. A key that is missing was not in the scan. Rejects when a page
- * fails.
- */
+/** Returns the answer for each key that the scan returned. Rejects when a page fails. */
 export async function scanPrefix(
   stage: Stage,
   prefix: string,

@@ -9,7 +9,7 @@ import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
 const DOWN_MS_MAX = 2_000;
-/** Time limit for a failpoint: some are reached rarely. */
+/** Time limit for reaching a failpoint. Some are reached rarely. */
 const ARMED_MS = 4_000;
 const LOOK_MS = 100;
 /** Delay of syncs, so that a power cut meets many of them in progress. */
@@ -63,7 +63,7 @@ async function slowSyncs(victims: readonly Victim[], random: Random, signal: Abo
   await lasts(SLOW_SYNCS_MS, signal);
 }
 
-/** Returns the part of a WAL's unsynced end that survives a power cut. */
+/** Returns the fraction of a WAL's unsynced end that survives a power cut. */
 export function anyShare(random: Random): number {
   return random.below(WAL_SHARES) / WAL_SHARES;
 }
@@ -78,9 +78,7 @@ async function endAtFailpoint({ stage, random, signal, how }: Strike): Promise<v
   });
 }
 
-/**
- * Arms the failpoint until the server has died there, or until `over`. Then waits until it is up.
- */
+/** Arms the failpoint until the server died there, or until `over`; then waits until it is up. */
 export async function dieAt(
   victim: Victim,
   failpoint: ArmedFailpoint,

@@ -5,7 +5,7 @@ import { lasts, type Nemesis } from '../nemesis.ts';
 /** Sometimes longer than the timeout of a call to a peer. */
 const PAUSE_MS_MAX = 8_000;
 const PAUSE_MS_MIN = 200;
-/** One of this many pauses stops all servers. */
+/** One in this many pauses stops all servers. */
 const ALL_EVERY = 6;
 
 export const pause: Nemesis = {

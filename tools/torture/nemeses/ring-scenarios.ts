@@ -18,7 +18,9 @@ const PROBE_PAUSE_MS = 1_000;
 /** Enough for a joiner to stop asking devices that do not answer. */
 const TAKEOVER_ROUNDS = 8;
 
-/** One server joins while another is down: no holder may drop what the latter has not confirmed. */
+/**
+ * One server joins while a holder is down: no device may drop what that holder has not confirmed.
+ */
 export const absentHolder = ringScenario('a holder that is away', async (stage, [away, joiner]) => {
   const before = await stage.head();
   await stage.fault('rings: holder away', [away], async () => {
@@ -95,10 +97,7 @@ function ringScenario(
 
 type Cast = readonly [first: Victim, joiner: Victim];
 
-/**
- * Sets up a ring of four servers. Returns the first of them and one that is to join; null when time
- * is up.
- */
+/** Sets up a ring of four servers. Returns the first and a future joiner; null when time is up. */
 async function cast(stage: Stage, signal: AbortSignal): Promise<Cast | null> {
   while (stage.victims.length <= SERVERS_IN_RING) await stage.addVictim();
   const ring = await stage.head();

@@ -13,9 +13,7 @@ import { dieInMove, nextDeath, plannedPlaces } from '../rings/ring-kills.ts';
 
 /** Includes the servers that a ring can do without: enough for every kind of change. */
 const SERVERS_MIN = 5;
-/**
- * Faulty attempts per change. Then it proceeds undisturbed, so that moves complete all the time.
- */
+/** Faulty attempts per change. Then it proceeds undisturbed, so that moves keep completing. */
 const TROUBLES_MAX = 3;
 const ROLLOUT_LIFE_MS_MAX = 6_000;
 /**
@@ -24,11 +22,11 @@ const ROLLOUT_LIFE_MS_MAX = 6_000;
  * fault may hit it.
  */
 const ARMED_MS_MAX = 10_000;
-/** One of this many changes, at least, is followed by the death of a device, if enough are left. */
+/** At least one in this many changes is followed by a device's death, if enough are left. */
 const DEAD_EVERY = 5;
 const DEVICES_LEFT_MIN = 3;
 
-/** One of this many rollouts is killed; a server dies in each. */
+/** One in this many rollouts is killed; a server dies in each. */
 const KILLED_EVERY = 4;
 
 export const rings: Nemesis = {

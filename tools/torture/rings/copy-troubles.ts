@@ -11,7 +11,7 @@ import { leastOf } from './least-of.ts';
 const HARMED_MAX = 3;
 /** Long enough for the joiner to refuse, and too short for a rollout to stop waiting. */
 const NO_ROOM_MS = 3_000;
-/** One of this many joiners has a full disk; `NO_ROOM_FIRST` applies until it happened once. */
+/** One in this many joiners has a full disk; NO_ROOM_FIRST applies until that has happened. */
 const NO_ROOM_EVERY = 6;
 const NO_ROOM_FIRST = 2;
 const NO_ROOM = 'rings: joiner without room';

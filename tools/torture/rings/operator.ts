@@ -52,10 +52,7 @@ export async function typeFor(
   if (exit !== 0) throw new Error(`${verb} ${args.join(' ')} ended with ${exit}: ${stderr}`);
 }
 
-/**
- * An added device must prove its key, so this repeats the command while a fault makes it
- * unreachable.
- */
+/** An added device must prove its key. Repeats the command while a fault makes it unreachable. */
 async function endedOnceReached(stage: Stage, words: readonly string[]): Promise<Ended> {
   const deadline = performance.now() + AWAY_MS_MAX;
   for (;;) {

@@ -12,10 +12,7 @@ import { readReceipts, receiptFaults } from './receipts.ts';
 const MOVES_PER_MINUTE_MIN = 1;
 const MINUTE_MS = 60_000;
 
-/**
- * Runs after the last rollout. Throws when the rollout does not end, or replicas do not become
- * equal.
- */
+/** Runs after the last rollout. Throws if the rollout does not end or replicas stay unequal. */
 export async function proveRings(stage: Stage, withinMs: number): Promise<Proof> {
   await rollOut(stage, { withinMs });
   await stage.converge(withinMs);
@@ -40,10 +37,7 @@ export async function proveRings(stage: Stage, withinMs: number): Promise<Proof>
   return { troubles, notes: [`rings        ${ring.version} versions, ${figures}`] };
 }
 
-/**
- * Returns partition files that the ring does not assign to their device, also on devices outside
- * it.
- */
+/** Returns files of partitions that the ring does not assign to their device, if any. */
 function orphans(stage: Stage, ring: Ring): string[] {
   return stage.victims.flatMap((victim) => {
     const id = victim.idIn(ring);

@@ -21,7 +21,7 @@ interface RingFault {
   readonly injectFault: (scenario: RingScenario, before: number) => Promise<void>;
 }
 
-/** One of this many changes goes through undisturbed. */
+/** One in this many changes goes through undisturbed. */
 const PLAIN_EVERY = 2;
 /** Exit code: refused by a safety rule. */
 const REFUSED_EXIT = 5;

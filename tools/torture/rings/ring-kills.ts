@@ -9,16 +9,16 @@ import type { Victim } from '../victim.ts';
 
 type Role = 'giver' | 'source' | 'joiner' | 'coordinator';
 
-/** Not every rollout passes every failpoint: this many tries count as one death. */
+/** Not every rollout passes every failpoint, so this many tries count as one death. */
 const TRIES = 4;
 /** For a failpoint without a death so far: only the first push of a change passes some of them. */
 const FIRST_TRIES = 16;
 /**
- * A failpoint is passed once per moving partition, and most changes move few. So the first death at
- * a failpoint comes with its first pass.
+ * A failpoint is passed once per moving partition, and most changes move few partitions. So the
+ * first death at a failpoint comes with its first pass.
  */
 const PASSES_MAX = 2;
-/** One of this many deaths is a power cut. */
+/** One in this many deaths is a power cut. */
 const CUT_EVERY = 4;
 
 /** Failpoints that every change passes. */
@@ -66,10 +66,7 @@ interface Death {
   readonly place: string;
 }
 
-/**
- * Returns, among the deaths possible in this ring's moves, one that happened least, then was tried
- * least.
- */
+/** Returns a death possible in this ring's moves: one that happened least, then was tried least. */
 export function nextDeath(stage: Stage, ring: Ring, random: Random): Death {
   const { faults } = stage;
   const fired = firedOf(stage);

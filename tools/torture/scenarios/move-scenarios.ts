@@ -46,10 +46,7 @@ export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, mov
   await requireGone(signal, source, { partition: move.partition, told: ', which it gave up' });
 });
 
-/**
- * A coordinator without a slot sends writes to all holders: they store them, but every answer is
- * lost.
- */
+/** A coordinator without a slot writes to all holders: they store it, but all answers are lost. */
 export const lostAnswers = scenarioOfMove('answers that are lost', async (parts) => {
   const { scenario, joiner, source, stays } = parts;
   const { network } = scenario.stage;
@@ -199,8 +196,8 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
 });
 
 /**
- * Makes a scenario: the joiner is in a committed ring with a partition on its way. It leaves in the
- * end.
+ * Makes a scenario: a partition is on its way to a joiner in a committed ring. In the end the
+ * joiner leaves the ring.
  */
 function scenarioOfMove(name: string, play: (parts: MoveScenario) => Promise<void>): Nemesis {
   return {
@@ -238,9 +235,7 @@ async function initialized({ scenario }: MoveScenario): Promise<void> {
   await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
 }
 
-/**
- * Throws when the server keeps the partition, or without `partition` any, although it must drop it.
- */
+/** Throws when the server keeps a partition that it must drop. Without `partition`: any. */
 async function requireGone(
   signal: AbortSignal,
   victim: Victim,

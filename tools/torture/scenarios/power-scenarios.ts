@@ -5,8 +5,8 @@ import { keysOf, type Scenario, scenarioOf } from './scenario.ts';
 const SLOW_SYNC_MS = 400;
 const READY_MS_MAX = 30_000;
 /**
- * Together slightly more than one segment of 512 KiB: the next segment makes the store checkpoint a
- * resting partition.
+ * Together slightly more than a segment of 512 KiB. At the next segment, the store checkpoints
+ * resting partitions.
  */
 const BULK_CHARACTERS = 24_000;
 

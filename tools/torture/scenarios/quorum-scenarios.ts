@@ -81,10 +81,7 @@ export const lowStamp = scenarioOf('a write below another one', async (scenario)
   await scenario.askAll(c, {});
 });
 
-/**
- * A stamp that every device has stored advances all clocks: the next write of any server is above
- * it.
- */
+/** A stamp on every device advances all clocks: the next write of any server is above it. */
 export const aheadStamp = scenarioOf('a write after one of a clock ahead', async (scenario) => {
   const [a, b] = scenario.cast;
   await scenario.suffer({ clockOffsetMs: AHEAD_MS }, b);

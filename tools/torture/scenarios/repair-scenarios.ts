@@ -12,9 +12,7 @@ import { isText, keysOf, Scenario, scenarioOf } from './scenario.ts';
 const ROUNDS_MS = 3_000;
 /** Repair usually takes about three seconds; with a bug it never ends. */
 const REPAIR_MS_MAX = 15_000;
-/**
- * For three seconds, so that some writes are old enough to be offered while others are too young.
- */
+/** For three seconds, so that some writes are old enough to be offered and others are too young. */
 const MISSED_ROUNDS = 15;
 const MISSED_PAUSE_MS = 200;
 const READY_MS_MAX = 30_000;
@@ -39,9 +37,7 @@ export const missedUpdates = scenarioOf('a device that missed updates', async (s
   await requireLast(scenario, c);
 });
 
-/**
- * One coordinator's writes do not reach a device; another holder repairs it during further writes.
- */
+/** One coordinator's writes do not reach a device; another holder repairs it under writes. */
 export const missedWrites = scenarioOf('a device that missed writes', async (scenario) => {
   const { signal } = scenario;
   const [a, , c] = scenario.cast;
@@ -90,18 +86,14 @@ export const putBackDevice = scenarioOf('a device put back', async (scenario) =>
 
 let lastPartition = 0;
 
-/**
- * Returns keys of another partition in each play, beginning with the second: the first has records.
- */
+/** Returns keys of another partition in each play. Skips the first one, which has records. */
 async function untouchedKeys(stage: Stage): Promise<string[]> {
   const ring = await stage.head();
   lastPartition = (lastPartition + 1) % partitionCountOf(ring.partitioner);
   return keysOf(ring, { play: stage.history.length, partition: lastPartition });
 }
 
-/**
- * Returns identity and generation of a device: what a backup from before its first ring contains.
- */
+/** Returns identity and generation of a device, as in a backup from before its first ring. */
 function identityOf(data: string): { readonly name: string; readonly bytes: Buffer }[] {
   const names = ['device.json', 'device-key.pem', 'life.json'];
   return names.map((name) => ({ name, bytes: fs.readFileSync(path.join(data, name)) }));

@@ -133,9 +133,7 @@ export const isText =
   ({ key, value }: Operation): boolean =>
     value?.startsWith(`${text} of ${key} `) === true;
 
-/**
- * Returns a nemesis that repeats the play; each play begins with intact servers and connections.
- */
+/** Returns a nemesis that repeats the play, each time with intact servers and connections. */
 export function scenarioOf(name: string, play: (scenario: Scenario) => Promise<void>): Nemesis {
   return {
     name,

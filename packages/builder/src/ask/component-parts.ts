@@ -15,9 +15,7 @@ export interface ComponentPart {
 /** Settings besides weights that determine shares. Only the component itself has them. */
 export type PartSettings = Pick<BuilderState, 'overload' | 'zonesMin'>;
 
-/**
- * Returns no parts for a ring that is not composite. `settings`: in the order of the components.
- */
+/** Returns no parts unless the ring is composite. `settings`: in the order of the components. */
 export function componentParts(
   ring: Ring,
   state: BuilderState,

@@ -109,7 +109,7 @@ function count(spread: Spread, held: number, partitions: number): void {
   spread.tooFew += partitions * Math.max(0, spread.least - held);
 }
 
-/** Returns the domains by name, in tree order; domains that shall hold nothing come last. */
+/** Returns the domains by name, in tree order; domains that should hold nothing come last. */
 function emptySpreads(state: BuilderState, tier: TierKind): Map<string, Spread> {
   const { tree, targets, shares } = placementProblem(state);
   const names = tierNamesById(state.devices, tier);

@@ -21,10 +21,7 @@ export interface Drill {
   readonly availability: Availability;
   /** The remaining devices. Those with another replica of a lost slot share the work of sending. */
   readonly survivors: readonly SurvivorLoad[];
-  /**
-   * Most that one survivor would send, relative to an even share among those that can: 1 is
-   * perfect.
-   */
+  /** Most that a survivor would send, relative to an even share among the senders: 1 is perfect. */
   readonly worstSource: number;
   /** Why the survivors cannot take over; null when they can. */
   readonly unrecoverable: { readonly code: string; readonly message: string } | null;

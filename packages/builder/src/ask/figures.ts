@@ -20,7 +20,7 @@ interface BalanceFigures {
   readonly worstDevice: number;
   /** Largest deviation of any tier from its exact share, in slots. */
   readonly worstTierSlots: number;
-  /** Slots on devices that shall have none: removed or of weight 0. */
+  /** Slots on devices that should have none: removed or of weight 0. */
   readonly slotsToClear: number;
 }
 
@@ -79,9 +79,7 @@ export function ringFigures(
   };
 }
 
-/**
- * The builder does not place the devices of two components together, so there is no pair spread.
- */
+/** There is no pair spread: the builder does not place devices of two components together. */
 function sumOf(parts: readonly ComponentPart[], state: BuilderState): RingFigures {
   const found = parts.map((part) => ringFigures(part.ring, part.state));
   return {

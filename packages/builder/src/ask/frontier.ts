@@ -8,9 +8,7 @@ import { type TierKind, tierKinds } from '../state/tier-name.ts';
 
 interface FrontierPoint {
   readonly overload: number;
-  /**
-   * By tier: slots beyond the dispersion cap of their domain that these shares make unavoidable.
-   */
+  /** By tier: slots beyond their domain's dispersion cap that these shares make unavoidable. */
   readonly beyondCap: Readonly<Record<TierKind, number>>;
   readonly beyondCapTotal: number;
   /** Fullest device relative to its share by weight alone: 1.1 is 10 % more. */
@@ -34,9 +32,7 @@ type FrontierInput = Omit<PlanInput, 'direct'>;
 const USUAL = [0, 0.05, 0.1, 0.2];
 const PARTS = [0.25, 0.5, 0.75, 1];
 
-/**
- * Each point takes a whole plan; by default there are about eight. Throws what planVersion throws.
- */
+/** Each point takes a whole plan; the default is about eight. Throws what planVersion throws. */
 export function overloadFrontier(input: FrontierInput, overloads?: readonly number[]): Frontier {
   const dense = input.head === null ? null : denseHead(input.head, input.state);
   if (dense !== null) return overloadFrontier({ ...input, ...dense }, overloads);

@@ -25,9 +25,7 @@ export interface MoveReason {
   readonly sentence: string;
 }
 
-/**
- * `before` is the ring that the move was planned on, `state` the one committed with the version.
- */
+/** `before` is the ring that the move was planned on, `state` the version's builder state. */
 export function moveReason(before: Ring, state: BuilderState, move: PlannedMove): MoveReason {
   const { partition, from, to } = move;
   if (from === null && partition >= before.partitions) {

@@ -8,9 +8,7 @@ import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
 
 export interface TierRisk {
   readonly tier: TierKind;
-  /**
-   * Number of domains of this tier. The failure of a single domain takes everything in any case.
-   */
+  /** Number of domains of this tier. If there is only one, its failure takes everything anyway. */
   readonly domains: number;
   /** Partitions that the failure of one domain of this tier takes below a write quorum, now. */
   readonly before: number;
@@ -77,9 +75,7 @@ function slotsAt(
   return slots;
 }
 
-/**
- * Whether the loss of one domain can leave fewer slots than a quorum. A slot needs all its devices.
- */
+/** Whether the loss of one domain can leave less than a quorum. A slot needs all its devices. */
 function breaks(
   slots: readonly (readonly number[])[],
   names: readonly string[],

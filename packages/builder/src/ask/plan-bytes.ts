@@ -14,17 +14,15 @@ interface DeviceBytes {
 
 export interface PlanBytes {
   readonly devices: readonly DeviceBytes[];
-  /**
-   * The fullest device relative to the mean, both per share: 1 is even. Null when nothing is held.
-   */
+  /** The fullest device relative to the mean, per share: 1 is even. Null when nothing is held. */
   readonly fullest: { readonly before: number | null; readonly after: number | null };
   /** Partitions without a reported size: taken as the mean of the others. */
   readonly guessed: number;
 }
 
 /**
- * Returns the bytes after all waves. Null when no size is known, and for a split or merge, which
- * copies nothing.
+ * Returns the bytes after all waves. Null without known sizes, and for splits and merges, which
+ * copy nothing.
  */
 export function planBytes(
   plan: Plan,
@@ -80,8 +78,8 @@ function add(held: Map<number, number>, id: number, bytes: number): void {
 }
 
 /**
- * Returns the relative load of the fullest device. Devices without share are left out: they give
- * all slots away.
+ * Returns the relative load of the fullest device. Ignores devices without share, which give all of
+ * their slots away.
  */
 function fullest(held: ReadonlyMap<number, number>, { devices }: Plan): number | null {
   const sharing = devices.filter(({ share }) => share > 0);

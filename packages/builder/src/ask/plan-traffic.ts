@@ -37,8 +37,8 @@ export interface DeviceTraffic {
   readonly freeBytes: number | null;
   readonly diskBytes: number | null;
   /**
-   * False when the incoming files do not fit beside what a server keeps free; null when the free
-   * space is unknown.
+   * False when the incoming files do not fit beside the space that a server keeps free; null when
+   * the free space is unknown.
    */
   readonly fits: boolean | null;
 }
@@ -123,8 +123,8 @@ function busiestOf(devices: readonly DeviceTraffic[]): Traffic['busiest'] {
 }
 
 /**
- * Estimates the size of each child as an equal part of each parent, unless it begins empty, because
- * a device writes all the children.
+ * Adds the estimated sizes of children: an equal part of each parent, or 0 when a child begins
+ * empty. A device writes all of its children.
  */
 export function withChildren<Known extends KnownSizes>(
   known: Known,

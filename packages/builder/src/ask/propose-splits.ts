@@ -13,8 +13,7 @@ export interface SplitLimits {
   /** Two neighbors are merged when both have fewer bytes; at most an eighth of `above`. */
   readonly below: number;
   /**
-   * A partition is also split when its requests per second exceed both `least` and `times` the
-   * mean.
+   * Also splits partitions with more requests per second than both `least` and `times` the mean.
    */
   readonly busy: { readonly times: number; readonly least: number };
   /** Maximum number of proposals for one version. */
@@ -33,9 +32,7 @@ export type ReshapeProposal =
       readonly kind: 'split';
       readonly partition: number;
       readonly bytes: number;
-      /**
-       * Requests per second, and the mean of all partitions; null when it is split for its size.
-       */
+      /** Requests per second, and the mean of all partitions; null: it is split for its size. */
       readonly busy: { readonly rate: number; readonly mean: number } | null;
     }
   | {
@@ -93,8 +90,8 @@ export function proposeSplits(
 }
 
 /**
- * Returns pairs of small neighbors in order, whatever their requests. The middle one of three is in
- * two pairs.
+ * Returns pairs of small neighbors in order, whatever their requests. The middle one of three
+ * neighbors is in two pairs.
  */
 export function smallNeighbours(
   partitioner: IntervalPartitioner,

@@ -55,9 +55,7 @@ export interface SlotWhy {
   /** Other devices that could hold it within all bounds, and those of them below their share. */
   readonly alternatives: number;
   readonly alternativesWithRoom: number;
-  /**
-   * Partitions that its device shares with each other holder, and the number for an even spread.
-   */
+  /** Partitions that its device shares with each other holder, and the even spread's number. */
   readonly pairs: readonly {
     readonly device: number;
     readonly shared: number;

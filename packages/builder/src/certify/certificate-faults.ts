@@ -54,10 +54,7 @@ interface PartitionSlots {
   readonly slots: number;
 }
 
-/**
- * Checks the partition's replicas at every node above its leaves, and at the siblings of those
- * nodes.
- */
+/** Checks the partition's replicas at every node above its leaves, and at those nodes' siblings. */
 function checkBounds(graph: CertificateGraph, at: PartitionSlots, faults: Faults): void {
   const { tree, count } = graph;
   const { low, high } = boundsOf(graph.targets, at.partition);

@@ -40,10 +40,7 @@ export function certificateGraph(
   };
 }
 
-/**
- * Writes the leaves of a partition's slots to `into` (-1 for a device without leaf), and returns
- * their number.
- */
+/** Writes the leaves of a partition's slots to `into`, -1 without leaf; returns their number. */
 export function leavesOf(
   { tree }: CertificateGraph,
   at: { readonly table: Table; readonly partition: number },

@@ -13,9 +13,7 @@ interface Potentials {
   readonly cycle: readonly number[];
 }
 
-/**
- * Each pass is linear in the partitions it covers: the changed ones, or all when they can matter.
- */
+/** Each pass is linear in its partitions: the changed ones, or all when they can matter. */
 export function findPotentials(graph: CertificateGraph, changed: Int32Array): Potentials {
   for (let passes = 1; ; passes += 1) {
     let moved = relaxRounding(graph);
@@ -33,10 +31,7 @@ function lowest({ potential }: CertificateGraph): number {
   return least;
 }
 
-/**
- * Relaxes the unchanged partitions. Each of their arcs costs 1, so only a potential below -1
- * matters.
- */
+/** Relaxes the unchanged partitions: each arc costs 1, so only potentials below -1 matter. */
 function relaxOthers(graph: CertificateGraph, changed: Int32Array): boolean {
   let moved = false;
   let next = 0;
@@ -76,9 +71,7 @@ function relaxPartition(graph: CertificateGraph, partition: number): boolean {
   return moved;
 }
 
-/**
- * Relaxes the arcs from one slot: arcs to leaves that the partition dropped cost 0, all others 1.
- */
+/** Relaxes the arcs from one slot: cost 0 to leaves that the partition dropped, 1 to others. */
 function relaxSlot(arc: Climb): boolean {
   const { graph, old, oldSlots } = arc;
   const { tree, count, potential } = graph;
@@ -143,8 +136,8 @@ function descend(arc: Climb, v: number): boolean {
 }
 
 /**
- * Relaxes rounding arcs, which cost nothing: up while a node is below its ceiling, down while it is
- * above its floor.
+ * Relaxes rounding arcs, of cost 0: up while a node is below its ceiling, down while it is above
+ * its floor.
  */
 function relaxRounding(graph: CertificateGraph): boolean {
   const { tree, targets, loads, potential, highest, cameFrom } = graph;
@@ -176,9 +169,7 @@ function relaxRounding(graph: CertificateGraph): boolean {
   return moved;
 }
 
-/**
- * Finds a cycle among the arcs that set the potentials. There is one only if its cost is negative.
- */
+/** Finds a cycle among the arcs that set the potentials. It exists only if its cost is negative. */
 function findCycle({ tree, cameFrom }: CertificateGraph): number[] {
   const seenBy = new Int32Array(tree.leaves).fill(-1);
   for (let start = 0; start < tree.leaves; start += 1) {

@@ -63,9 +63,7 @@ export function certify(input: CertifyInput): Certificate {
   };
 }
 
-/**
- * Removes the columns without devices, of partitions that were split or merged, from both tables.
- */
+/** Removes the columns of split or merged partitions, which have no devices, from both tables. */
 function withoutEmpty({ before, after }: CertifyInput): Pick<CertifyInput, 'before' | 'after'> {
   const [first] = after;
   if (first === undefined || !first.includes(nobodyIn(first))) return { before, after };

@@ -14,9 +14,7 @@ export interface Layout {
 
 export interface Scheme {
   readonly name: string;
-  /**
-   * Whether arcs never change, so that each is a file that moves whole; else stores are scanned.
-   */
+  /** Whether arcs never change, so that each is a file that moves whole; else stores are read. */
   readonly isFixed: boolean;
   /** Returns the layout after each change of the set of nodes; new nodes are numbered in order. */
   readonly layouts: (steps: readonly (readonly number[])[]) => Layout[];

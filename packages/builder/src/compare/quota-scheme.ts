@@ -6,10 +6,7 @@ import { shuffle } from '../place/shuffle.ts';
 import { preferenceList } from '../place/walk-placement.ts';
 import { type Layout, layoutOf, type Scheme, type SchemeSettings } from './layout.ts';
 
-/**
- * A new node takes tokens from the nodes with the most. A leaving node's tokens go to the nodes
- * with the fewest.
- */
+/** A new node takes tokens from the fullest nodes. A leaving node's tokens go to the emptiest. */
 export function quotaTokens({ replicas, partitions, seed }: SchemeSettings): Scheme {
   const ends = Array.from({ length: partitions }, (_, index) => equalEnd(index, partitions));
   const layouts = (steps: readonly (readonly number[])[]): Layout[] => {
@@ -53,9 +50,7 @@ function shifted(before: readonly number[], nodes: readonly number[], random: Ra
   return owners;
 }
 
-/**
- * Returns the quota of each node. If the quotient is not whole, the fullest nodes keep one more.
- */
+/** Returns the quota of each node. If the quotient is not whole, the fullest keep one more. */
 function quotasOf(counts: ReadonlyMap<number, number>, tokens: number): [number, number][] {
   const least = Math.floor(tokens / counts.size);
   const larger = tokens - least * counts.size;

@@ -4,9 +4,7 @@ import { firstWhere } from '@ringwright/ring/first-where';
 import { type ByteLoads, costOf, mayHave, partitionOf } from './byte-loads.ts';
 import { droppedLeaves } from './flow-graph.ts';
 
-/**
- * Maximum slots of a device that are tried as exchange partners: those nearest to the best size.
- */
+/** Slots of a device that are tried as exchange partners: those nearest to the best size. */
 const PARTNERS_MAX = 8;
 /** Smaller gains may be rounding errors. */
 const GAIN_MIN = 1e-6;
@@ -73,9 +71,7 @@ function pathOf({ tree }: ByteLoads, leaf: number): number[] {
   return path;
 }
 
-/**
- * `any`: also considers partners that do not move, where an exchange may cost moves or save one.
- */
+/** `any`: also considers partners that do not move, where it may cost moves or save one. */
 function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null {
   const { loads, slot, most } = search;
   const { placement, bytes, shares, sums } = loads;

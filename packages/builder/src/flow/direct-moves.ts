@@ -24,14 +24,9 @@ export function moveDirectly(work: RebalanceWork): void {
 }
 
 interface Pass {
-  /**
-   * Takes a leaf's moves from all over the ring, by error diffusion, not from its first partitions.
-   */
+  /** Spreads a leaf's moves over the ring, by error diffusion, not from its first partitions. */
   readonly spread: boolean;
-  /**
-   * Moves only where every tier on the way out has a surplus, and every tier on the way in a
-   * deficit.
-   */
+  /** Moves only where every tier left behind has a surplus, and every tier entered a deficit. */
   readonly planned: boolean;
   /** Moves a second slot of a partition. */
   readonly again: boolean;

@@ -76,8 +76,8 @@ function sweep(loads: ByteLoads, left: LooksLeft): void {
 }
 
 /**
- * Returns the change with the highest gain per move, among all slots of the fullest device, or else
- * of the emptiest.
+ * Returns the change with the highest gain per move for the fullest device, or else for the
+ * emptiest.
  */
 function dearSwap(loads: ByteLoads, most: number, left: LooksLeft): ByteSwap | null {
   const { sums, shares } = loads;

@@ -60,10 +60,7 @@ interface Goal {
   readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
 }
 
-/**
- * Returns the group, or, if its overfull part must hold more than its targets, that part and the
- * rest.
- */
+/** Returns the group, divided in two when its overfull part must hold more than its targets. */
 function parted(
   goal: Goal,
   at: { readonly groups: readonly Group[]; readonly i: number; readonly overfull: Uint8Array },

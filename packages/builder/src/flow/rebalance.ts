@@ -1,4 +1,4 @@
-// Leads from the present table to one in which every node has its quota, in few moves. Pure.
+// Turns the present table into one in which every node has its quota, in few moves. Pure.
 import { seededRandom } from '@ringwright/base/random';
 import { createBalance } from '../place/balance.ts';
 import { dropReplicas, reshaped } from '../place/change-replicas.ts';
@@ -35,9 +35,7 @@ export function rebalance(input: RebalanceInput): Placement {
   return solved(input).placement;
 }
 
-/**
- * Like rebalance; also marks with 1 the leaves whose targets no table within the bounds can meet.
- */
+/** Like rebalance; also marks leaves with 1 whose targets no table within the bounds meets. */
 export function rebalanceOrCut(input: RebalanceInput): {
   readonly placement: Placement;
   /** Null when every leaf has a quota within its targets. */

@@ -3,9 +3,7 @@
 import type { RebalanceWork } from '../place/rebalance-work.ts';
 import type { FlowGraph } from './flow-graph.ts';
 
-/**
- * Returns a leaf counted in `counts` whose quota may drop by one if that of `from` rises, or -1.
- */
+/** Returns a leaf in `counts` whose quota may drop by one if that of `from` rises, or -1. */
 export function findRoundable(graph: FlowGraph, from: number, counts: Int32Array): number {
   const { work, targets } = graph;
   const { tree, balance } = work;

@@ -129,10 +129,7 @@ export function checkReplicaStep({ head, state, direct }: ReplicaStep): void {
   );
 }
 
-/**
- * Marks by slot with 1 what must move now: its device was removed, or the slot is new. Null when
- * there is none.
- */
+/** Marks slots with 1 that must move now: new ones, and those of removed devices. Null: none. */
 export function urgentSlots(
   { table, partitions }: Pick<Ring, 'table' | 'partitions'>,
   state: BuilderState,

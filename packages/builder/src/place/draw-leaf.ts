@@ -13,9 +13,7 @@ export interface SlotPlace {
   readonly slot: number;
 }
 
-/**
- * Returns a leaf below `below` that the partition in the rules may get and that is wanted, or -1.
- */
+/** Returns a wanted leaf under node `at.below` that the partition in the rules may get, or -1. */
 export function drawLeaf(
   work: RebalanceWork,
   at: SlotPlace & { readonly below: number },

@@ -16,9 +16,7 @@ interface HandoffFigures {
 
 /** Enough for figures on 1,000 devices, in about 0.2 s. */
 const PARTITIONS_MAX = 2 ** 15;
-/**
- * Devices with fewer examined partitions are left out: their figures say nothing about evenness.
- */
+/** Devices with fewer examined partitions are ignored: their figures prove nothing. */
 const DEVICE_PARTITIONS_MIN = 16;
 
 /** Returns null when no partition has a handoff, because every device holds everything. */

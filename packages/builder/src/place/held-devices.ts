@@ -88,9 +88,7 @@ export function heldProblem(
   return { ...problem, targets: heldTargets(tree, targets, { held, loads, partitions, slots }) };
 }
 
-/**
- * Returns the state for a first version: held devices have no slots to keep, so they get weight 0.
- */
+/** For a first version: held devices have no slots to keep yet, so they get weight 0. */
 export function withoutHeld(state: BuilderState): BuilderState {
   if (state.devices.every((device) => device?.hold === undefined)) return state;
   const devices = state.devices.map((device) =>

@@ -1,5 +1,4 @@
-// Targets while some partitions are frozen: all other devices share evenly in what frozen slots
-// take away. Pure.
+// Targets while some partitions are frozen: the resulting shortfall is spread evenly. Pure.
 
 import type { TierTree } from '../state/tier-tree.ts';
 import type { Placement } from './placement.ts';
@@ -10,9 +9,7 @@ interface FrozenSlots {
   readonly placement: Placement;
   /** By partition: 1 when it may not change. */
   readonly frozen: Uint8Array;
-  /**
-   * By slot: 1 when it must move although its partition is frozen, since its device was removed.
-   */
+  /** By slot: 1 when it must move despite its frozen partition, since its device was removed. */
   readonly forced: Uint8Array | null;
 }
 
@@ -51,10 +48,7 @@ export function interimTargets(tree: TierTree, targets: Targets, held: FrozenSlo
   return { ...interim, low, high, ...(own !== undefined && { own }) };
 }
 
-/**
- * Returns the frozen slots by leaf, and the number of frozen slots on devices that shall hold
- * nothing.
- */
+/** Returns the frozen slots by leaf, and the number of frozen slots on devices without share. */
 function frozenLoads(
   tree: TierTree,
   { placement, frozen, forced }: FrozenSlots,

@@ -40,10 +40,7 @@ export function switchBounds(rules: SlotRules, own: OwnRules, partition: number)
   exchange(rules, patch);
 }
 
-/**
- * Returns by node: the replicas it needs, the sum of its children's needs, and whether its need is
- * above 0.
- */
+/** Returns by node: its need, the sum of its children's needs, and whether its need is above 0. */
 export function needsOf(
   parent: Int32Array,
   low: ArrayLike<number>,

@@ -1,13 +1,9 @@
 // Counts how often two leaves share a partition, and scores a leaf against a set of others. Pure.
 import type { Placement } from './placement.ts';
 
-/**
- * The matrix has leaves^2 counts: 200 MB at 10,000 leaves. Beyond that, spread is left to chance.
- */
+/** The matrix has leaves^2 counts: 200 MB at 10,000 leaves. Beyond that, spread is random. */
 const MATRIX_LEAVES_MAX = 10_000;
-/**
- * A pair shares at most as many partitions as the second largest quota. Up to this, two bytes do.
- */
+/** Two bytes suffice up to here: no pair shares more partitions than the second largest quota. */
 const TWO_BYTE_COUNT_MAX = 65_535;
 
 export interface PairCounts {

@@ -6,9 +6,7 @@ import type { PlacementProblem } from './placement-problem.ts';
 export interface SpreadFigures {
   /** Variance of the number of partitions that pairs share, relative to a random ring (1). */
   readonly variance: number;
-  /**
-   * Minimum over devices: the fraction (0 … 1) of possible peers with which it shares partitions.
-   */
+  /** Minimum over devices: the fraction (0 … 1) of possible peers that share a partition. */
   readonly leastWidth: number;
   /** Largest pair count, relative to the count expected of that pair. */
   readonly worstPair: number;
@@ -71,8 +69,8 @@ function compareWithChance({ counts, loads, mayMeet }: Meetings, rate: number): 
 }
 
 /**
- * Returns a test whether two leaves may share a partition: not where a tier above both takes at
- * most one replica.
+ * Returns a test whether two leaves may share a partition. They may not where a tier above both
+ * takes at most one replica.
  */
 function meetingTest(
   tree: PlacementProblem['tree'],

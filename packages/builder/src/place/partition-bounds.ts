@@ -90,9 +90,7 @@ function pinnedLeaves(tree: TierTree, { on, off }: Pin): ReadonlyMap<number, num
   return new Map(known.map(([id, count]) => [tree.firstLeaf + tree.leafOfDevice[id]!, count]));
 }
 
-/**
- * Returns the common bounds with the pinned leaves fixed, and with raised lower bounds above them.
- */
+/** Returns the common bounds with the pinned leaves fixed, and the lower bounds above raised. */
 function withLeaves(tree: TierTree, common: Bounds, pinned: ReadonlyMap<number, number>): Bounds {
   const fixed = { low: common.low.slice(), high: common.high.slice() };
   for (const [leaf, count] of pinned) {

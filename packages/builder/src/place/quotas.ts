@@ -53,9 +53,7 @@ function handDown(tree: TierTree, targets: Targets, order: Int32Array): Int32Arr
   return quotas;
 }
 
-/**
- * Returns a lower bound of the moves of any assignment: the shortfall of devices from their quotas.
- */
+/** Returns a lower bound of the moves: the total shortfall of devices from their quotas. */
 export function movesAtLeast(tree: TierTree, quotas: Int32Array, loads: Int32Array): number {
   let moves = 0;
   for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {

@@ -56,9 +56,7 @@ export function mayGive(
 
 type PartitionRules = Pick<RebalanceWork, 'placement' | 'rules'>;
 
-/**
- * Adds a partition's leaves to the rules. Returns false, and adds none, when the set is not legal.
- */
+/** Adds a partition's leaves to the rules. For an illegal set it adds none and returns false. */
 export function enterPartition(work: PartitionRules, partition: number): boolean {
   const { placement, rules } = work;
   const { leaf, none } = placement;

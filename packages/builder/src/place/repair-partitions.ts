@@ -46,9 +46,7 @@ function repairOne(work: RebalanceWork, partition: number): void {
   leavePartition(work, partition);
 }
 
-/**
- * Gives the free slot a leaf: one that is wanted at all tiers, else one that is wanted, else any.
- */
+/** Gives the free slot a leaf: one wanted at all tiers, else one that is wanted, else any. */
 function placeSlot(work: RebalanceWork, at: SlotPlace): void {
   const { balance, rules } = work;
   const { loads, quotas, missing } = balance;
@@ -62,7 +60,7 @@ function placeSlot(work: RebalanceWork, at: SlotPlace): void {
   setSlot(work, at, found);
 }
 
-/** Returns a closed leaf, when only leaves that shall get nothing can complete the set. */
+/** Returns a closed leaf, when only leaves that should get nothing can complete the set. */
 function closedLeaf(work: RebalanceWork): number {
   const { closed } = work.rules;
   const kept = closed.slice();
@@ -72,9 +70,7 @@ function closedLeaf(work: RebalanceWork): number {
   return found;
 }
 
-/**
- * Gives new leaves to a frozen partition's slots on removed devices only; legal ones if possible.
- */
+/** Gives a frozen partition's slots on removed devices new leaves; legal ones if possible. */
 function fillFrozen(work: RebalanceWork, partition: number): void {
   const { placement, forced } = work;
   const { leaf, none } = placement;

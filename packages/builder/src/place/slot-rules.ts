@@ -14,9 +14,7 @@ export interface SlotRules {
   readonly firstLeaf: number;
   readonly low: Int32Array;
   readonly high: Int32Array;
-  /**
-   * By node: the replicas it needs, and the sum of its children's needs (of a leaf: held or not).
-   */
+  /** By node: the replicas it needs, and the sum of its children's needs (leaf: held or not). */
   readonly need: Int32Array;
   readonly sum: Int32Array;
   /** By node: 1 when it or a node below it has a lower bound above 0. */

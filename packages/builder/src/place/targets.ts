@@ -1,4 +1,4 @@
-// The slots that each node of the tree shall hold, and the bounds of each partition there. Pure.
+// The slots that each node of the tree should hold, and the bounds of each partition there. Pure.
 import { must } from '@ringwright/base/assert';
 import type { Shares } from '../shares/shares.ts';
 import type { TierTree } from '../state/tier-tree.ts';
@@ -12,9 +12,7 @@ export interface Targets {
   readonly exact: Float64Array;
   readonly floor: Int32Array;
   readonly ceil: Int32Array;
-  /**
-   * By node: least and most replicas of one partition. Derived from the share, not from a quota.
-   */
+  /** By node: least and most replicas of a partition. Derived from the share, not from a quota. */
   readonly low: Uint8Array;
   readonly high: Uint8Array;
   /** By partition with a pin: its own bounds; absent without pins. */

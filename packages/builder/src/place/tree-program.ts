@@ -16,9 +16,7 @@ interface TreeCosts {
   readonly elder: readonly Float64Array[];
 }
 
-/**
- * Computes the costs bottom-up. Calls `cost` of a leaf for 0 and 1 replicas, of the root for all.
- */
+/** Computes the costs bottom-up. Calls `cost` of a leaf for 0 and 1, of the root for all. */
 export function treeCosts(tree: TierTree, replicas: number, cost: NodeCost): TreeCosts {
   const elder: Float64Array[] = [];
   const below: Float64Array[] = [];

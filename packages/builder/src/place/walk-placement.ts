@@ -8,10 +8,7 @@ import { emptyPlacement, loadsOf, type Placement } from './placement.ts';
 import type { PlacementProblem } from './placement-problem.ts';
 import { targetsOfLeaves } from './targets.ts';
 
-/**
- * Computes the preference list of every partition. Throws PLACED_BY_TOKENS when a device has no
- * tokens.
- */
+/** Computes all preference lists. Throws PLACED_BY_TOKENS for a device without tokens. */
 export function walkPlacement(state: BuilderState, tree: TierTree, widthMin = 0): Placement {
   const { partitioner, replicas, devices } = state;
   requireTokens(state, tree);

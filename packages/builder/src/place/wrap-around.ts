@@ -65,9 +65,7 @@ interface Block {
   readonly slots: number;
 }
 
-/**
- * Gives each child its fraction of its remaining quota, rounded so that the block's slots add up.
- */
+/** Gives each child its fraction of its quota, rounded so that the block's slots add up. */
 function fillBlock(children: readonly Child[], order: Int32Array, block: Block): void {
   const { size, left } = block;
   let extra = block.slots;
@@ -86,9 +84,7 @@ function fillBlock(children: readonly Child[], order: Int32Array, block: Block):
   }
 }
 
-/**
- * Gives the child the slots [at, at + take) around the block: each turn has every partition once.
- */
+/** Gives the child the slots [at, at + take) around the block, every partition once per turn. */
 function giveRun(child: Child, block: Block, run: { at: number; take: number }): void {
   const { size } = block;
   const turns = Math.floor(run.take / size);

@@ -26,9 +26,7 @@ export interface ComposePlan {
   readonly plan: Plan;
   /** The builder state of the version. */
   readonly state: BuilderState;
-  /**
-   * Slots that the next compose moves, since a version with a split or merge moves nothing else.
-   */
+  /** Slots left for the next compose, since a version with a split or merge moves nothing else. */
   readonly slotsLater: number;
 }
 
@@ -47,9 +45,7 @@ export function composePlan(input: ComposeFrom): ComposePlan {
   return { plan: planRows({ ...input, state }), state, slotsLater: 0 };
 }
 
-/**
- * Throws COMPONENTS_UNFIT for a plan in moves when a device with slots would change its component.
- */
+/** Unless `direct`: throws COMPONENTS_UNFIT when a device with slots changes its component. */
 function requireLeft({ head, direct, state, components: before = [] }: ComposeFrom): void {
   if (head === null || direct === true) return;
   const { keyspace } = head;
@@ -109,8 +105,8 @@ function requireTogether(head: Ring, wanted: IntervalPartitioner): void {
 }
 
 /**
- * Returns the present device maps with the earlier versions: devices removed there are removed
- * here.
+ * Returns the present device maps with the earlier versions, so that devices removed in a component
+ * are removed here too.
  */
 function keptVersions(
   { components = [] }: BuilderState,

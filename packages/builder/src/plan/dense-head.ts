@@ -15,10 +15,7 @@ interface DenseHead {
   readonly ids: readonly number[];
 }
 
-/**
- * Returns null when every column has a partition. Throws RESHAPE_UNFIT for a fractional replica
- * count.
- */
+/** Returns null when every column has a partition. Throws RESHAPE_UNFIT for fractional replicas. */
 export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
   const live = liveIds(head.partitioner);
   if (live === null || !isIntervals(head.partitioner)) return null;

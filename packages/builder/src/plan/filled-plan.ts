@@ -3,9 +3,7 @@ import type { NextRingFrom } from './next-ring.ts';
 import type { Plan } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
 
-/**
- * The defaults describe a change in one version with only necessary moves; `found` overrides them.
- */
+/** By default the change takes one version and only necessary moves; `found` overrides this. */
 export function filledPlan(
   { head, headId, state }: Pick<NextRingFrom, 'head' | 'headId' | 'state'>,
   found: Pick<Plan, 'target' | 'moves' | 'devices'> & Partial<Plan>,

@@ -16,9 +16,7 @@ export interface CommitTimes {
 const FIRST_VERSION = 1;
 const SECONDS_PER_HOUR = 3_600;
 
-/**
- * Returns 1 by frozen partition, or null when none is frozen. Versions of unknown age count as old.
- */
+/** Returns 1 by frozen partition, or null without any. Versions of unknown age count as old. */
 export function frozenPartitions(
   head: Ring,
   minPartHours: number,

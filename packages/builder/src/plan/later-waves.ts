@@ -27,7 +27,7 @@ interface WavesFrom {
 }
 
 /**
- * Returns the waves in order. A wave has at most one slot of a partition, except for removed
+ * Returns the waves in order, each with at most one slot of a partition, except for removed
  * devices.
  */
 export function laterWaves(

@@ -5,8 +5,7 @@ import { replicasOf } from '../place/rebalance-work.ts';
 import type { PlannedMove } from './plan.ts';
 
 /**
- * Sorted by partition, then replica. `table` is the table of `before`, including devices without
- * leaf.
+ * Sorted by partition, then replica. `table` has the devices of `before`, also those without leaf.
  */
 export function movesBetween(
   table: Table,

@@ -12,9 +12,7 @@ import type { BuilderState } from '../state/builder-state.ts';
 
 /** Candidate overloads. A bisection tries some of them, each with a whole rebalance. */
 const OVERLOADS = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
-/**
- * Above this many slots a rebalance takes half a second, and advice is not worth several of them.
- */
+/** Above this many slots a rebalance takes half a second, and this advice needs several. */
 const ADVICE_SLOTS_MAX = 4_000_000;
 
 export interface Optimum {
@@ -34,10 +32,7 @@ interface OptimumQuestion {
   readonly bound: number;
 }
 
-/**
- * Returns null when no proof was found, for example when frozen partitions keep the table from its
- * final state.
- */
+/** Returns null without a proof, for example when frozen partitions delay the final table. */
 export function provenOptimum(question: OptimumQuestion): Optimum | null {
   const { head, state, problem, wanted, moves, bound } = question;
   if (moves === bound) return { moves, proof: 'bound' };

@@ -193,9 +193,7 @@ function walkNext(input: NextInput, { tree }: PinnedProblem, before: Placement):
   return { wanted, goal, fewest: wanted, frozen };
 }
 
-/**
- * Marks partitions with 1 that changed lately or have a move in flight; null when there are none.
- */
+/** Marks partitions that changed lately or have a move in flight with 1; null without any. */
 function restingPartitions(input: NextInput): Uint8Array | null {
   const { head, state, moving } = input;
   const { restedThrough } = state;

@@ -73,10 +73,7 @@ function steadyUrgent({ start, wanted, goal }: PlannedChange, limits: ChangeLimi
   return firstWave(start, wanted, limits);
 }
 
-/**
- * Returns whether a move is urgent. New slots must enter together, so if there are any, only they
- * are urgent.
- */
+/** Decides which moves are urgent. New slots enter together: if there are any, only they are. */
 function urgency(
   moves: readonly PlannedMove[],
   forced: Uint8Array | null,

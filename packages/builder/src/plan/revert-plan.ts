@@ -111,9 +111,7 @@ function revertMoves({ head, state, old }: RevertInput): Return {
   return found;
 }
 
-/**
- * Pairs each device to bring back with a row: its own row if it is free, else the next free one.
- */
+/** Pairs each device to bring back with a row: its own if it is free, else the next free one. */
 function pairUp({
   now,
   then,

@@ -125,9 +125,7 @@ function shift(room: Int32Array, from: number | null, to: number): void {
   if (from !== null) room[from]! += 1;
 }
 
-/**
- * Follows waiting moves from device to device. The moves of a cycle need no room, so it takes them.
- */
+/** Follows waiting moves from device to device, and takes cycles: they need no room. */
 function exchangeInRings<Move extends PlannedMove>({ waiting, taken, most }: Search<Move>): void {
   for (const start of [...waiting.keys()]) {
     const walk: Move[] = [];

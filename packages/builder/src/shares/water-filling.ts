@@ -18,9 +18,7 @@ interface Water {
   readonly sum: number;
 }
 
-/**
- * Returns shares by leaf that add up to `sum`. Caps are released one by one, the lowest tier first.
- */
+/** Returns shares by leaf that add up to `sum`. Releases caps one by one, lowest tier first. */
 export function fillWater(tree: TierTree, water: Water): Float64Array {
   let held: Float64Array = new Float64Array(tree.leaves);
   for (let mask = 0; mask < MASKS; mask += 1) {
@@ -40,9 +38,7 @@ export function capacityUnderCaps(tree: TierTree, caps: Int32Array, most: Float6
   return fits[0]!;
 }
 
-/**
- * Continues from `held` with some caps released. A node that reaches its cap freezes at that level.
- */
+/** Continues from `held` with some caps released. A node at its cap freezes at that level. */
 function fillUnder(
   tree: TierTree,
   water: Water,

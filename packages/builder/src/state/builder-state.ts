@@ -55,9 +55,7 @@ export const componentSchema = z.strictObject({
 export type Component = Immutable<z.infer<typeof componentSchema>>;
 
 export interface BuilderDevice extends Device {
-  /**
-   * `removed`: gone or failed, and assigned no slots. It becomes a hole after its last slot moved.
-   */
+  /** `removed`: gone or failed, and assigned no slots. It becomes a hole after its last move. */
   readonly state: 'active' | 'removed';
   /**
    * `no-target`: gives slots away as usual, but gets none. `maintenance`: keeps exactly the slots
@@ -79,9 +77,7 @@ export interface BuilderState {
   readonly cluster: string;
   readonly partitioner: Partitioner;
   readonly replicas: number;
-  /**
-   * `tokens`: a clockwise walk from the partition's end finds its devices. Absent: shares decide.
-   */
+  /** `tokens`: a clockwise walk from a partition's end finds its devices. Absent: shares decide. */
   readonly placement?: 'tokens';
   /** Hours for which a partition that moved may not move again; 0 switches the rule off. */
   readonly minPartHours: number;

@@ -58,7 +58,7 @@ export const changeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('merge'),
     partitions: z.tuple([z.int().min(0), z.int().min(0)]),
   }),
-  /** Retires the ranges that lie before a key, and deletes their records. */
+  /** Retires the ranges that lie before a key, with their records. */
   z.strictObject({ kind: z.literal('retire'), before: z.string() }),
   /** Replaces the pins of the partition; empty lists unpin it. */
   z.strictObject({
@@ -87,9 +87,7 @@ export type Change = Immutable<z.infer<typeof changeSchema>>;
 /** The changes of one command, with the command line as typed. */
 export const stagedSchema = z.strictObject({
   command: z.string(),
-  /**
-   * The user who typed the command, and when; absent in files of releases that did not record it.
-   */
+  /** The user who typed the command, and when; absent in files of older releases. */
   user: z.string().exactOptional(),
   time: z.iso.datetime().exactOptional(),
   changes: z.array(changeSchema),

@@ -5,10 +5,7 @@ import { formatAddress } from '@ringwright/base/server-address';
 import { type Device, formatDevice } from '@ringwright/ring/device';
 import type { BuilderDevice } from './builder-state.ts';
 
-/**
- * Devices by name within a server, by the addresses of their servers, and by the keys of active
- * devices.
- */
+/** Devices by name within a server, by address of their server, and by key if active. */
 export type ClaimedAddresses = Map<string, Device>;
 
 export function addressesOf(devices: readonly (BuilderDevice | null)[]): ClaimedAddresses {

@@ -62,9 +62,7 @@ interface Owner {
   readonly device: number;
 }
 
-/**
- * Returns the owner of each place. A component in which the device is a spare yields it to another.
- */
+/** Returns the owner of each place. A component that has the device as a spare yields it. */
 function ownersOf(heads: readonly Head[]): ReadonlyMap<string, Owner> {
   const owners = new Map<string, Owner>();
   for (const [at, { ring, state }] of heads.entries()) {
@@ -88,7 +86,7 @@ function isGone({ keyspace, version, table }: Ring, { id, state }: BuilderDevice
   throw new CodedError('COMPONENTS_UNFIT', message, { hint });
 }
 
-/** Whether the device holds no slot and its weight keeps it from getting one. */
+/** Whether the device holds no slot, and neither its weight nor its ramp gives it one. */
 function isSpareIn({ table }: Ring, { id, weight, ramp }: BuilderDevice): boolean {
   return weight === 0 && (ramp?.target ?? 0) === 0 && !table.some((row) => row.includes(id));
 }

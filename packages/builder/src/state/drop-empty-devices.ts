@@ -2,9 +2,7 @@
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';
 
-/**
- * Returns the state with a hole for every removed device that has no slot and no move in `ring`.
- */
+/** Returns the state with a hole for every removed device without slot and move in `ring`. */
 export function dropEmptyDevices(state: BuilderState, ring: Ring | null): BuilderState {
   if (!state.devices.some((device) => device?.state === 'removed')) return state;
   const used = new Uint8Array(state.devices.length);

@@ -60,9 +60,7 @@ export function landedHead(
   return { head: { ...head, table, moves: [] }, moving };
 }
 
-/**
- * Returns the moves to devices that are to be removed: finalize or cancel them before the removal.
- */
+/** Returns moves to devices that are to be removed: these must be finalized or cancelled first. */
 function joiningRemoved(
   { moves }: Pick<Ring, 'moves'>,
   { devices }: Pick<BuilderState, 'devices'>,

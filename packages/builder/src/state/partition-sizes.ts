@@ -4,8 +4,8 @@ import { measuredPartitionsMax, sizeLevelMax } from '@ringwright/base/limits-rin
 import type { PartitionSizes } from './builder-state.ts';
 
 /**
- * `bytes`: by partition id, null where no server reported a size. Throws VALUE_OUT_OF_RANGE for too
- * many partitions.
+ * `bytes`: by partition id, null where no server reported a size. Throws VALUE_OUT_OF_RANGE when
+ * there are too many partitions.
  */
 export function partitionSizes(
   bytes: readonly (number | null)[],

@@ -27,9 +27,7 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
   throw new CodedError('PIN_INVALID', problem, { details: { partition, on, off } });
 }
 
-/**
- * Returns the pins, sorted by partition, with `pin` in place of the earlier pin of its partition.
- */
+/** Returns the pins, sorted by partition. `pin` replaces the earlier pin of its partition. */
 export function withPin(pins: readonly Pin[], pin: Pin): Pin[] {
   const others = pins.filter(({ partition }) => partition !== pin.partition);
   const { partition, on, off } = pin;

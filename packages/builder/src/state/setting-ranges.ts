@@ -17,9 +17,7 @@ import {
 } from '@ringwright/ring/partitioner/partitioner';
 import { slotCount } from '@ringwright/ring/ring';
 
-/**
- * At least one bit: a power of 0 would shift a 32-bit hash by 32 bits, which machines cannot do.
- */
+/** A power of 0 would shift a 32-bit hash by 32 bits, which JavaScript does not do. */
 const PARTITION_POWER_MIN = 1;
 const SEED_MAX = 2 ** 32 - 1;
 const HEX_CHARACTERS_MAX = 2 * saltBytesMax;
@@ -71,10 +69,7 @@ function requireIntervals(partitioner: IntervalPartitioner): void {
   });
 }
 
-/**
- * Checks the minimum number of zones per partition: at most the replicas that every partition has.
- * 0 removes the rule.
- */
+/** Checks the minimum of zones: at most the replicas of every partition. 0 removes the rule. */
 export function checkZonesMin(zones: number, replicas: number): void {
   requireWhole('zones-min', zones, [0, Math.floor(replicas)]);
 }

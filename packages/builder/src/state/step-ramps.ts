@@ -3,10 +3,7 @@ import type { BuilderDevice, BuilderState } from './builder-state.ts';
 
 const WEIGHT_DIGITS = 12;
 
-/**
- * Returns the state with one step of every ramp that is due. A ramp that reaches its target is
- * removed.
- */
+/** Returns the state with one step of every due ramp. Ramps that reach their target are removed. */
 export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
   const due = state.devices.some((device) => device !== null && isDue(device, nowHours));
   if (!due) return state;
@@ -23,9 +20,7 @@ export function isDue(device: BuilderDevice, nowHours: number): boolean {
   return nowHours >= ramp.fromHour && nowHours < ramp.untilHour;
 }
 
-/**
- * Whether a hold blocks the ramp. A step would move nothing now, and all its slots at once later.
- */
+/** Whether a hold blocks the ramp: steps would move nothing now, and all slots at once later. */
 export function isRampHeld({ weight, hold, ramp }: BuilderDevice): boolean {
   if (ramp === undefined) return false;
   return hold === 'maintenance' || (hold === 'no-target' && ramp.target > weight);

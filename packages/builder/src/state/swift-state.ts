@@ -12,9 +12,7 @@ const hours = z.int().min(0).max(255);
 const lastMovesSchema = z.strictObject({
   /** Seconds since 1970; 0 when the last moves were long ago. */
   epoch: whole,
-  /**
-   * Runs in partition order: [partitions, hours from their last move to epoch]; 255: 255 or more.
-   */
+  /** Runs by partition: [partitions, hours from their last move to epoch]; 255: 255 or more. */
   runs: z.array(z.tuple([partitions, hours])).max(partitionCountMax),
 });
 export type LastMoves = Immutable<z.infer<typeof lastMovesSchema>>;
@@ -46,9 +44,7 @@ export const swiftSchema = z.strictObject({
   replicas: replicasSchema.exactOptional(),
   /** Dispersion after Swift's last rebalance; still correct for version 1. */
   dispersion: positive.exactOptional(),
-  /**
-   * Swift's value where it exceeds the maximum of minPartHours here, which then has the maximum.
-   */
+  /** Swift's value, if it exceeds the maximum of minPartHours, which then has the maximum. */
   minPartHours: whole.exactOptional(),
   /** Set when its files use wider device ids than the devices need. */
   idBytes: z.literal(4).exactOptional(),

@@ -73,10 +73,7 @@ function* slotNotNext(ring: Ring): Generator<Broken> {
   }
 }
 
-/**
- * Every slot of a child must join the device that holds its first parent's slot, without other
- * moves.
- */
+/** Every slot of a child must join the device of its first parent's slot; no others may move. */
 function* childWrong(ring: Ring): Generator<Broken> {
   if (ring.reshape?.kind !== 'to') return;
   const { moves, table } = ring;

@@ -62,8 +62,8 @@ function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
 }
 
 /**
- * Whether a split or merge begins, completes as it began, or is cancelled; or, for a direct commit,
- * completes at once.
+ * Whether a split or merge begins, completes as it began, or is cancelled. A direct commit
+ * completes it at once.
  */
 function isReshapeStep(previous: Ring, next: Ring): boolean {
   const [was, is] = [asIntervals(previous.partitioner), next.partitioner];

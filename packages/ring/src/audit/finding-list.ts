@@ -2,9 +2,7 @@
 import type { Finding } from '@ringwright/base/finding';
 import { findingsPerKindMax } from '@ringwright/base/limits';
 
-/**
- * One invariant: a stable code, and a generator of its violations as sentences with both values.
- */
+/** One invariant: a stable code, and its violations as sentences with both values. */
 export interface Check<Subject> {
   readonly code: string;
   readonly broken: (subject: Subject) => Iterable<Broken>;

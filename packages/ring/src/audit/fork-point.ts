@@ -14,10 +14,7 @@ export interface ForkPoint extends VersionId {
   readonly other: string;
 }
 
-/**
- * Returns the id of a version on this line; null: there was none; undefined: the line does not
- * state it.
- */
+/** Returns the id of a version on this line; null: there was none; undefined: not known. */
 export function idAt(line: LinePlace, version: number): string | null | undefined {
   const back = line.version - version;
   if (back === 0) return line.id;

@@ -110,9 +110,7 @@ const rulesOf: Readonly<Record<Line, readonly SuccessionRule[]>> = {
   ],
 };
 
-/**
- * Returns null for a ring of another cluster or partitioner: it shares the name, but is no fork.
- */
+/** Returns null for a ring of another cluster or partitioner: it is no fork, despite its name. */
 function forkFrom(standing: RingStanding, candidate: RingCandidate): ForkPoint | null {
   const { active, highest } = standing;
   if (active === undefined) return null; // the cluster of the highest version is unknown

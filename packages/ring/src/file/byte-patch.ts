@@ -45,9 +45,7 @@ function nextDifference(before: Buffer, after: Buffer, from: number): number {
   return after.length;
 }
 
-/**
- * Returns the end of the run that starts here: `gapMin` equal bytes or the end of data follow it.
- */
+/** Returns the end of the run at `start`: before `gapMin` equal bytes, or the end of the data. */
 function runEnd(before: Buffer, after: Buffer, start: number): number {
   let end = start + 1;
   for (let at = end; at < after.length && at - end < gapMin; at += 1) {

@@ -15,9 +15,7 @@ import { fileInvalid, tooLarge } from './ring-file-error.ts';
 const magic = Buffer.from('\x89RWR\r\n\x1a\n', 'latin1');
 /** For rings whose partitions are intervals: programs that know only format 1 refuse them. */
 export const intervalFormat = 2;
-/**
- * For rings with a split or merge, now or earlier: older programs would not write to the children.
- */
+/** For rings with a split or merge, now or earlier: older programs would not write to children. */
 export const reshapeFormat = 3;
 /** For rings with retired ranges: older programs would fill the child with retired records. */
 export const retireFormat = 4;
@@ -69,8 +67,8 @@ export function splitRingFile(file: Uint8Array): SplitRingFile {
 }
 
 /**
- * Returns the same ring with other signatures: only the envelope changes, not the id. Throws as
- * splitRingFile does.
+ * Returns the ring with other signatures. Only the envelope changes, not the id. Throws the errors
+ * of splitRingFile.
  */
 export function withSignatures(file: Uint8Array, signatures: readonly RingSignature[]): Buffer {
   const { format, id, manifest, sectionsAt } = splitRingFile(file);

@@ -80,9 +80,7 @@ const sectionSchema = z.object({
 
 /** Additional data of a signed ring. The signatures cover it, like all of the manifest. */
 const signingSchema = z.strictObject({
-  /**
-   * The epoch of the root that the ring was signed under; versions are compared within one epoch.
-   */
+  /** The epoch of the root that the ring was signed under; each epoch has its own versions. */
   epoch: z.int().min(1).max(trustEpochMax),
   /** Id of that root. */
   root: digest,

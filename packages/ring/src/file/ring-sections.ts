@@ -15,9 +15,7 @@ import { type Manifest, ringJson } from './ring-manifest.ts';
 import { bytesOfRows, rowsOfBytes } from './row-bytes.ts';
 
 const moveBytes = 28;
-/**
- * Stands for no device. It is never a device id, so files of rings without new slots are unchanged.
- */
+/** Stands for no device. Not a valid id, so files of rings without new slots are unchanged. */
 const noDevice = 0xffff_ffff;
 const stateNumbers: Record<MoveState, number> = { PROPOSED: 1, INITIALIZING: 2 };
 const stateNames: Readonly<Record<number, MoveState>> = { 1: 'PROPOSED', 2: 'INITIALIZING' };
@@ -65,9 +63,7 @@ export function decodeAssignments(bytes: Uint8Array, manifest: Manifest): SlotRo
   return rowsOfBytes(bytes, { idBytes, order: 'big' }, partitions);
 }
 
-/**
- * 28 bytes a move: partition, replica, from, to, state as 32-bit words, the assignment as 64 bits.
- */
+/** 28 bytes per move: partition, replica, from, to, state in 32 bits, the assignment in 64 bits. */
 export function encodeMoves(moves: readonly Move[]): Buffer {
   const bytes = Buffer.allocUnsafe(moves.length * moveBytes);
   for (const [index, move] of moves.entries()) {

@@ -37,9 +37,7 @@ export function intervalOfHash(partitioner: HashIntervalsPartitioner): (hash: nu
   return (hash) => idOf[indexOf(hash)] ?? 0;
 }
 
-/**
- * ceil(hash x count / 2^32) modulo count, computed in halves as in equalEnd: no table, no search.
- */
+/** ceil(hash x count / 2^32) modulo count, in two halves as in equalEnd: no table, no search. */
 function equalIndex(count: number): (hash: number) => number {
   return (hash) => {
     const low = (hash & 0xffff) * count;

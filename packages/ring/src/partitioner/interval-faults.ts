@@ -96,9 +96,7 @@ function outOfOrder(
   return { message, found, wanted: before };
 }
 
-/**
- * There may be more ids than intervals, because ids of split or merged partitions are never reused.
- */
+/** There may be more ids than intervals: ids of split or merged partitions are never reused. */
 function* idFaults(partitioner: IntervalPartitioner): Generator<IntervalFault> {
   const { partitions, ids } = partitioner;
   const count = intervalCountOf(partitioner);

@@ -4,9 +4,7 @@ import { shortened } from '@ringwright/base/shortened';
 
 const [percent, comma] = [0x25, 0x2c];
 
-/**
- * Returns the canonical text: printable ASCII except `%` and `,` unchanged, all other bytes as %XX.
- */
+/** Returns the canonical text: printable ASCII except `%` and `,` as is, other bytes as %XX. */
 export function keyText(key: Uint8Array): string {
   let text = '';
   for (const byte of key) {
@@ -18,7 +16,7 @@ export function keyText(key: Uint8Array): string {
 
 /**
  * Returns the bytes of a text; other characters than ASCII stand for their UTF-8 bytes. Throws
- * KEY_INVALID.
+ * KEY_INVALID for a bad escape.
  */
 export function keyOfText(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'utf8');

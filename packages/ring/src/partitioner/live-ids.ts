@@ -3,10 +3,7 @@ import { intervalCountOf, isIntervals, type Partitioner } from './partitioner.ts
 
 const known = new WeakMap<Partitioner, Uint8Array>();
 
-/**
- * Returns 1 by id with an interval; null when all have one. Cached, because every page of a scan
- * needs it.
- */
+/** Returns 1 by id with an interval; null when all have one. Cached for the pages of scans. */
 export function liveIds(partitioner: Partitioner): Uint8Array | null {
   if (!isIntervals(partitioner)) return null;
   const { partitions } = partitioner;

@@ -13,9 +13,7 @@ export type IntervalPartitioner = HashIntervalsPartitioner | RangesPartitioner;
 /** Bytes of a prefix or suffix, as two hex digits each; known clusters have a few dozen at most. */
 export const saltBytesMax = 256;
 
-/**
- * Swift: top `power` bits of MD5(prefix + key + suffix). Prefix and suffix are hex of raw bytes.
- */
+/** Swift: top `power` bits of MD5(prefix + key + suffix). Prefix and suffix are bytes in hex. */
 export interface Md5ShiftPartitioner {
   readonly kind: 'md5-shift';
   readonly power: number;
@@ -56,10 +54,7 @@ export interface RangesPartitioner {
   readonly partitions: number;
   /** First key (in the form of `key-text.ts`) of each interval but the first, ascending. */
   readonly starts: readonly string[];
-  /**
-   * One of the starts: records of earlier keys were retired. Absent: none, or a merge removed the
-   * start.
-   */
+  /** A start before which all records were retired. Absent: none, or a merge removed that start. */
   readonly retiredBefore?: string;
   readonly ids?: readonly number[];
 }

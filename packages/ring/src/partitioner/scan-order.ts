@@ -32,10 +32,7 @@ export interface ScanPlace {
   readonly partition: number;
   /** Position in the partition (see placeBehind); empty: its start. */
   readonly at: Uint8Array;
-  /**
-   * On a circle: the arc that is being read. Absent in cursors of older programs: the partition's
-   * arc.
-   */
+  /** On a circle: the arc that is being read. Absent in older cursors: the partition's arc. */
   readonly arc?: HashArc | undefined;
   /** On a circle: the hash after which the scan began. The scan goes around once. */
   readonly cut?: number | undefined;
@@ -148,9 +145,7 @@ export function boundsAt({ partitioner, bounds }: Scanned, place: ScanPlace): Ke
   return isOrdered(partitioner) ? withinRange(rest, partitioner, place.partition) : rest;
 }
 
-/**
- * Returns the part of the bounds within a range; all of the bounds when the range no longer exists.
- */
+/** Returns the part of the bounds in a range; all of them when the range no longer exists. */
 export function withinRange(bounds: KeyBounds, partitioner: Partitioner, id: number): KeyBounds {
   const { start, end } = intervalOf(partitioner, id) ?? {};
   const { from, to, reverse } = bounds;

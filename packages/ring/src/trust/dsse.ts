@@ -5,7 +5,7 @@ import type { RingSignature } from '../file/ring-envelope.ts';
 import { keyIdOf, spkiOf } from './public-key.ts';
 
 /**
- * The signed content. The type prevents that a signature of one kind of document serves for
+ * The signed content. Its type keeps a signature of one kind of document from being accepted for
  * another.
  */
 export interface Payload {

@@ -31,9 +31,7 @@ function readKey(spki: string): KeyObject | null {
 /** Cache for keys that sign repeatedly: exporting a key takes 0.1 ms. */
 const exported = new WeakMap<KeyObject, string>();
 
-/**
- * Returns SPKI bytes in base64, as in trust documents. For a private key: those of its public half.
- */
+/** Returns SPKI bytes in base64, as in trust documents. Of a private key: its public half. */
 export function spkiOf(key: KeyObject): string {
   const known = exported.get(key) ?? exportedSpki(key);
   exported.set(key, known);

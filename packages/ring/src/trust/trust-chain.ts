@@ -126,9 +126,7 @@ export function newestRoot(documents: readonly SignedDocument[], anchor: string 
   return walked[walked.length - 1] ?? walked[0];
 }
 
-/**
- * Throws TRUST_EXPIRED: no new rings are accepted under this root; active rings stay in service.
- */
+/** Throws TRUST_EXPIRED. Then no new rings are accepted under this root; active ones stay. */
 export function requireUnexpired({ root, id }: Trust, nowMs: number): void {
   if (nowMs < Date.parse(root.expires)) return;
   const message = `root ${root.version} of cluster '${root.cluster}' expired at ${root.expires}`;

@@ -35,10 +35,7 @@ const rootSchema = z.strictObject({
     ring: z.strictObject({
       keys: keyIds,
       threshold: signatures,
-      /**
-       * Signatures that a large change needs. Above the number of keys, only an override lets it
-       * pass.
-       */
+      /** Signatures that a large change needs. Above the number of keys, it needs an override. */
       large: signatures,
       /** Whether a reason in the manifest may replace the further signatures. */
       override: z.boolean(),
