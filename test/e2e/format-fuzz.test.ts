@@ -34,7 +34,7 @@ import {
 import { sampleRing } from '../../packages/ring/test/support/sample-ring.ts';
 import { allowedHosts } from '../../packages/server/src/http/check-request.ts';
 import { parseBatch } from '../../packages/server/src/http/http-batch-schema.ts';
-import { writeCondition } from '../../packages/server/src/http/http-conditions.ts';
+import { writeCondition } from '../../packages/server/src/http/http-keys.ts';
 import { keyOfPath } from '../../packages/server/src/http/key-request.ts';
 import { globMatcher, globPrefix } from '../../packages/server/src/redis/glob.ts';
 import { RespProtocolError, RespRequests } from '../../packages/server/src/redis/resp-requests.ts';

@@ -2,7 +2,7 @@
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
 import { expect, test } from 'vitest';
-import { hearComplete } from '../../tools/ring-builder/moves/hear-complete.ts';
+import { hearComplete } from '../../tools/ring-builder/moves/watch-moves.ts';
 import {
   keepingConnections,
   withServer,

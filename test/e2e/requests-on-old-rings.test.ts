@@ -4,7 +4,8 @@ import { waitFor } from '@ringwright/node/wait-for';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { sendRing } from '@ringwright/wire/send-ring';
 import { expect, test } from 'vitest';
-import type { Context } from '../../tools/ring-builder/cli/verb.ts';
+import { Arguments } from '../../tools/ring-builder/cli/arguments.ts';
+import { type Context, linesOf } from '../../tools/ring-builder/cli/verb.ts';
 import { verb } from '../../tools/ring-builder/commands/look/servers.ts';
 import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 import { askServer } from '../support/ask-server.ts';
@@ -21,8 +22,8 @@ async function servers(rings: string): Promise<{ servers: Line[]; table: readonl
   // The verb looks at little else of its context.
   const next = (command: string): string => command;
   const context = { rings, next, nowMs: Date.now, tell: next } as unknown as Context;
-  const { json, lines } = await verb.run({ ring: keyspace }, context);
-  return { servers: (json as { servers: Line[] }).servers, table: lines };
+  const { json, lines } = await verb.run(new Arguments({ ring: keyspace }), context);
+  return { servers: (json as { servers: Line[] }).servers, table: linesOf(lines) };
 }
 
 test('a write that waits for two paused devices', async () => {

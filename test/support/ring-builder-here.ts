@@ -3,9 +3,11 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import type { Answer, Context } from '../../tools/ring-builder/cli/verb.ts';
+import { type Answer, type Context, linesOf } from '../../tools/ring-builder/cli/verb.ts';
 import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
 import { unsigned } from './ring-builder-program.ts';
+
+type ToldAnswer = Omit<Answer, 'lines'> & { readonly lines: readonly string[] };
 
 export interface RingBuilderHere {
   readonly folder: string;
@@ -16,7 +18,7 @@ export interface RingBuilderHere {
   /** What a person reads, the next command included. */
   readonly text: (args: string | readonly string[]) => Promise<string>;
   /** What a command answers, exit code included. */
-  readonly answer: (args: string | readonly string[]) => Promise<Answer>;
+  readonly answer: (args: string | readonly string[]) => Promise<ToldAnswer>;
   /** How a command that must fail would end. */
   readonly refusal: (args: string) => Promise<{ exit: number; code: string }>;
 }
@@ -40,11 +42,12 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
     next: (command) => `ring-builder ${command}`,
     ...world,
   });
-  const run = async (words: string | readonly string[]): Promise<Answer> => {
+  const run = async (words: string | readonly string[]): Promise<ToldAnswer> => {
     const args = unsigned(typeof words === 'string' ? words.split(' ') : words);
     const parsed = await parseCommandLine([`--rings=${rings}`, ...args.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${args.join(' ')}`);
-    return parsed.verb.run(parsed.args, contextOf(args));
+    const answer = await parsed.verb.run(parsed.args, contextOf(args));
+    return { ...answer, lines: linesOf(answer.lines) };
   };
   const inFolder = (word: string): string =>
     /\.(gz|builder|json)$|^absent$/.test(word) && !isAbsolute(word) ? join(folder, word) : word;

@@ -47,6 +47,10 @@ export class CodedError extends Error {
   }
 }
 
+export function hasCode(error: unknown, code: ErrorCode): error is CodedError {
+  return error instanceof CodedError && error.code === code;
+}
+
 /**
  * Makes an error without a stack trace, which takes 12 us. For errors that any client can cause at
  * any rate.
@@ -67,6 +71,16 @@ export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
     if (error instanceof CodedError) return error;
     throw error;
   });
+}
+
+/** The same of what needs no waiting. */
+export function codedOr<T>(work: () => T): T | CodedError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
 }
 
 /**

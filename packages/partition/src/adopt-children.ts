@@ -11,16 +11,18 @@ import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { adoptCopy } from './copy/adopt-copy.ts';
 import { copyAside } from './copy/held-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
-import { placeName } from './file/data-paths.ts';
+import { type PartitionPlace, placeName } from './file/data-paths.ts';
 import { isEmpty, type Partition } from './file/partition.ts';
-import type { AdoptedChild } from './parts/child-fills.ts';
-import { bytesOnDisk } from './parts/store-disk.ts';
+import { changeMarks } from './parts/change-marks.ts';
+import { type AdoptedChild, ChildFills } from './parts/child-fills.ts';
+import type { Mirror, MirrorPhase } from './parts/mirrors.ts';
+import { bytesOnDisk } from './parts/store-figures.ts';
 import { partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { checkThere, readPartitionFile } from './parts/use-partition.ts';
 import { scrubPartition } from './scrub-partition.ts';
 import type { BuiltChild } from './side/build-children.ts';
 
-export interface ChildrenHere {
+interface ChildrenHere {
   readonly keyspace: string;
   /** Maps a key to its child. */
   readonly partitioner: Partitioner;
@@ -36,7 +38,7 @@ export interface ChildrenHere {
  * PARTITION_ABSENT for a child that was dropped; COPY_INVALID for a parent with damage, after
  * marking it.
  */
-export async function adoptChildren(
+async function adoptChildren(
   parts: StoreParts,
   family: ChildrenHere,
 ): Promise<ReadonlyMap<number, AdoptedChild>> {
@@ -157,4 +159,45 @@ async function mergeAside(parts: StoreParts, child: Partition, directory: string
 function hasMore(parts: StoreParts, child: Partition, merged: number): boolean {
   checkThere(parts, child);
   return readPartitionFile(parts, child, ({ seq }) => seq > merged + mergeRowsMin);
+}
+
+export function storeChildren(parts: StoreParts) {
+  const { mirrors, registry } = parts;
+  const fills = new ChildFills(registry);
+  return {
+    fills,
+    /**
+     * From this call on, writes to the parents also go to the child, as the phase says. Mirrors of
+     * other children of the same reshape stay as they are.
+     */
+    mirror: (
+      { keyspace, partition }: PartitionPlace,
+      { parents, childOf }: Omit<Mirror, 'phases'>,
+      phase: MirrorPhase,
+    ): void => {
+      const known = mirrors.get(keyspace)?.phases;
+      const isSame = known !== undefined && [...known.keys()].every((id) => !parents.has(id));
+      mirrors.set(keyspace, {
+        parents: new Set([...(isSame ? (mirrors.get(keyspace)?.parents ?? []) : []), ...parents]),
+        childOf,
+        phases: (isSame ? known : new Map<number, MirrorPhase>()).set(partition, phase),
+      });
+    },
+    /** Ends the mirror of a keyspace in which no child, or no parent, is left here. */
+    endMirror: (keyspace: string): void => {
+      const mirror = mirrors.get(keyspace);
+      const isHere = (id: number): boolean => registry.get(keyspace, id) !== undefined;
+      if (mirror === undefined) return;
+      const { parents, phases } = mirror;
+      if ([...parents].some(isHere) && [...phases.keys()].some(isHere)) return;
+      fills.forget(keyspace);
+      mirrors.delete(keyspace);
+    },
+    /** Resolves when all writes queued so far are applied: it logs an empty change behind them. */
+    allBefore: async (children: readonly PartitionPlace[]): Promise<void> => {
+      await Promise.all(children.map((child) => changeMarks(parts, partitionOf(parts, child), {})));
+    },
+    /** See adoptChildren. */
+    adopt: (family: ChildrenHere) => adoptChildren(parts, family),
+  };
 }

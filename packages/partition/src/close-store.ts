@@ -1,11 +1,16 @@
-// Closes a store. After a clean close the partition files hold everything, and the log is empty.
+// Ends a store: after a clean close the partition files hold everything and the log is empty. One
+// that is left together with its process keeps in the log what there is no time for.
 import { setImmediate } from 'node:timers/promises';
+import { inWaves } from '@ringwright/base/in-waves';
+import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { lowerFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
 import { noteIfReplaced } from './file/lost-file.ts';
-import { clean } from './file/partition.ts';
+import { clean, noteSynced, type Partition } from './file/partition.ts';
+import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { listSegments, removeSegments } from './log/log-segment.ts';
-import { finishFiles } from './parts/finish-file.ts';
+import { finishFile, finishFiles } from './parts/finish-file.ts';
+import { damageOf } from './parts/look-at-files.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
@@ -37,7 +42,7 @@ export async function closeStore(parts: StoreParts): Promise<void> {
 }
 
 /** Accepts no more calls, and waits for work in flight. */
-export async function endWork(parts: StoreParts): Promise<void> {
+async function endWork(parts: StoreParts): Promise<void> {
   const { log, mutex, audits, copies, carrier, checkpointer } = parts;
   parts.closed = true;
   await log.drained();
@@ -48,13 +53,13 @@ export async function endWork(parts: StoreParts): Promise<void> {
   await checkpointer.stop();
 }
 
-export function keepReplaced(parts: StoreParts): void {
+function keepReplaced(parts: StoreParts): void {
   for (const partition of parts.registry.all()) {
     if (partition.damage !== null) orFail(parts, () => noteIfReplaced(parts.root, partition));
   }
 }
 
-export async function removeNeedlessLog({ root, registry, failure }: StoreParts): Promise<void> {
+async function removeNeedlessLog({ root, registry, failure }: StoreParts): Promise<void> {
   const isNeeded = [...registry.all()].some(({ dirtySince }) => dirtySince !== clean);
   if (failure !== null || isNeeded) return;
   const directory = dataPaths.log(root);
@@ -68,5 +73,55 @@ function orFail(parts: StoreParts, work: () => void): void {
     work();
   } catch (error) {
     parts.fail(error);
+  }
+}
+
+/**
+ * Nothing is closed: the system does that, and SQLite would sync each file on this thread. Begins
+ * no checkpoint after `withinMs`. True when the files hold everything, and the log is empty.
+ * The directory stays locked until the process ends. Rejects with STORE_FAILED.
+ */
+export async function leaveStore(parts: StoreParts, withinMs: number): Promise<boolean> {
+  await endWork(parts);
+  const endsAt = performance.now() + withinMs;
+  const open = [...parts.files.all()];
+  // Checked even if no time is left: the next start would use a file that took another's place.
+  for (const partition of open) lookAt(parts, partition);
+  await inWaves(open, filesSyncedAtOnce, async (partition) => {
+    if (parts.failure !== null || performance.now() > endsAt) return;
+    await settle(parts, partition);
+  });
+  keepReplaced(parts);
+  await parts.log.close();
+  await removeNeedlessLog(parts);
+  await parts.empties.close();
+  if (parts.failure !== null) throw parts.failure;
+  return [...parts.registry.all()].every(({ dirtySince }) => dirtySince === clean);
+}
+
+/** Marks a file that its name no longer leads to as damaged, and keeps its log segments. */
+function lookAt(parts: StoreParts, partition: Partition): void {
+  try {
+    partition.damage ??= damageOf(parts.root, partition);
+  } catch (error) {
+    parts.fail(error);
+  }
+}
+
+/** Writes the rows, changes and watermarks into the file, and syncs the file in the thread pool. */
+async function settle(parts: StoreParts, partition: Partition): Promise<void> {
+  const { file, damage } = partition;
+  if (file === null || damage !== null) return;
+  try {
+    if (partition.dirtySince === clean && file.unflushed === 'nothing') return;
+    // failpoint: leave.before-checkpoint
+    if (await parts.files.use(partition).checkpointAside()) {
+      await finishFile(parts, partition);
+      noteSynced(partition);
+    }
+    await setImmediate();
+  } catch (error) {
+    if (isDamage(error)) partition.damage ??= damageError(error, partition);
+    else parts.fail(error);
   }
 }

@@ -15,7 +15,7 @@ import {
   textOf,
   write,
 } from '../test/support/scratch-store.ts';
-import { auditFile } from './audit/audit-file.ts';
+import { auditFile } from './audit/audit-partition-file.ts';
 import { KeyedChecksum } from './audit/keyed-checksum.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import type { Snapshot } from './copy/snapshot.ts';

@@ -10,7 +10,7 @@ import { newPartitionInfo } from './file/new-partition-file.ts';
 import { listPartitionDirectories, readCurrent } from './file/partition-directory.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
 import { infoOf, readMeta } from './file/partition-meta.ts';
-import { PreparedStatements } from './file/prepared-statements.ts';
+import { PreparedStatements } from './file/partition-statements.ts';
 import { isUnfinished } from './file/read-partitions.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { tallyOf } from './file/tally.ts';

@@ -1,7 +1,7 @@
 // The records that were stored last in a partition file, without their values, for display to
 // people.
 import type Database from 'better-sqlite3';
-import type { PreparedStatements } from './file/prepared-statements.ts';
+import type { PreparedStatements } from './file/partition-statements.ts';
 
 export interface NewestRecord {
   readonly key: Uint8Array;

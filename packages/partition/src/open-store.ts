@@ -1,18 +1,25 @@
 // Opens a data directory: takes its lock, reads its partitions, replays the commit log and begins a
 // new segment.
+
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
-import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
+import { heldWalBytesMax, sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
 import {
+  descriptorsKept,
+  openFileBytes,
+  openFilesMemoryShare,
+  openPartitionFilesMax,
+  openPartitionFilesMin,
   pageCachesMemoryShare,
   rowCachesBytesMax,
   rowCachesMemoryShare,
 } from '@ringwright/base/limits-store';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import { applyBatch } from './apply-batch.ts';
 import { lockDirectory } from './audit/directory-lock.ts';
 import { CopyProcess } from './carry/copy-process.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
@@ -20,11 +27,12 @@ import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { Memtables } from './file/memtables.ts';
 import { OpenFiles } from './file/open-files.ts';
 import { readPartitions } from './file/read-partitions.ts';
-import { Checkpointer } from './log/checkpointer.ts';
+import { applyWrites } from './log/apply-writes.ts';
+import { Checkpointer, checkpointPartition } from './log/checkpointer.ts';
 import { CommitLog } from './log/commit-log.ts';
+import type { LogBatch, WriteCall } from './log/log-batch.ts';
 import type { LogSegment } from './log/log-segment.ts';
 import { type StoreLimits, storeLimits } from './log/store-limits.ts';
-import { affordableFiles, machineLimits } from './parts/affordable-files.ts';
 import { DiskSpace } from './parts/disk-space.ts';
 import { finishFile } from './parts/finish-file.ts';
 import { failureOf, type StoreParts } from './parts/store-parts.ts';
@@ -154,4 +162,67 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     fail,
   };
   return parts;
+}
+
+/** Batches must arrive in log order. */
+function applyBatch(parts: StoreParts, batch: LogBatch): void {
+  const { files, limits, memtables, registry, checkpointer, fail } = parts;
+  // Calls resolve at the end: a caller may do anything, even throw, and must not find the store
+  // half-way through a batch.
+  const done: WriteCall[] = [];
+  try {
+    const touched = applyWrites(batch.entries, {
+      files,
+      segment: batch.segment,
+      answer: ({ call, index }, outcome) => {
+        call.outcomes[index] = outcome;
+        call.waiting -= 1;
+        if (call.waiting === 0) done.push(call);
+      },
+      refuse: ({ call }, error) => call.reject(error),
+    });
+    for (const partition of touched) registry.touch(partition);
+    for (const partition of memtables.afterWrites(touched)) {
+      if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
+      // Above the hard limit the disk does not keep up, so the writers wait for it.
+      if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(files, partition);
+      else checkpointer.request(partition);
+    }
+  } catch (error) {
+    fail(error);
+    for (const { call } of batch.entries) if (!done.includes(call)) call.reject(parts.failure);
+  }
+  for (const call of done) call.resolve(call.outcomes);
+}
+
+interface MachineLimits {
+  /** Memory of the machine, or of the control group that confines this process. */
+  readonly memoryBytes: number;
+  /** Infinity where the system does not say. */
+  readonly descriptors: number;
+}
+
+/** Four descriptors per file, two of them for syncs. If descriptors are scarce, half stay free. */
+export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
+  const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
+  const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 4;
+  const wanted = Math.max(openPartitionFilesMin, Math.min(byMemory, openPartitionFilesMax));
+  return Math.floor(Math.min(wanted, byDescriptors));
+}
+
+export function machineLimits(): MachineLimits {
+  const confined = process.constrainedMemory();
+  const memoryBytes = confined > 0 ? Math.min(totalmem(), confined) : totalmem();
+  return { memoryBytes, descriptors: descriptorsOfProcess() };
+}
+
+/** The soft limit, which Node raises as far as it can at start. */
+function descriptorsOfProcess(): number {
+  try {
+    const text = readFileSync('/proc/self/limits', 'utf8');
+    const soft = /^Max open files +(\d+)/m.exec(text)?.[1];
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

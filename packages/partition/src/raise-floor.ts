@@ -1,12 +1,12 @@
 // Drops tombstones that are no longer needed. One mark, the floor, stands for all of them.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { changeMarks } from './change-marks.ts';
 import { placeName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
+import { changeMarks } from './parts/change-marks.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 import { withFile } from './parts/use-partition.ts';
 

@@ -8,8 +8,13 @@ import type { Registry } from './file/registry.ts';
 import { applyGroup } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import type { LogPartition } from './log/log-entries.ts';
-import { checkLogIsThere } from './log/log-in-use.ts';
-import { createSegment, type LogSegment, listSegments, removeSegments } from './log/log-segment.ts';
+import {
+  checkLogIsThere,
+  createSegment,
+  type LogSegment,
+  listSegments,
+  removeSegments,
+} from './log/log-segment.ts';
 import { replayLog } from './log/replay-log.ts';
 import { finishFiles } from './parts/finish-file.ts';
 import type { StoreParts } from './parts/store-parts.ts';

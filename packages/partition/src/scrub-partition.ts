@@ -1,7 +1,7 @@
 // Reads a partition in use as a whole: audits a consistent copy of it in a helper process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { findingOf } from './audit/audit-file.ts';
+import { findingOf } from './audit/audit-partition-file.ts';
 import { takeSnapshot } from './copy/snapshot.ts';
 import type { Partition } from './file/partition.ts';
 import { isDamage, isUnreadable } from './file/sqlite-errors.ts';

@@ -2,8 +2,8 @@
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Stamp } from '@ringwright/base/stamp';
-import { changeMarks } from './change-marks.ts';
-import { closeStore } from './close-store.ts';
+import { storeChildren } from './adopt-children.ts';
+import { closeStore, leaveStore } from './close-store.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import { type IncomingCopy, receiveCopy } from './copy/incoming-copy.ts';
 import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
@@ -12,7 +12,12 @@ import { countExpired } from './count-expired.ts';
 import { checkPartitionName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
-import type { PartitionInfo, PartitionMarks, PartitionState } from './file/partition-info.ts';
+import type {
+  PartitionInfo,
+  PartitionMarks,
+  PartitionState,
+  TombstoneMarks,
+} from './file/partition-info.ts';
 import { readRecord, recordsSince, stampsSince } from './file/read-records.ts';
 import type { RecentView } from './file/recent-rows.ts';
 import type {
@@ -24,23 +29,19 @@ import type {
   Write,
   WriteOutcome,
 } from './file/record.ts';
-import type { TombstoneMarks } from './file/tombstone-marks.ts';
-import { leaveStore } from './leave-store.ts';
 import { type NewestRecord, newestRecords } from './newest-records.ts';
+import { changeMarks } from './parts/change-marks.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWriteFor, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
-import { storeDisk } from './parts/store-disk.ts';
-import { storePages } from './parts/store-pages.ts';
+import { storeDisk, storeRequests } from './parts/store-figures.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
-import { storePeers } from './parts/store-peers.ts';
-import { storeRequests } from './parts/store-requests.ts';
+import { storePages, storePeers } from './parts/store-rows.ts';
 import { readForRequest, usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
-import { storeChildren } from './store-children.ts';
 import { createPartition, dropPartition } from './trash/partition-lifecycle.ts';
-import { storeTrash } from './trash/store-trash.ts';
+import { storeTrash } from './trash/restore-trash.ts';
 
 /** Created by openStore. Reads by key or sequence are synchronous, and show durable data only. */
 export class Store {

@@ -1,8 +1,9 @@
-// The parts of a server that coordinate requests for any key: clocks, stamps and the coordinator.
+// The parts of a server that answer requests for any key: its clocks, stamps, the coordinator, and
+// this device's writes to itself.
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
-import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type Callback, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { PeerParts } from './assemble-peers.ts';
@@ -10,22 +11,19 @@ import { PeerClocks } from './clocks/peer-clocks.ts';
 import { proveClock } from './clocks/prove-clock.ts';
 import { StampIssuer } from './clocks/stamp-issuer.ts';
 import type { CoordinatorPorts } from './coordinate/with-newest-ring.ts';
+import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { OpenedDevice } from './open-device.ts';
+import { type OwnWrite, ownCaller, type WriteAnswer } from './peers/device-caller.ts';
+import { answerWriteFor, type ReplicaPorts } from './replica/replica.ts';
 import { type ActiveRing, addressOf } from './rings/active-ring.ts';
 import type { RingExchange } from './rings/ring-exchange.ts';
+import type { RingRequests } from './rings/ring-requests.ts';
 
-interface ClockParts {
-  readonly clock: HybridClock;
-  readonly peerClocks: PeerClocks;
-  readonly stamps: StampIssuer;
-}
+type ClockParts = ReturnType<typeof createClocks>;
 
 const nowMs = (): number => Date.now();
 
-export function createClocks({
-  store,
-  clockFile,
-}: Pick<OpenedDevice, 'store' | 'clockFile'>): ClockParts {
+export function createClocks({ store, clockFile }: OpenedDevice) {
   const peerClocks = new PeerClocks(() => performance.now());
   const clock = new HybridClock(
     nowMs,
@@ -68,5 +66,27 @@ export function createCoordinator({
       const peer = await peers.connect(addressOf(active, device)).connect();
       return exchange.catchUp(active.ring.keyspace, peer);
     },
+  };
+}
+
+/** This device's writes to itself: counted and timed as those of others, without a promise. */
+export function ownWrites(
+  replica: ReplicaPorts,
+  requests: RingRequests,
+  throttle: AdaptiveThrottle,
+): OwnWrite {
+  return (request, onAnswer) => {
+    const endTimed = throttle.begin();
+    requests.begin('answered', request);
+    const end: Callback<WriteAnswer> = (answer, error) => {
+      requests.end('answered', request);
+      endTimed();
+      onAnswer(answer, error);
+    };
+    try {
+      answerWriteFor(replica, { request, caller: ownCaller }, end);
+    } catch (error) {
+      end(null, error);
+    }
   };
 }

@@ -1,15 +1,24 @@
-// Builds the reconciler, which makes the partition files match the active rings.
+// The parts of a server that look after its files: what rings ask of them, what is pushed to
+// others, what is looked at.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
+import type { Store } from '@ringwright/partition/store';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { Logger } from 'pino';
 import type { RingParts } from './assemble-rings.ts';
+import type { PeerClocks } from './clocks/peer-clocks.ts';
+import type { FinishProposal } from './coordinate/propose.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { DropGuard } from './moves/drop-guard.ts';
 import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
 import type { OpenedDevice } from './open-device.ts';
+import type { DeviceCaller } from './peers/device-caller.ts';
+import type { FloorPorts } from './repair/raise-floor.ts';
+import { Replicator } from './repair/replicate.ts';
+import { Scrubber } from './repair/scrubber.ts';
 import { addressOf } from './rings/active-ring.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 export function createReconciler(
   {
@@ -61,4 +70,56 @@ export function logFailedDuty(
 ): void {
   const isWaiting = error instanceof CodedError && error.retry === 'after-ring';
   log[isWaiting ? 'debug' : 'warn']({ ...step, error }, 'duty failed, will be tried again');
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly devices: DeviceCaller;
+  readonly decide: FinishProposal;
+  readonly reconciler: Reconciler;
+  readonly peerClocks: PeerClocks;
+  readonly requireDropsAllowed: FloorPorts['requireDropsAllowed'];
+}
+
+const nowMs = (): number => Date.now();
+const monotonicMs = (): number => performance.now();
+
+export function assembleRepair(parts: Parts, metrics: Metrics, log: Logger) {
+  const { store, devices, peerClocks, requireDropsAllowed } = parts;
+  // A clock that is ahead of the other servers must not raise a floor.
+  const agreedMs = (): number => nowMs() - peerClocks.aheadMs(nowMs());
+  return {
+    replicator: createReplicator(parts, metrics, log),
+    scrubber: createScrubber(parts, log),
+    floors: { store, devices, nowMs: agreedMs, requireDropsAllowed },
+  };
+}
+
+function createScrubber({ store, reconciler }: Parts, log: Logger): Scrubber {
+  return new Scrubber({
+    ...{ store, monotonicMs, nowMs },
+    onFindings: (keyspace, partition, findings) => {
+      log.error({ keyspace, partition, findings }, 'partition file damaged');
+      reconciler.reconcile(keyspace);
+    },
+    onLogLost: (err) => log.error({ err }, 'commit log lost: it begins anew'),
+    onError: (error) => log.warn({ err: error }, 'partition file not scrubbed'),
+  });
+}
+
+function createReplicator(
+  { store, devices, decide, reconciler }: Parts,
+  metrics: Metrics,
+  log: Logger,
+): Replicator {
+  return new Replicator({
+    ...{ store, devices, decide, reconciler, nowMs },
+    onBehind: async (keyspace, partition) => {
+      log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
+      await store.setState(keyspace, partition, 'filling');
+      reconciler.reconcile(keyspace);
+    },
+    onPushed: (rows) => metrics.replicatedRows.inc(rows),
+    onError: (device, error) => log.debug({ device, error }, 'replication waits'),
+  });
 }

@@ -1,39 +1,28 @@
 // The parts of a server that deal with other servers: connections, greetings, and which peers are
 // believed.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { startMeetingMsMax, startMeetingsMax } from '@ringwright/base/limits-rings';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { isSpoken } from '@ringwright/wire/older-forms';
 import { recordsWrite } from '@ringwright/wire/records';
 import type { Logger } from 'pino';
+import type { RingParts } from './assemble-rings.ts';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
+import type { OpenedDevice } from './open-device.ts';
 import { KnownPeers } from './peers/known-peers.ts';
 import { Peers } from './peers/peers.ts';
 import { PeersBack } from './peers/peers-back.ts';
 import { ProvenPeers } from './peers/proven-peers.ts';
-import { activeDuties } from './rings/active-duties.ts';
-import { type ActiveRing, addressOf } from './rings/active-ring.ts';
+import { type ActiveRing, activeDuties, addressOf } from './rings/active-ring.ts';
 
-type Own = Omit<
-  IntroducePorts,
-  | 'knownPeers'
-  | 'proven'
-  | 'wireVersions'
-  | 'pause'
-  | 'mutex'
-  | 'onRefill'
-  | 'onHeard'
-  | 'onUnheard'
-  | 'onRingRefused'
-> & {
-  /** Shown to servers whose key a ring names. */
-  readonly tls: TlsIdentity;
-};
+type Own = OpenedDevice &
+  RingParts &
+  Pick<IntroducePorts, 'clock' | 'peerClocks' | 'guard' | 'unknownPeers' | 'isComplete' | 'nowMs'>;
 
 interface Ports {
   readonly answers: Answers;
@@ -48,37 +37,14 @@ interface Ports {
   readonly onRefill: () => void;
 }
 
-export interface PeerParts {
-  readonly peers: Peers;
-  readonly knownPeers: KnownPeers;
-  readonly proven: ProvenPeers;
-  /** Whether the server at this address accepts many writes in one message. */
-  readonly takesMany: (address: string) => boolean;
-  /**
-   * To be called after a ring was activated: replaces connections according to the keys it names.
-   */
-  readonly followKeys: () => void;
-  readonly introduce: IntroducePorts;
-  /** Resolves when the clock of the server at this address is known. */
-  readonly hearClock: (address: string) => Promise<unknown>;
-  /** Exchanges ring heads with every peer. */
-  readonly greetPeers: () => Promise<void>;
-  /** Resolves when the peers that know this directory had a chance to say so. */
-  readonly meetHolders: () => Promise<void>;
-  readonly peersBack: Pick<PeersBack, 'isAwaited'>;
-  /** To be called when the server begins to listen, so that other servers can reach it. */
-  readonly awaitPeers: () => void;
-}
+export type PeerParts = ReturnType<typeof assemblePeers>;
 
-export function assemblePeers(own: Own, ports: Ports): PeerParts {
+export function assemblePeers(own: Own, ports: Ports) {
   const { identity, generation, rings, tls } = own;
   const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = ports;
   const meet = (address: string) => peers.connect(address).connect();
   const peersBack = new PeersBack();
-  const proven = new ProvenPeers({
-    list: () => rings.list(),
-    find: (keyspace) => rings.find(keyspace),
-  });
+  const proven = new ProvenPeers(rings);
   const knownPeers = new KnownPeers(identity, {
     rings,
     connect: meet,
@@ -117,26 +83,29 @@ export function assemblePeers(own: Own, ports: Ports): PeerParts {
     onConnect,
   });
   return {
-    peers,
-    knownPeers,
-    proven,
-    takesMany: (address) => isSpoken(recordsWrite.method, introduce.wireVersions.get(address) ?? 0),
+    ...{ peers, knownPeers, proven, introduce, peersBack },
+    /** Whether the server at this address accepts many writes in one message. */
+    takesMany: (address: string) =>
+      isSpoken(recordsWrite.method, introduce.wireVersions.get(address) ?? 0),
+    /** Replaces connections according to the keys that a newly activated ring names. */
     followKeys: () => followKeys(peers, proven),
-    introduce,
-    hearClock: (address) => {
+    /** Resolves when the clock of the server at this address is known. */
+    hearClock: (address: string): Promise<unknown> => {
       // The server may have been greeted before any ring named its address.
       const isHeard = own.peerClocks.aheadOf(address, 0) !== null;
       const peer = peers.connect(address);
       return isHeard || !peer.connected ? peer.connect() : knownPeers.ask(address);
     },
+    /** Exchanges ring heads with every peer. */
     greetPeers: async () => {
       // If this fails, for example on a full disk, the present age stays in force for longer.
       await generation.advance().catch((error: unknown) => log.warn({ error }, 'age not written'));
       followKeys(peers, proven); // for connections that were being made when a ring was activated
       await greetPeers(introduce, peers);
     },
+    /** Resolves when the peers that know this directory had a chance to say so. */
     meetHolders: () => meetHolders(addressesToMeet(rings.list()), meet),
-    peersBack,
+    /** To be called when the server begins to listen, so that other servers can reach it. */
     awaitPeers: () => void peersBack.wait(addressesToMeet(rings.list().filter(isDevice)), meet),
   };
 }

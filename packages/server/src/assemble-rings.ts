@@ -2,7 +2,7 @@
 // of rings with other servers.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { ringRelayCooldownMs } from '@ringwright/base/limits-rings';
 import type { Logger } from 'pino';
 import type { OpenedDevice } from './open-device.ts';
@@ -14,19 +14,13 @@ import { RingForks } from './rings/ring-forks.ts';
 import { RingRelay } from './rings/ring-relay.ts';
 import { Rings } from './rings/rings.ts';
 import { requireDropsAllowed } from './rings/why-no-drops.ts';
+import { trustStatus } from './status/status.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { freshnessOf } from './trust/freshness.ts';
 import { TrustExchange } from './trust/trust-exchange.ts';
+import type { TrustStore } from './trust/trust-store.ts';
 
-export interface RingParts {
-  readonly rings: Rings;
-  readonly forks: RingForks;
-  readonly exchange: RingExchange;
-  readonly relay: RingRelay;
-  readonly trustExchange: TrustExchange;
-  /** Throws the reason why nothing may be dropped under this ring at present. */
-  readonly requireDropsAllowed: (active: ActiveRing) => void;
-}
+export type RingParts = Awaited<ReturnType<typeof assembleRings>>;
 
 interface Ports {
   readonly metrics: Metrics;
@@ -38,13 +32,13 @@ interface Ports {
 const nowMs = (): number => Date.now();
 
 /** Loads the rings from disk; `onActivate` is called for those rings too. Throws DISK_FAILED. */
-export async function assembleRings(opened: OpenedDevice, ports: Ports): Promise<RingParts> {
+export async function assembleRings(opened: OpenedDevice, ports: Ports) {
   const { metrics, log, onActivate } = ports;
   const { identity, trust } = opened;
   const cache = { directory: join(opened.directory, 'rings') };
   const forks = await loadForks(cache.directory, ports);
   const cached = await loadRingCache(cache, (file, error) => {
-    const isNewer = error instanceof CodedError && error.code === 'RING_FORMAT_UNKNOWN';
+    const isNewer = hasCode(error, 'RING_FORMAT_UNKNOWN');
     log.error({ file, error }, isNewer ? 'ring file of a newer release' : 'ring file damaged');
   });
   const onRefuse = ({ code }: CodedError): void => metrics.ringRefusals.inc({ code });
@@ -61,7 +55,8 @@ export async function assembleRings(opened: OpenedDevice, ports: Ports): Promise
   const relay = createRelay({ rings, trust: trustExchange, deltas }, ports);
   return {
     ...{ rings, forks, exchange, relay, trustExchange },
-    requireDropsAllowed: ({ id, ring: { keyspace, version } }) => {
+    /** Throws the reason why nothing may be dropped under this ring at present. */
+    requireDropsAllowed: ({ id, ring: { keyspace, version } }: ActiveRing): void => {
       const freshness = freshnessOf(trust.beaconOf(keyspace), { version, id }, nowMs());
       requireDropsAllowed(keyspace, { alarm: forks.alarm(keyspace), freshness });
     },
@@ -94,4 +89,31 @@ function loadForks(directory: string, { log }: Ports): Promise<RingForks> {
       log.warn(fork, 'fork settled by an operator');
     },
   });
+}
+
+/** Says at the start whom this server trusts. `active`: the rings that were here before. */
+export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log: Logger): void {
+  const roots = trustStatus({ trust, nowMs: () => Date.now() });
+  if (roots === null) {
+    log.warn('UNSIGNED rings are accepted from whoever reaches this port: --trust changes that');
+    return;
+  }
+  if (roots.length === 0) {
+    log.warn('only the id of a root is known: no ring is accepted before its document was pushed');
+  }
+  for (const root of roots) {
+    const hasEnded = Date.parse(root.expires) <= Date.now();
+    if (hasEnded)
+      log.error(root, 'the root of trust has ended: no ring is taken until it is renewed');
+    else if (root.expiresSoon) log.warn(root, 'the root of trust expires soon: renew it');
+    else log.info(root, 'only rings signed under this root are accepted');
+  }
+  for (const { ring, signing } of active) {
+    if (signing !== null && signing !== undefined) continue;
+    const about = { ring: ring.keyspace, version: ring.version };
+    log.warn(
+      about,
+      'this ring is UNSIGNED: it is served as before, its next version must be signed',
+    );
+  }
 }

@@ -1,61 +1,31 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
 import { minorGcBytesMax } from '@ringwright/base/limits-copies';
-import type { Answers } from '@ringwright/node/link/socket-channel';
 import { collectEach } from '@ringwright/node/v8/collect-garbage';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
-import type { Guard } from './access/guard.ts';
-import { createClocks, createCoordinator } from './assemble-coordinator.ts';
+import { createClocks, createCoordinator, ownWrites } from './assemble-coordinator.ts';
 import { createGuard } from './assemble-guard.ts';
-import { createReconciler } from './assemble-moves.ts';
-import { assemblePeers, type PeerParts } from './assemble-peers.ts';
-import { assembleRepair } from './assemble-repair.ts';
+import { assembleRepair, createReconciler } from './assemble-moves.ts';
+import { assemblePeers } from './assemble-peers.ts';
 import { assembleRings } from './assemble-rings.ts';
 import type { ClientCertificates } from './client-certificates.ts';
-import type { StampIssuer } from './clocks/stamp-issuer.ts';
 import { type FinishProposal, finishProposal } from './coordinate/propose.ts';
-import type { CoordinatorPorts } from './coordinate/with-newest-ring.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { CopySource } from './copies/copy-answers.ts';
 import { fillHandlers } from './handlers.ts';
-import type { Reconciler } from './moves/reconciler.ts';
 import type { OpenedDevice } from './open-device.ts';
-import { ownWrites } from './own-writes.ts';
 import { deviceCallers } from './peers/device-caller.ts';
-import type { Peers } from './peers/peers.ts';
-import type { ProvenPeers } from './peers/proven-peers.ts';
-import type { FloorPorts } from './repair/raise-floor.ts';
-import type { Replicator } from './repair/replicate.ts';
-import type { Scrubber } from './repair/scrubber.ts';
 import { InFlight } from './replica/in-flight.ts';
 import { RoundQueue } from './replica/round-queue.ts';
-import type { ActiveRing } from './rings/active-ring.ts';
+import { type ActiveRing, whyUnnamed } from './rings/active-ring.ts';
 import type { CallBack } from './rings/ring-exchange.ts';
 import { RingRequests } from './rings/ring-requests.ts';
-import type { Rings } from './rings/rings.ts';
-import { whyUnnamed } from './rings/why-unnamed.ts';
 import { measureCopies } from './status/measure-status.ts';
 import { isAllReady, type ShownCertificate, type StatusPorts } from './status/status.ts';
-import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createMetrics } from './telemetry/metrics.ts';
 
-export interface ServerParts
-  extends Pick<PeerParts, 'greetPeers' | 'meetHolders' | 'peersBack' | 'awaitPeers'> {
-  readonly rings: Rings;
-  readonly peers: Peers;
-  readonly proven: ProvenPeers;
-  readonly reconciler: Reconciler;
-  readonly replicator: Replicator;
-  readonly copies: CopySource;
-  readonly answers: Answers;
-  readonly coordinator: CoordinatorPorts;
-  readonly stamps: StampIssuer;
-  readonly floors: FloorPorts;
-  readonly scrubber: Scrubber;
-  readonly status: StatusPorts;
-  readonly metrics: Metrics;
-  readonly guard: Guard;
-}
+export type ServerParts = Awaited<ReturnType<typeof assembleServer>>;
 
 const nowMs = (): number => Date.now();
 /** Used for waits and pauses, which a jump of the machine's clock must not stretch. */
@@ -88,10 +58,7 @@ const onLongMessage = collectEach(minorGcBytesMax);
  * Loads the rings from disk and wires the parts, in the order of their dependencies. From then on
  * the reconciler follows each ring that is activated.
  */
-export async function assembleServer(
-  opened: OpenedDevice,
-  surroundings: Surroundings,
-): Promise<ServerParts> {
+export async function assembleServer(opened: OpenedDevice, surroundings: Surroundings) {
   const { log, throttle, demandsTls, certificate, insecure } = surroundings;
   const { store, audit } = opened;
   const metrics = createMetrics();
@@ -134,8 +101,8 @@ export async function assembleServer(
   const [requests, inFlight] = [new RingRequests(), new InFlight()];
   const opening = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
   const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: opening };
-  const ownWrite = ownWrites({ replica, requests, throttle });
-  const callers = deviceCallers({ ...peerParts, handlers }, ownWrite);
+  const ownWrite = ownWrites(replica, requests, throttle);
+  const callers = deviceCallers({ ...peerParts, handlers, ownWrite });
   const devices = measureCopies(metrics, callers.devices);
 
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);

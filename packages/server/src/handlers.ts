@@ -6,8 +6,7 @@ import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-chann
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import type { Guard } from './access/guard.ts';
-import type { AuditLog } from './audit/audit-log.ts';
-import { auditedWords, isAudited } from './audit/audit-log.ts';
+import { type AuditLog, auditedWords, isAudited } from './audit/audit-log.ts';
 import {
   answerGet,
   answerPut,
@@ -18,21 +17,18 @@ import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import {
+  answerConfirmDrops,
   answerMoveControl,
   answerMoveReceipts,
   answerMovesComplete,
-  type MovePorts,
-} from './moves/move-answers.ts';
-import {
-  answerConfirmDrops,
   answerTrashList,
   answerTrashRestore,
+  type MovePorts,
   type TrashPorts,
-} from './moves/trash-answers.ts';
+} from './moves/move-answers.ts';
 import { needsOfOutsider, requireHeard } from './peers/outsiders.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
-import type { Scrubber } from './repair/scrubber.ts';
-import { answerFilesLook } from './repair/scrubber.ts';
+import { answerFilesLook, type Scrubber } from './repair/scrubber.ts';
 import { answerFloorPromise, answerFloorRaise } from './replica/floor-answers.ts';
 import { answerKeys, answerPage } from './replica/list-answers.ts';
 import { answerPrepare } from './replica/prepare-answer.ts';

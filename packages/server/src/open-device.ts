@@ -1,18 +1,21 @@
 // Opens what a server has on disk, in order.
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { CodedError } from '@ringwright/base/coded-error';
+import { CodedError } from '@ringwright/base/coded-error';
+import { diskError, isDiskFull } from '@ringwright/base/disk-error';
 import { requestCountEveryMs } from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
 import { deviceIdentity } from '@ringwright/node/link/device-certificate';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
+import { dataPaths } from '@ringwright/partition/file/data-paths';
 import { openStore } from '@ringwright/partition/open-store';
+import { roomToStart } from '@ringwright/partition/parts/room-to-start';
 import type { Store } from '@ringwright/partition/store';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { Logger } from 'pino';
 import { AuditLog } from './audit/audit-log.ts';
-import { type ClockFile, openClockFile } from './clocks/clock-file.ts';
+import { type ClockFile, openClockFile } from './clocks/stamp-issuer.ts';
 import { DeviceGeneration } from './device/device-generation.ts';
 import { type DeviceIdentity, loadIdentity } from './device/device-identity.ts';
 import { loadDeviceKey } from './device/device-key.ts';
@@ -99,4 +102,21 @@ export async function openDevice(
     await store.close();
     throw error;
   }
+}
+
+/**
+ * Why a server could not start, where that is the disk, with what to do about it: DISK_FULL with
+ * the room a start needs, DISK_FAILED, or the error itself.
+ */
+export async function startFailure(error: unknown, directory: string): Promise<unknown> {
+  if (!isDiskFull(error)) return diskError(error) ?? error;
+  const { freeBytes, neededBytes, logBytes } = await roomToStart(directory);
+  const message =
+    `the disk of ${directory} is full: ${freeBytes} bytes are free, a start needs ${neededBytes}` +
+    ` (the log to be replayed has ${logBytes}); nothing is lost`;
+  return new CodedError('DISK_FULL', message, {
+    hint: `free so much, then start again; dropped partitions lie in ${dataPaths.trash(directory)}`,
+    details: { directory, freeBytes, neededBytes, logBytes },
+    cause: error,
+  });
 }

@@ -16,8 +16,8 @@ import type { Device } from '@ringwright/ring/device';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
-import { credentialOf } from './access/credential.ts';
-import { readServerToken } from './access/server-token.ts';
+import { credentialOf, readServerToken } from './access/credential.ts';
+import { tellTrust } from './assemble-rings.ts';
 import { assembleServer, type ServerParts } from './assemble-server.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
@@ -28,7 +28,12 @@ import { createHttp } from './http/http.ts';
 import { acceptWire } from './http/wire-endpoint.ts';
 import { addressesOf, doorsOf, listen, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
-import { type DeviceSurroundings, type OpenedDevice, openDevice } from './open-device.ts';
+import {
+  type DeviceSurroundings,
+  type OpenedDevice,
+  openDevice,
+  startFailure,
+} from './open-device.ts';
 import type { ServerOptions } from './options.ts';
 import { PortSecurity } from './port-security.ts';
 import { createRedis } from './redis/redis-endpoint.ts';
@@ -38,8 +43,6 @@ import { isInsecure, requireSecure } from './require-secure.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
 import { followRingFiles, requireSources } from './rings/ring-files.ts';
 import { followHeads } from './rings/ring-heads.ts';
-import { startFailure } from './start-failure.ts';
-import { tellTrust } from './tell-trust.ts';
 
 export interface RunningServer {
   /**
@@ -238,10 +241,7 @@ async function tidy(
   }
 }
 
-/**
- * Follows the files and heads of rings, where the options ask for it. Returns a function that stops
- * it.
- */
+/** Follows the ring files and heads that the options name. Returns a function that stops it. */
 async function followRings(
   { rings: folder, ring: files, store, storeAccess: access }: ServerOptions,
   adopt: (bytes: Uint8Array) => Promise<ActiveRing>,
@@ -267,9 +267,7 @@ async function followRings(
   };
 }
 
-/**
- * Opens the port of the Redis protocol if the option is given. Returns a function that closes it.
- */
+/** Opens the Redis port if the option is given. Returns a function that closes it. */
 async function openRedis(
   { redisPort: port, redisKeyspace, redisConsistency, listen: address, device }: ServerOptions,
   ports: Omit<Parameters<typeof createRedis>[0], 'nowMs'>,

@@ -37,7 +37,7 @@ export const repairBugs: readonly SeededBug[] = [
     name: 'sums-not-compared',
     about: 'a peer counts as having what holders were given of late, whatever its own sums say',
     nemeses: [missedUpdates],
-    file: 'packages/server/src/repair/compare-recent.ts',
+    file: 'packages/server/src/repair/covers.ts',
     find: 'theirs.get(id) === sum',
     replace: '(theirs.get(id) === sum || true)',
   },

@@ -78,7 +78,7 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'digests-not-compared',
     about: 'a holder counts as having everything when its last rows are here, whatever its digest',
     nemeses: [lackedByHolder],
-    file: 'packages/partition/src/file/file-tail.ts',
+    file: 'packages/partition/src/parts/store-rows.ts',
     find: 'return difference.high === 0 && difference.low === 0;',
     replace: 'return true;',
   },
@@ -175,7 +175,7 @@ export const ringBugs: readonly SeededBug[] = [
         replace: "if (found === '') {",
       },
       {
-        file: 'packages/partition/src/copy/verify-copy.ts',
+        file: 'packages/partition/src/copy/staged-copy.ts',
         find: 'if (first === undefined) return audit.owned;',
         replace: 'if (first !== null) return audit.owned;',
       },
@@ -191,7 +191,7 @@ export const ringBugs: readonly SeededBug[] = [
       'const other = [...parts.registry.all()].find((one) => one !== partition && one.file !== null)?.file ?? file; other.flush(); const walBytes = other.wal.holdStill(); const { name } = other.db;',
     also: [
       {
-        file: 'packages/partition/src/copy/verify-copy.ts',
+        file: 'packages/partition/src/copy/staged-copy.ts',
         find: 'if (first === undefined) return audit.owned;',
         replace: 'if (first !== null) return audit.owned;',
       },

@@ -1,16 +1,19 @@
-// Reads a whole partition file that nobody else has open, and reports everything that is wrong.
-// Long and synchronous: a server runs it in another process.
+// Reads a whole partition file that nobody else has open, and says everything that is wrong with
+// it, also that it cannot be opened. Long and synchronous: a server runs it in another process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { auditMappedBytes } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
 import type Database from 'better-sqlite3';
 import { formatDigest, toggleRow } from '../file/digest.ts';
+import { openUntrusted } from '../file/open-sqlite.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import type { HashedRow } from '../file/record.ts';
 import { isRowHash, matchesHash } from '../file/record-bytes.ts';
 import type { MetaRow } from '../file/schema.ts';
 import { newTally, type Tally } from '../file/tally.ts';
 import { auditedRows } from './audited-rows.ts';
+import { type FileOwner, makeOwnedDurable, type OwnedFile, ownFile } from './own-file.ts';
 
 /** Findings reported one by one; a badly damaged file needs no longer list. */
 const FINDINGS_MAX = 20;
@@ -25,7 +28,7 @@ export interface PartitionAudit {
  * Runs integrity_check first: before it passes, no other statement can be trusted. It also checks
  * that each key leads to its own row.
  */
-export function auditPartitionFile(db: Database.Database): PartitionAudit {
+function auditPartitionFile(db: Database.Database): PartitionAudit {
   const findings: Finding[] = [];
   try {
     const check = db.pragma(`integrity_check(${FINDINGS_MAX})`) as { integrity_check: string }[];
@@ -89,4 +92,60 @@ function compareCounters(counted: Tally, meta: MetaRow): Finding[] {
     if (counted[name] > meta[name]) differs(name, counted[name], meta[name]);
   }
   return findings;
+}
+
+export interface FileAudit extends PartitionAudit {
+  /** The owner's file, durable by then; null if it has findings or no owner was named. */
+  readonly owned: OwnedFile | null;
+}
+
+/** Nobody else may have the file open. A WAL beside it is read too, and moved into it. */
+export function auditFile(file: string): PartitionAudit {
+  return withOpened(file, 0, (db) => ({ ...auditPartitionFile(db), owned: null }));
+}
+
+/**
+ * Audits a staged file, which is worthless after a crash. So nothing is synced unless the file gets
+ * an owner here. `onWait` is called when only the disk is left to wait for. The file is
+ * memory-mapped, so a page that the disk cannot read ends the process.
+ */
+export async function auditStaged(
+  file: string,
+  owner: FileOwner | null,
+  onWait: () => void,
+): Promise<FileAudit> {
+  const audit = withOpened(file, auditMappedBytes, (db) => {
+    const found = auditPartitionFile(db);
+    if (found.findings.length > 0) return { ...found, owned: null };
+    db.pragma('synchronous = OFF');
+    return { ...found, owned: owner && ownFile(db, owner) };
+  });
+  if (owner === null || audit.owned === null) return audit;
+  onWait();
+  await makeOwnedDurable(file, owner);
+  return audit;
+}
+
+function withOpened(
+  file: string,
+  mappedBytes: number,
+  audit: (db: Database.Database) => FileAudit,
+): FileAudit {
+  using ends = new DisposableStack();
+  let db: Database.Database;
+  try {
+    db = ends.adopt(openUntrusted(file, mappedBytes), (one) => one.close());
+  } catch (error) {
+    return { findings: [findingOf(error)], meta: null, owned: null };
+  }
+  return audit(db);
+}
+
+/** Converts an error to a finding: FILE_CORRUPT unless it has a code of its own. */
+export function findingOf(error: unknown): Finding {
+  if (error instanceof CodedError) {
+    return { code: error.code, message: error.message, details: error.details };
+  }
+  const message = messageOf(error);
+  return { code: 'FILE_CORRUPT', message };
 }

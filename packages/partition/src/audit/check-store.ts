@@ -4,13 +4,16 @@ import type { Finding } from '@ringwright/base/finding';
 import { dataPaths } from '../file/data-paths.ts';
 import { readEmptyPartitions } from '../file/empty-partitions.ts';
 import { restoreWal } from '../file/kept-wal.ts';
-import { listPartitionDirectories, readCurrent } from '../file/partition-directory.ts';
+import {
+  listPartitionDirectories,
+  type PartitionFolder,
+  readCurrent,
+} from '../file/partition-directory.ts';
 import { isUnfinished } from '../file/read-partitions.ts';
-import { checkLogIsThere } from '../log/log-in-use.ts';
-import { listSegments } from '../log/log-segment.ts';
+import { checkLogIsThere, listSegments } from '../log/log-segment.ts';
 import { readSegment } from '../log/read-segment.ts';
 import { checkContiguous } from '../log/replay-log.ts';
-import { auditFile, findingOf } from './audit-file.ts';
+import { auditFile, findingOf } from './audit-partition-file.ts';
 import { lockDirectory } from './directory-lock.ts';
 
 /**
@@ -28,11 +31,7 @@ export async function checkStore(directory: string): Promise<Finding[]> {
   return findings;
 }
 
-async function checkPlace(place: {
-  keyspace: string;
-  partition: number;
-  directory: string;
-}): Promise<Finding[]> {
+async function checkPlace(place: PartitionFolder): Promise<Finding[]> {
   try {
     const incarnation = await readCurrent(place.directory);
     const file = join(place.directory, incarnation, 'data.db');

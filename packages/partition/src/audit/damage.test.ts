@@ -4,7 +4,7 @@ import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import type { KeyPage } from '../file/key-page.ts';
-import { auditFile } from './audit-file.ts';
+import { auditFile } from './audit-partition-file.ts';
 
 const SEED = 7;
 const FLIPS = 300;

@@ -1,4 +1,6 @@
-// The first bytes of a connection between two carriers: a ticket, then a length. Pure.
+// What goes over a connection between two processes that copy: a ticket, a length, and then bytes
+// that are hidden from the line. Pure.
+import { createCipheriv } from 'node:crypto';
 
 /** Ringwright copy protocol, format 1. */
 const MAGIC = Buffer.from('RWc1');
@@ -33,4 +35,20 @@ export function lengthOf(head: Buffer): number | null {
 
 function beginsRightly(bytes: Buffer): boolean {
   return bytes.subarray(0, MAGIC.length).equals(MAGIC);
+}
+
+/** Of AES-128 in counter mode; each key is used for one connection. */
+const COUNTER = Buffer.alloc(16);
+
+/** Used at both ends: applying the cipher twice restores the bytes. */
+export type StreamCipher = (bytes: Buffer) => Buffer;
+
+/**
+ * `key`: 32 hex digits; null: the bytes stay as they are. Whether they are the right ones their
+ * keyed checksum tells, which does not come this way.
+ */
+export function streamCipher(key: string | null): StreamCipher | null {
+  if (key === null) return null;
+  const cipher = createCipheriv('aes-128-ctr', Buffer.from(key, 'hex'), COUNTER);
+  return (bytes) => cipher.update(bytes);
 }

@@ -18,10 +18,9 @@ import { messageOf } from '@ringwright/base/thrown';
 import { TokenBucket } from '@ringwright/base/token-bucket';
 import { afterOrders } from '@ringwright/node/background-program';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
-import { greetingBytes, packHead, ticketOf } from './copy-greeting.ts';
+import { greetingBytes, packHead, streamCipher, ticketOf } from './copy-greeting.ts';
 import { type CopyOrder, type FilePart, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
-import { streamCipher } from './stream-cipher.ts';
 
 interface Given {
   readonly id: number;

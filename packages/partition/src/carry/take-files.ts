@@ -12,10 +12,15 @@ import {
 import { messageOf } from '@ringwright/base/thrown';
 import { TokenBucket } from '@ringwright/base/token-bucket';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
-import { headBytes, lengthOf, packGreeting } from './copy-greeting.ts';
+import {
+  headBytes,
+  lengthOf,
+  packGreeting,
+  type StreamCipher,
+  streamCipher,
+} from './copy-greeting.ts';
 import { type CopyOrder, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
-import { type StreamCipher, streamCipher } from './stream-cipher.ts';
 
 interface Taken {
   readonly id: number;

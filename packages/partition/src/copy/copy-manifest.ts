@@ -28,6 +28,14 @@ export interface CopyManifest extends CopyDescription {
   readonly seal: string;
 }
 
+/** What a file says of itself, as its source tells it. */
+export function described(
+  file: Omit<CopyDescription, 'sourceIncarnation' | 'bytes'> & { readonly incarnation: string },
+): Omit<CopyDescription, 'bytes' | 'walBytes'> {
+  const { keyspace, partition, incarnation, seq, rows, tombstones, digest } = file;
+  return { keyspace, partition, sourceIncarnation: incarnation, seq, rows, tombstones, digest };
+}
+
 /** Throws COPY_INVALID for a manifest that no snapshot can have. */
 export function checkManifest(manifest: CopyManifest): void {
   checkDescription(manifest);

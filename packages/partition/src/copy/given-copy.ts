@@ -10,7 +10,7 @@ import type { PartitionFile } from '../file/partition-file.ts';
 import type { PromisedRoom } from '../parts/disk-space.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { withFile } from '../parts/use-partition.ts';
-import type { CopyDescription } from './copy-manifest.ts';
+import { type CopyDescription, described } from './copy-manifest.ts';
 import { beginHold, endHold, touched } from './held-file.ts';
 
 const TICKET_BYTES = 32;
@@ -194,12 +194,8 @@ export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
     const { size: fileBytes } = statSync(name);
     const wal = { path: `${name}-wal`, bytes: walBytes };
     const files = [{ path: name, bytes: fileBytes }, ...(walBytes > 0 ? [wal] : [])];
-    const { keyspace, partition: number, incarnation, seq, rows, tombstones, digest } = file.info();
-    const description = {
-      ...{ keyspace, partition: number, sourceIncarnation: incarnation },
-      ...{ seq, rows, tombstones, digest },
-      ...{ bytes: fileBytes + walBytes, walBytes },
-    };
+    const bytes = fileBytes + walBytes;
+    const description = { ...described(file.info()), bytes, walBytes };
     return new GivenCopy(parts, partition, { description, files, file });
   });
 }

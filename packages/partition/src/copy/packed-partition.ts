@@ -8,13 +8,12 @@ import {
 } from '@ringwright/base/limits-copies';
 import { isEmpty, type Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
-import type { PartitionInfo } from '../file/partition-info.ts';
+import type { PartitionInfo, TombstoneMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import { packRecords } from '../file/record-bytes.ts';
-import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { type FileUse, readPartitionFile } from '../parts/use-partition.ts';
-import type { CopyDescription } from './copy-manifest.ts';
+import { type CopyDescription, described } from './copy-manifest.ts';
 import { reserveCopy } from './staged-copy.ts';
 
 export interface PackedPartition
@@ -46,10 +45,8 @@ function packFile(file: PartitionFile): PackedPartition | null {
 }
 
 function packed(info: PartitionInfo, records: Uint8Array): PackedPartition {
-  const { keyspace, partition, incarnation, seq, rows, tombstones, digest } = info;
   const { barrierMs, floorMs } = info;
-  const about = { keyspace, partition, sourceIncarnation: incarnation };
-  return { ...about, seq, rows, tombstones, digest, barrierMs, floorMs, records };
+  return { ...described(info), barrierMs, floorMs, records };
 }
 
 /**

@@ -1,6 +1,5 @@
 // Makes a copy the file of a partition that has none. Everything but the name of its folder is
 // durable in the staging folder by then.
-import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
 import type { OwnedFile } from '../audit/own-file.ts';
@@ -79,7 +78,7 @@ function useClosed(
   partition.incarnation = info.incarnation;
   partition.hasFile = true;
   partition.infoWhenClosed = info;
-  partition.seen = seeFiles(fileOf(parts, partition, info));
+  partition.seen = seeFiles(dataPaths.file(parts.root, info));
   partition.highestMs = Math.max(partition.highestMs, highestMs);
   parts.registry.touch(partition);
   return { present: null, promised: [] };
@@ -93,7 +92,7 @@ export function stateInMemory({ file, infoWhenClosed }: Partition): PartitionSta
 /** Merges rows written so far from memory, or from a file created since the rename began. */
 function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile): Replaced {
   try {
-    const copy = openDataFile(fileOf(parts, partition, info));
+    const copy = openDataFile(dataPaths.file(parts.root, info));
     const promised = copy.promises.takeAll();
     const next = { copy, merged: 0, incarnation: info.incarnation };
     const since = partition.dirtySince;
@@ -105,8 +104,4 @@ function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile)
     // CURRENT names the copy: only reopening can tell.
     throw failed(parts, error);
   }
-}
-
-function fileOf({ root }: StoreParts, { keyspace, partition }: Partition, info: PartitionInfo) {
-  return join(dataPaths.partition(root, keyspace, partition), info.incarnation, 'data.db');
 }

@@ -10,10 +10,11 @@ import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import { type Partition, pinned } from '../file/partition.ts';
 import { readMeta } from '../file/partition-meta.ts';
+import type { MetaRow } from '../file/schema.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { withFile } from '../parts/use-partition.ts';
 import type { CopiedFile } from '../side/side-process.ts';
-import type { CopyManifest } from './copy-manifest.ts';
+import { type CopyManifest, described } from './copy-manifest.ts';
 import { mirrorAside, whileHeld } from './held-file.ts';
 
 /** A staged file that exists until it is released. */
@@ -125,7 +126,7 @@ async function copyHeld(
     const info = file.info();
     const read = () => parts.copies.copy(file.db.name, to);
     const copied = await whileHeld(parts, partition, { file, read });
-    if (copied !== null) return manifestOf(info, copied);
+    if (copied !== null) return { ...described(info), ...copied };
   } catch {
     checkOpen(parts);
   }
@@ -139,12 +140,11 @@ async function backUp(
   file: string,
 ): Promise<CopyManifest> {
   await mirrorAside(parts, partition, file);
-  const meta = metaOf(file);
-  return manifestOf(meta, await checksumFile(file));
+  return { ...described(metaOf(file)), ...(await checksumFile(file)) };
 }
 
 /** Reads the meta row of the copy itself. */
-function metaOf(file: string): Described {
+function metaOf(file: string): MetaRow {
   using ends = new DisposableStack();
   const db = ends.adopt(openUntrusted(file), (one) => one.close());
   return readMeta(db);
@@ -158,22 +158,4 @@ async function checksumFile(file: string): Promise<CopiedFile> {
     bytes += (chunk as Buffer).length;
   }
   return { bytes, seal: checksum.text() };
-}
-
-type Described = Omit<CopyManifest, 'sourceIncarnation' | 'bytes' | 'seal'> & {
-  readonly incarnation: string;
-};
-
-function manifestOf(meta: Described, file: CopiedFile): CopyManifest {
-  const { keyspace, partition, incarnation, seq, rows, tombstones, digest } = meta;
-  return {
-    keyspace,
-    partition,
-    sourceIncarnation: incarnation,
-    seq,
-    rows,
-    tombstones,
-    digest,
-    ...file,
-  };
 }

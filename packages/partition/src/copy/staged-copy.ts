@@ -1,23 +1,25 @@
-// A partition file on its way in: its reserved disk space, and its adoption or removal.
+// A partition file on its way in: the room it has, whether it is what its manifest says, and its
+// end, well or not.
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
 import { messageOf } from '@ringwright/base/thrown';
 import { removeFiles } from '@ringwright/node/remove-files';
+import type { PartitionAudit } from '../audit/audit-partition-file.ts';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
 import { placeName } from '../file/data-paths.ts';
 import type { Partition } from '../file/partition.ts';
-import type { PartitionInfo } from '../file/partition-info.ts';
+import type { PartitionInfo, TombstoneMarks } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
-import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 import type { PromisedRoom } from '../parts/disk-space.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import type { FileToMake } from '../side/make-file.ts';
+import type { SideProcess } from '../side/side-process.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyDescription, checkDescription } from './copy-manifest.ts';
 import { placeCopy, stateInMemory } from './place-copy.ts';
-import { verifyCopy } from './verify-copy.ts';
 
 export class StagedCopy {
   readonly about: CopyDescription;
@@ -125,7 +127,7 @@ export async function roomFor(parts: StoreParts, bytes: number): Promise<Promise
   try {
     return await disk.promise(bytes);
   } catch (error) {
-    if (!(error instanceof CodedError) || error.code !== 'DISK_FULL') throw error;
+    if (!hasCode(error, 'DISK_FULL')) throw error;
     const bytesNeeded = await disk.lackingBytes(bytes);
     const trash = await listTrash(root);
     if (trash.reduce((sum, item) => sum + item.bytes, 0) < bytesNeeded) throw error;
@@ -169,4 +171,48 @@ export async function reserveCopy(
   const directory = parts.stagingPath('copy');
   const incarnation = parts.newIncarnation();
   return new StagedCopy(parts, partition, { about: copy, directory, incarnation, room });
+}
+
+/**
+ * Resolves when the file is intact, has our schema, every row matches its hash, and all figures
+ * match the manifest. The value is the file's new identity if it was to get an owner. Rejects with
+ * COPY_INVALID, which lists the differences.
+ */
+async function verifyCopy(
+  audits: SideProcess,
+  { file, owner }: { readonly file: string; readonly owner: FileOwner | null },
+  manifest: CopyDescription,
+): Promise<OwnedFile | null> {
+  const audit = await audits.audit(file, owner);
+  const findings = compareManifest(audit, manifest);
+  const [first] = findings;
+  if (first === undefined) return audit.owned;
+  throw new CodedError(
+    'COPY_INVALID',
+    `copy of ${manifest.keyspace}/${manifest.partition}: ${first.message}`,
+    {
+      hint: 'the copy was thrown away and nothing changed here: ask again, or another source',
+      details: { findings },
+    },
+  );
+}
+
+function compareManifest({ findings, meta }: PartitionAudit, manifest: CopyDescription): Finding[] {
+  if (meta === null || findings.length > 0) return [...findings];
+  const expected = { ...manifest, incarnation: manifest.sourceIncarnation };
+  const names = [
+    'keyspace',
+    'partition',
+    'incarnation',
+    'seq',
+    'rows',
+    'tombstones',
+    'digest',
+  ] as const;
+  return names
+    .filter((name) => meta[name] !== expected[name])
+    .map((name) => ({
+      code: 'MANIFEST_DIFFERS',
+      message: `${name} is ${meta[name]} in the file and ${expected[name]} in the manifest`,
+    }));
 }

@@ -27,6 +27,9 @@ export const dataPaths = {
   trash: (root: string): string => join(root, 'trash'),
   partition: (root: string, keyspace: string, partition: number): string =>
     join(root, 'partitions', keyspace, String(partition)),
+  /** The file of a partition. */
+  file: (root: string, place: PartitionPlace & { readonly incarnation: string }): string =>
+    join(root, 'partitions', place.keyspace, String(place.partition), place.incarnation, 'data.db'),
 };
 
 /** Throws NAME_INVALID or VALUE_OUT_OF_RANGE, because both values become folder names. */

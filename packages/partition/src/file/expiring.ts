@@ -1,5 +1,6 @@
 // Whether an open file may contain records that expire.
-import type { PreparedStatements } from './prepared-statements.ts';
+
+import type { PreparedStatements } from './partition-statements.ts';
 import type { RecordContent } from './record.ts';
 
 /** Most files have none. They then need no flush and no statement to count expired records. */

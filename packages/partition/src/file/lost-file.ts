@@ -1,5 +1,4 @@
 // Checks whether the file of a partition is still the one that was opened.
-import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from './data-paths.ts';
 import { identityOf, whyLost } from './file-identity.ts';
@@ -8,13 +7,12 @@ import { currentFile, currentText, newCurrentText, noteReplaced } from './partit
 
 /** Says why the file is lost; null when it is intact. Also for a file about to be reopened. */
 export function whyPartitionLost(root: string, partition: Partition): string | null {
-  const { keyspace, incarnation, seen, file, isNew } = partition;
+  const { incarnation, seen, file, isNew } = partition;
   if (!partition.hasFile) return null;
-  const home = dataPaths.partition(root, keyspace, partition.partition);
-  const data = join(home, incarnation, 'data.db');
+  const data = dataPaths.file(root, partition);
   const why = seen === null ? null : whyLost(data, seen.data);
   if (why !== null) return why;
-  const current = currentFile(home);
+  const current = currentFile(dataPaths.partition(root, partition.keyspace, partition.partition));
   const named = identityOf(current)?.bytes;
   if (named === undefined) return `${current} is gone`;
   const isNamedNew = isNew && named === newCurrentText(incarnation).length;
@@ -32,7 +30,7 @@ export function whyPartitionLost(root: string, partition: Partition): string | n
 export function noteIfReplaced(root: string, partition: Partition): void {
   const { keyspace, incarnation, seen } = partition;
   const home = dataPaths.partition(root, keyspace, partition.partition);
-  const data = join(home, incarnation, 'data.db');
+  const data = dataPaths.file(root, partition);
   if (seen === null || identityOf(data) === null || whyLost(data, seen.data) === null) return;
   if (identityOf(currentFile(home)) !== null) noteReplaced(home, incarnation);
 }

@@ -1,7 +1,6 @@
 // A change of state, barrier or floor of a partition file. It goes through the log, in one order
 // with records, and is durable with them. Pure.
-import { type PartitionState, partitionStates } from './partition-info.ts';
-import type { TombstoneMarks } from './tombstone-marks.ts';
+import { type PartitionState, partitionStates, type TombstoneMarks } from './partition-info.ts';
 
 /** State null leaves the state unchanged. Barrier and floor never fall. */
 export interface MarksChange extends TombstoneMarks {

@@ -58,11 +58,6 @@ export function newTables(options: NewPartition): NewTables {
   return { meta, make: () => tablesOf(meta) };
 }
 
-/** Creates the tables in memory; the caller closes the database. */
-export function newPartitionTables(options: NewPartition): Database.Database {
-  return newTables(options).make();
-}
-
 function tablesOf(meta: MetaRow): Database.Database {
   const { keyspace, partition, incarnation, life, state, digest, checksum } = meta;
   const db = new Database(emptyTables());
@@ -74,7 +69,7 @@ function tablesOf(meta: MetaRow): Database.Database {
 
 export function newPartitionBytes(options: NewPartition): Buffer {
   using ends = new DisposableStack();
-  const db = ends.adopt(newPartitionTables(options), (one) => one.close());
+  const db = ends.adopt(newTables(options).make(), (one) => one.close());
   return fileBytes(db);
 }
 

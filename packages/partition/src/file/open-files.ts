@@ -1,9 +1,8 @@
 // The bounded set of open partition files. A file is opened on demand, and the least recently used
 // one is closed to make room.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { assert, must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import {
   fileCacheBytesMax,
   fileCacheBytesMin,
@@ -19,7 +18,7 @@ import { openSqlite } from './open-sqlite.ts';
 import { noteDamage, noteSynced, type Partition, pinned } from './partition.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
-import { isCannotOpen, isStoreFailure } from './sqlite-errors.ts';
+import { isCannotOpen } from './sqlite-errors.ts';
 
 const CHANGE_AND_BACK = 'UPDATE meta SET seq = seq + 1; UPDATE meta SET seq = seq - 1';
 
@@ -205,7 +204,7 @@ export class OpenFiles {
     try {
       file?.wal.close();
     } catch (error) {
-      if (!isStoreFailure(error)) throw error;
+      if (!hasCode(error, 'STORE_FAILED')) throw error; // it has put the disk in doubt already
     }
   }
 
@@ -237,11 +236,7 @@ function newOf({ keyspace, partition, incarnation, life, infoWhenClosed }: Parti
 /** Opens the current file of a partition and checks that it belongs to this partition. */
 function openPartitionFile(root: string, partition: Partition): PartitionFile {
   const { keyspace, incarnation } = partition;
-  const name = join(
-    dataPaths.partition(root, keyspace, partition.partition),
-    incarnation,
-    'data.db',
-  );
+  const name = dataPaths.file(root, partition);
   const file = openDataFile(name);
   const info = file.info();
   if (

@@ -1,10 +1,10 @@
-// Opens a partition database with the settings that durability depends on, and proves that SQLite
-// applies them.
+// Opens a partition database with the settings that every promise here rests on, and proves that
+// SQLite keeps them; and the pages of one open file that it keeps in memory.
 import { CodedError } from '@ringwright/base/coded-error';
 import { fileCacheBytesMax } from '@ringwright/base/limits-store';
 import { once } from '@ringwright/base/once';
 import Database from 'better-sqlite3';
-import { giveCacheBack } from './page-cache.ts';
+import type { PreparedStatements } from './partition-statements.ts';
 
 /** First version without the WAL-reset corruption race (SQLite's release notes). */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
@@ -36,6 +36,12 @@ const OF_THE_BUILD: readonly Setting[] = [
   { name: 'temp_store', set: 'MEMORY', read: 2 },
   { name: 'cache_size', set: `-${CACHE_KIB_MAX}`, read: -CACHE_KIB_MAX },
 ];
+
+/**
+ * SQLite allocates 20 pages with the first page it caches, unless the cache is tiny at that moment.
+ * With a thousand files open that is 60 MB for files that are hardly used.
+ */
+const giveCacheBack = 'PRAGMA cache_size = 2; PRAGMA shrink_memory; PRAGMA user_version;';
 
 // In one call: a statement for each would be garbage whose size the collector does not know.
 const SET_ALL = [...OF_THE_FILE.map(setting), giveCacheBack, ...OF_THE_BUILD.map(setting)].join(
@@ -108,4 +114,30 @@ export function openUntrusted(file: string, mappedBytes = 0): Database.Database 
   db.pragma(`mmap_size = ${mappedBytes}`);
   db.pragma('cell_size_check = ON');
   return db;
+}
+
+/** Of one open file. */
+export class PageCache {
+  readonly #sql: PreparedStatements;
+  #bytesMax = fileCacheBytesMax;
+
+  constructor(sql: PreparedStatements) {
+    this.#sql = sql;
+  }
+
+  /** Sets the limit; within a transaction the cache may exceed it. */
+  limit(bytesMax: number): void {
+    if (bytesMax === this.#bytesMax) return;
+    this.#bytesMax = bytesMax;
+    if (!this.#sql.areUnmade) this.#sql.db.exec(this.#setLimit());
+  }
+
+  /** Frees the memory of all pages except the first. */
+  trim(): void {
+    this.#sql.db.exec(`${giveCacheBack} ${this.#setLimit()}`);
+  }
+
+  #setLimit(): string {
+    return `PRAGMA cache_size = -${Math.floor(this.#bytesMax / 1024)};`;
+  }
 }

@@ -60,6 +60,10 @@ export function newCurrentText(incarnation: string): string {
   return `${NEW}${currentText(incarnation)}`;
 }
 
+export interface PartitionFolder extends PartitionPlace {
+  readonly directory: string;
+}
+
 export interface KeyspaceFolders {
   readonly root: string;
   /** Keyspaces whose folder is durable; no part of the store removes one. */
@@ -152,19 +156,14 @@ export async function removeLeftovers(
 }
 
 /** Lists every partition folder of a data directory. Folders with other names are ignored. */
-export async function listPartitionDirectories(
-  root: string,
-): Promise<{ keyspace: string; partition: number; directory: string }[]> {
-  const found: { keyspace: string; partition: number; directory: string }[] = [];
+export async function listPartitionDirectories(root: string): Promise<PartitionFolder[]> {
+  const found: PartitionFolder[] = [];
   for (const keyspace of (await readdir(dataPaths.partitions(root))).filter(isKeyspace)) {
     for (const name of await readdir(join(dataPaths.partitions(root), keyspace))) {
       if (!/^(0|[1-9]\d{0,8})$/.test(name)) continue;
       const partition = Number(name);
-      found.push({
-        keyspace,
-        partition,
-        directory: dataPaths.partition(root, keyspace, partition),
-      });
+      const directory = dataPaths.partition(root, keyspace, partition);
+      found.push({ keyspace, partition, directory });
     }
   }
   return found;

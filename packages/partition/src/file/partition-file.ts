@@ -14,11 +14,12 @@ import {
   pendingRow,
 } from './memtable.ts';
 import type { NewTables } from './new-partition-file.ts';
-import { PageCache } from './page-cache.ts';
+import { PageCache } from './open-sqlite.ts';
 import type { PartitionInfo, PartitionMarks } from './partition-info.ts';
 import { LatestInfo, marksOf, readMeta } from './partition-meta.ts';
 import {
   oldRows,
+  PreparedStatements,
   statements,
   storeCounters,
   storeMarks,
@@ -26,7 +27,6 @@ import {
 } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { PreparedBallots } from './prepared-ballots.ts';
-import { PreparedStatements } from './prepared-statements.ts';
 import { RecentRows } from './recent-rows.ts';
 import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';

@@ -1,5 +1,4 @@
 // What a store knows about one partition file without reading its rows. Pure.
-import type { TombstoneMarks } from './tombstone-marks.ts';
 
 /**
  * filling: takes writes but lacks older records.
@@ -30,4 +29,12 @@ export interface PartitionInfo extends PartitionMarks {
   readonly bytes: number;
   /** XOR of all row hashes, 16 hex digits: equal for equal content, in any order. */
   readonly digest: string;
+}
+
+/** Both are 0 if no tombstone was ever dropped. */
+export interface TombstoneMarks {
+  /** This device has promised to accept no new record stamped at or below it from a coordinator. */
+  readonly barrierMs: number;
+  /** Every key that is not here counts as deleted at this ms; 0 if no tombstone was dropped yet. */
+  readonly floorMs: number;
 }

@@ -1,8 +1,7 @@
-// The prepared statements over the tables of a partition file.
+// The statements over the tables of a partition file, each prepared at its first use.
 import { assert } from '@ringwright/base/assert';
 import type Database from 'better-sqlite3';
 import type { Memtable, PendingRow } from './memtable.ts';
-import type { PreparedStatements } from './prepared-statements.ts';
 import type { MetaRow } from './schema.ts';
 
 /** A row without its value; value length null: a tombstone. */
@@ -221,4 +220,42 @@ function storeUnusual(sql: PreparedStatements, row: PendingRow): void {
   }
   const { changes } = sql.of(statements.replace).run(seq, ...rest, replaces);
   assert(changes === 1, 'the row that another one replaces is in the file');
+}
+
+type Prepare<Row> = (db: Database.Database) => Database.Statement<unknown[], Row>;
+
+/**
+ * The tables of one open file, and its prepared statements. One takes 5 KiB, and a device may have
+ * a thousand files open. They are found by the function that makes them, which all files share: a
+ * closure of each for each file took 4 KiB more.
+ */
+export class PreparedStatements {
+  readonly #make: () => Database.Database;
+  #db: Database.Database | null;
+  readonly #prepared = new Map<Prepare<unknown>, Database.Statement<unknown[], unknown>>();
+
+  /** A function creates the tables of a partition in memory when something is stored in them. */
+  constructor(tables: Database.Database | (() => Database.Database)) {
+    this.#make = typeof tables === 'function' ? tables : () => tables;
+    this.#db = typeof tables === 'function' ? null : tables;
+  }
+
+  get db(): Database.Database {
+    this.#db ??= this.#make();
+    return this.#db;
+  }
+
+  /** Whether nothing was ever stored in the tables. */
+  get areUnmade(): boolean {
+    return this.#db === null;
+  }
+
+  of<Row>(prepare: Prepare<Row>): Database.Statement<unknown[], Row> {
+    const known = this.#prepared.get(prepare);
+    // Each function maps to the statement that it prepared.
+    if (known !== undefined) return known as Database.Statement<unknown[], Row>;
+    const made = prepare(this.db);
+    this.#prepared.set(prepare, made);
+    return made;
+  }
 }

@@ -17,8 +17,8 @@ import { expect, test } from 'vitest';
 import { restoreWal } from './kept-wal.ts';
 import { newPartitionBytes } from './new-partition-file.ts';
 import { openSqlite } from './open-sqlite.ts';
+import { PreparedStatements } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
-import { PreparedStatements } from './prepared-statements.ts';
 
 const ROWS = 200;
 /** What a disk writes whole. */

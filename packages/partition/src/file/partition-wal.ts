@@ -6,7 +6,7 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import type Database from 'better-sqlite3';
 import { type ChangedPages, walFrameBytes, walHeaderBytes } from './changed-pages.ts';
 import { keepWal, notSynced } from './kept-wal.ts';
-import type { PreparedStatements } from './prepared-statements.ts';
+import type { PreparedStatements } from './partition-statements.ts';
 import { pageBytes } from './schema.ts';
 import { syncsOfSystem } from './syncs.ts';
 import { inTransaction, unsynced } from './transaction.ts';

@@ -1,8 +1,8 @@
 // The promises of a partition, by key. A record of the key stamped below its promise is refused.
 import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import { type HashedRecord } from './memtable.ts';
-import type { PreparedStatements } from './prepared-statements.ts';
+import type { HashedRecord } from './memtable.ts';
+import type { PreparedStatements } from './partition-statements.ts';
 import type { StoredPromise } from './record.ts';
 
 /**

@@ -10,6 +10,7 @@ import { newPartition, noteDamage, type Partition } from './partition.ts';
 import {
   isFinished,
   listPartitionDirectories,
+  type PartitionFolder,
   readCurrent,
   removeLeftovers,
 } from './partition-directory.ts';
@@ -50,7 +51,7 @@ export function emptyPartition({ keyspace, partition, life, state }: EmptyPartit
  * its state.
  */
 export async function isUnfinished(
-  place: { keyspace: string; partition: number; directory: string },
+  place: PartitionFolder,
   empties: EmptyPartitions,
 ): Promise<boolean> {
   return empties.get(place) !== undefined && !(await isFinished(place.directory));
@@ -64,7 +65,7 @@ async function removeUnfinished(root: string, directory: string): Promise<void> 
 
 async function readPartition(
   root: string,
-  place: { keyspace: string; partition: number; directory: string },
+  place: PartitionFolder,
   files: OpenFiles,
 ): Promise<Partition> {
   const entry = newPartition({ ...place, incarnation: 'unknown' });

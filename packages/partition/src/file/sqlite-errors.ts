@@ -11,11 +11,6 @@ export function isDamage(error: unknown): boolean {
   return DAMAGE.test(codeOf(error));
 }
 
-/** Whether the error already stands for a failed store or a failed sync of ours. */
-export function isStoreFailure(error: unknown): boolean {
-  return error instanceof CodedError && error.code === 'STORE_FAILED';
-}
-
 /** Whether the error comes from SQLite, or from the disk behind it, and not from bad arguments. */
 export function isSqliteError(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_');

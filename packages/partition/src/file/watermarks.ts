@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/limits-store';
 import type Database from 'better-sqlite3';
-import type { PreparedStatements } from './prepared-statements.ts';
+import type { PreparedStatements } from './partition-statements.ts';
 
 /**
  * Stored with the next flush of the file's rows. So in the file no watermark is ahead of the rows,

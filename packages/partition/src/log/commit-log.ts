@@ -13,8 +13,14 @@ import {
   type WriteCall,
 } from './log-batch.ts';
 import { checksumFrame, frameHeaderBytes, segmentHeaderBytes } from './log-frame.ts';
-import { appendFrame, createSegment, finishSegment, type LogSegment } from './log-segment.ts';
-import { type DurableFrame, whyEmptied } from './read-back.ts';
+import {
+  appendFrame,
+  createSegment,
+  type DurableFrame,
+  finishSegment,
+  type LogSegment,
+  whyEmptied,
+} from './log-segment.ts';
 import type { StoreLimits } from './store-limits.ts';
 
 const BATCH_BYTES_AT_FIRST = 256 * 1024;

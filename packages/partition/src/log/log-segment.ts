@@ -4,13 +4,17 @@ import { constants, fdatasync, ftruncate, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import { logFillBytes } from '@ringwright/base/limits-store';
 import { syncDirectory } from '@ringwright/node/durable-files';
+import { isRaised } from '@ringwright/node/durable-flag';
+import { dataPaths } from '../file/data-paths.ts';
 import { type FileIdentity, identityOf } from '../file/file-identity.ts';
 import {
   decodeSegmentHeader,
   encodeSegmentHeader,
   filledBy,
+  frameAt,
   saltBytes,
   segmentHeaderBytes,
 } from './log-frame.ts';
@@ -142,5 +146,43 @@ function writeAll(
     else if (written === bytes.length) done(null);
     else if (written === 0) done(new Error('the log file takes no more bytes'));
     else writeAll(fd, { bytes: bytes.subarray(written), position: position + written }, done);
+  });
+}
+
+/** Position of a durable frame in its segment. */
+export interface DurableFrame {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/**
+ * Reads the header and one frame through the file's name, in the thread pool. It detects a
+ * truncation that took either. Resolves to null when both are there.
+ */
+export async function whyEmptied(
+  { file, seed }: Pick<LogSegment, 'file' | 'seed'>,
+  frame: DurableFrame | null,
+): Promise<string | null> {
+  await using handle = await open(file, 'r');
+  const header = Buffer.alloc(segmentHeaderBytes);
+  await handle.read(header, 0, header.length, 0);
+  if (decodeSegmentHeader(header)?.seed !== seed) return `${file} has lost its header`;
+  if (frame === null) return null;
+  const found = Buffer.alloc(frame.bytes);
+  await handle.read(found, 0, found.length, frame.offset);
+  if (frameAt(found, 0, seed) !== null) return null;
+  return `${file} has lost what was written at offset ${frame.offset}`;
+}
+
+/** `segments`: the log's segments. Throws LOG_DAMAGED when the log was in use and has none. */
+export function checkLogIsThere(root: string, segments: readonly number[]): void {
+  const flag = dataPaths.logInUse(root);
+  if (segments.length > 0 || !isRaised(flag)) return;
+  const log = dataPaths.log(root);
+  throw new CodedError('LOG_DAMAGED', `the log was in use, and ${log} has no segment of it`, {
+    hint:
+      'put its files back; else move the data directory aside and refill the device; ' +
+      `where an older program has stopped in between, remove ${flag}`,
+    details: { directory: log },
   });
 }

@@ -1,5 +1,5 @@
 // The state and components that the operations of one store share.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { isDiskFull } from '@ringwright/base/disk-error';
 import { messageOf } from '@ringwright/base/thrown';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
@@ -83,7 +83,7 @@ export function failed(parts: StoreParts, error: unknown): unknown {
 
 /** Wraps an error as STORE_FAILED. `root`: the data directory. */
 export function failureOf(error: unknown, root: string): CodedError {
-  if (error instanceof CodedError && error.code === 'STORE_FAILED') return error;
+  if (hasCode(error, 'STORE_FAILED')) return error;
   const reason = messageOf(error);
   const [what, hint] = isDiskFull(error)
     ? [

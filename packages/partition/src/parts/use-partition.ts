@@ -1,14 +1,14 @@
 // Runs work on the open file of one partition. An error is the partition's damage or the store's
 // failure.
 import { assert } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { once } from '@ringwright/base/once';
 import { placeName } from '../file/data-paths.ts';
 import { newTables } from '../file/new-partition-file.ts';
 import { isEmpty, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
-import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
+import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** What is needed to use the file of a partition. */
@@ -45,9 +45,8 @@ function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: 
       throw partition.damage;
     }
     // The other records of the file may be intact; the scrub will tell.
-    const isOfRecord = error instanceof CodedError && error.code === 'RECORD_DAMAGED';
-    if (isOfRecord) parts.suspects.add(partition);
-    if (diskError(error) !== null || isStoreFailure(error)) parts.fail(error);
+    if (hasCode(error, 'RECORD_DAMAGED')) parts.suspects.add(partition);
+    if (diskError(error) !== null || hasCode(error, 'STORE_FAILED')) parts.fail(error);
     throw parts.failure ?? error;
   }
 }

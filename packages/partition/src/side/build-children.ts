@@ -1,5 +1,6 @@
-// Builds the files of children from copies of their parents' files when partitions are split or
-// merged. Long and synchronous: a helper process runs it (side-program.ts).
+// Builds the files of children out of copies of their parents' files, partitions that are split or
+// merged, and merges what came meanwhile. Long and synchronous: the process beside the store runs
+// it (side-program.ts).
 import { closeSync, fdatasyncSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { must } from '@ringwright/base/assert';
 import { auditMappedBytes, childCacheBytes, childSyncBytes } from '@ringwright/base/limits-copies';
@@ -7,11 +8,12 @@ import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import Database from 'better-sqlite3';
 import { formatDigest, rowHashBytes } from '../file/digest.ts';
-import { newPartitionTables, walVersion } from '../file/new-partition-file.ts';
+import { newTables, walVersion } from '../file/new-partition-file.ts';
+import { openDataFile } from '../file/open-files.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import { readMeta } from '../file/partition-meta.ts';
-import { statements } from '../file/partition-statements.ts';
-import { PreparedStatements } from '../file/prepared-statements.ts';
+import { PreparedStatements, storeCounters } from '../file/partition-statements.ts';
+import { storedSince } from '../file/read-records.ts';
 import { type MetaRow, withChecksum } from '../file/schema.ts';
 import { countRow, newTally, type Tally, tallyColumns } from '../file/tally.ts';
 
@@ -112,9 +114,8 @@ function rowRouter(
 function makeFile(keyspace: string, { partition, incarnation, file }: ChildToBuild): void {
   const identity = { keyspace, partition, incarnation, life: incarnation };
   using ends = new DisposableStack();
-  const empty = ends.adopt(newPartitionTables({ ...identity, state: 'filling' }), (one) =>
-    one.close(),
-  );
+  const { make } = newTables({ ...identity, state: 'filling' });
+  const empty = ends.adopt(make(), (one) => one.close());
   writeFileSync(file, empty.serialize(), { flag: 'wx', mode: 0o600 });
 }
 
@@ -187,23 +188,19 @@ function metaOf(file: string): ReturnType<typeof readMeta> {
 
 function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild {
   const { rows, tombstones, bytes } = tally;
-  storeCounters(file, tally);
+  storeTally(file, tally);
   markAndSync(file);
   return { partition, rows: rows + tombstones, bytes };
 }
 
-function storeCounters(file: string, tally: Tally): void {
+function storeTally(file: string, tally: Tally): void {
   using ends = new DisposableStack();
   const db = ends.adopt(new Database(file), (one) => one.close());
   db.exec('PRAGMA locking_mode = EXCLUSIVE');
   forBuilding(db, 'main');
   const lastSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM records').pluck().get();
   const counters = tallyColumns({ ...tally, seq: Number(lastSeq) });
-  const { seq, rows, tombstones, bytes, digest, highest_ms } = counters;
-  const { checksum } = withChecksum({ ...readMeta(db), ...counters });
-  new PreparedStatements(db)
-    .of(statements.setCounters)
-    .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
+  storeCounters(new PreparedStatements(db), withChecksum({ ...readMeta(db), ...counters }));
 }
 
 /**
@@ -216,4 +213,40 @@ function markAndSync(file: string): void {
   const handle = ends.adopt(openSync(file, 'r+'), closeSync);
   writeSync(handle, walVersion.bytes, 0, walVersion.bytes.length, walVersion.offset);
   fdatasyncSync(handle);
+}
+
+/** A row changes a few pages, so this is some 16 MiB. */
+const ROWS_AT_ONCE = 1_024;
+
+/** Files that nobody else has open, each with its WAL beside it, if any. */
+export interface FilesToMerge {
+  readonly from: string;
+  /** Only rows above this sequence are merged. */
+  readonly since: number;
+  readonly into: string;
+}
+
+/** Keeps the newer row of each key, like a live file. Syncs `into`. Throws RECORD_DAMAGED. */
+export function mergeFile({ from, since: first, into }: FilesToMerge): void {
+  using ends = new DisposableStack();
+  const source = ends.adopt(openDataFile(from), ({ wal }) => wal.discard());
+  // Closed after the database, because closing it drops the database's locks.
+  const handle = ends.adopt(openSync(into, 'r'), closeSync);
+  const target = openDataFile(into);
+  try {
+    target.pageCache.limit(childCacheBytes);
+    for (let [since, more] = [first, true]; more; ) {
+      const bounds = { rowsMax: ROWS_AT_ONCE, bytesMax: childSyncBytes };
+      const page = storedSince(source, since, bounds);
+      target.apply(page.rows.map((row) => ({ ...row, isPromise: false })));
+      target.flush();
+      // Synced here in pieces, so that others who need the disk do not wait for everything.
+      target.db.pragma('synchronous = OFF');
+      if (!target.checkpoint('PASSIVE')) throw new Error(`${into} could not be checkpointed`);
+      fdatasyncSync(handle);
+      [since, more] = [page.lastSeq, page.more];
+    }
+  } finally {
+    target.close();
+  }
 }

@@ -5,8 +5,8 @@ import { messageOf } from '@ringwright/base/thrown';
 import { type FileOwner, makeOwnedDurable, type OwnedFile } from '../audit/own-file.ts';
 import { fileBytes, newTables } from '../file/new-partition-file.ts';
 import { PartitionFile } from '../file/partition-file.ts';
+import type { TombstoneMarks } from '../file/partition-info.ts';
 import { unpackRecords } from '../file/record-bytes.ts';
-import type { TombstoneMarks } from '../file/tombstone-marks.ts';
 
 /** Its marks are those of the file that the records come from. */
 export interface FileToMake extends TombstoneMarks {

@@ -39,7 +39,7 @@ function crashing(): URL {
   writeFileSync(
     program,
     `const slow = [];
-     const found = { kind: 'audited', audit: { findings: [], meta: null } };
+     const found = { kind: 'done', result: { findings: [], meta: null } };
      process.on('message', ({ id, work: { file } }) => {
        if (file === 'throw') throw new Error('boom');
        if (file === 'exit') process.exit(3);

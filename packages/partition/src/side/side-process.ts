@@ -1,12 +1,12 @@
 // The side process: a helper process that copies, audits, builds and merges files, so that long
 // work delays no request.
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
-import type { FileAudit } from '../audit/audit-file.ts';
+import type { FileAudit } from '../audit/audit-partition-file.ts';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
-import type { BuiltChild, ChildrenToBuild } from './build-children.ts';
+import type { BuiltChild, ChildrenToBuild, FilesToMerge } from './build-children.ts';
 import type { FileToMake, MadeFile } from './make-file.ts';
-import type { FilesToMerge } from './merge-file.ts';
 
 export type SideWork =
   | { readonly kind: 'audit'; readonly file: string; readonly owner: FileOwner | null }
@@ -30,11 +30,8 @@ interface SideMessage {
 export type SideAnswer =
   /** The job only waits for the disk; its answer follows, and the next job may begin meanwhile. */
   | { readonly kind: 'waits' }
-  | { readonly kind: 'audited'; readonly audit: FileAudit }
-  | { readonly kind: 'copied'; readonly copy: CopiedFile }
-  | { readonly kind: 'made'; readonly files: readonly MadeFile[] }
-  | { readonly kind: 'built'; readonly children: readonly BuiltChild[] }
-  | { readonly kind: 'done' }
+  /** `result`: what the method below resolves to that asks for this kind of work. */
+  | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface PagesToCopy {
@@ -53,14 +50,14 @@ export interface CopiedFile {
 interface Job {
   readonly id: number;
   readonly work: SideWork;
-  readonly resolve: (answer: SideAnswer) => void;
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Files to be built by a job that has not begun. */
 interface Gathering {
   readonly files: FileToMake[];
-  readonly answer: Promise<SideAnswer>;
+  readonly made: Promise<unknown>;
 }
 
 interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
@@ -125,7 +122,7 @@ export class SideProcess {
    * owner's: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
    */
   async audit(file: string, owner: FileOwner | null = null): Promise<FileAudit> {
-    return (await this.#do('audited', { kind: 'audit', file, owner })).audit;
+    return (await this.#do({ kind: 'audit', file, owner })) as FileAudit;
   }
 
   /**
@@ -133,12 +130,12 @@ export class SideProcess {
    * `to` is worthless.
    */
   async copy(from: string, to: string): Promise<CopiedFile> {
-    return (await this.#do('copied', { kind: 'copy', from, to })).copy;
+    return (await this.#do({ kind: 'copy', from, to })) as CopiedFile;
   }
 
   /** Copies a file that may change meanwhile, or pages of a file copied before. Not synced. */
   async copyPages(work: PagesToCopy): Promise<void> {
-    await this.#do('done', { kind: 'copy-pages', ...work });
+    await this.#do({ kind: 'copy-pages', ...work });
   }
 
   /**
@@ -149,37 +146,29 @@ export class SideProcess {
     this.#requirePlace();
     const files = this.#gathering?.files ?? [];
     const at = files.push(file) - 1;
-    this.#gathering ??= { files, answer: this.#wait({ kind: 'make', files }) };
-    const { answer } = this.#gathering;
+    this.#gathering ??= { files, made: this.#wait({ kind: 'make', files }) };
+    const { made: all } = this.#gathering;
     setImmediate(() => this.#startNext());
-    const all = await answer;
-    const made = all.kind === 'made' ? all.files[at] : all;
-    if (made?.kind === 'made') return made.owned;
-    if (made?.kind === 'differs') return null;
-    throw unexpected(made ?? all);
+    const made = must(((await all) as readonly MadeFile[])[at], 'each file has an end');
+    if (made.kind === 'failed') throw new Error(made.message);
+    return made.kind === 'made' ? made.owned : null;
   }
 
   /** See buildChildren. Also rejects when one of the parents is damaged. */
   async build(work: ChildrenToBuild): Promise<readonly BuiltChild[]> {
-    return (await this.#do('built', { kind: 'build', ...work })).children;
+    return (await this.#do({ kind: 'build', ...work })) as readonly BuiltChild[];
   }
 
   /** See mergeFile. */
   async merge(work: FilesToMerge): Promise<void> {
-    await this.#do('done', { kind: 'merge', ...work });
+    await this.#do({ kind: 'merge', ...work });
   }
 
-  /** Rejects when the answer is of another kind. */
-  async #do<Kind extends SideAnswer['kind']>(
-    kind: Kind,
-    work: SideWork,
-  ): Promise<Extract<SideAnswer, { kind: Kind }>> {
+  async #do(work: SideWork): Promise<unknown> {
     this.#requirePlace();
-    const answered = this.#wait(work);
+    const done = this.#wait(work);
     this.#startNext();
-    const answer = await answered;
-    if (answer.kind !== kind) throw unexpected(answer);
-    return answer as Extract<SideAnswer, { kind: Kind }>; // checked above
+    return done;
   }
 
   /** Throws STORE_CLOSED, STORE_BUSY. */
@@ -193,7 +182,7 @@ export class SideProcess {
     });
   }
 
-  #wait(work: SideWork): Promise<SideAnswer> {
+  #wait(work: SideWork): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ id: this.#nextId++, work, resolve, reject });
     });
@@ -227,7 +216,8 @@ export class SideProcess {
     if (atWork !== null) this.#job = null;
     this.#atDisk.delete(id);
     if (job !== undefined && answer.kind === 'waits') this.#atDisk.set(id, job);
-    else job?.resolve(answer);
+    else if (answer.kind === 'done') job?.resolve(answer.result);
+    else if (answer.kind === 'failed') job?.reject(new Error(answer.message));
     this.#startNext();
   }
 
@@ -260,10 +250,6 @@ export class SideProcess {
 
 function filesOf(work: SideWork): number {
   return work.kind === 'make' ? work.files.length : 1;
-}
-
-function unexpected(answer: SideAnswer): Error {
-  return new Error(answer.kind === 'failed' ? answer.message : `answered with ${answer.kind}`);
 }
 
 function closedError(): CodedError {

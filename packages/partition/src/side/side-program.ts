@@ -6,32 +6,22 @@ import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
 /** SQLite takes half of the start-up time, so a process that only copies does not load it. */
-const audits = () => import('../audit/audit-file.ts');
+const audits = () => import('../audit/audit-partition-file.ts');
 
-async function answerOf(work: SideWork, onWait: () => void): Promise<SideAnswer> {
-  try {
-    if (work.kind === 'copy') return { kind: 'copied', copy: copyFile(work.from, work.to) };
-    if (work.kind === 'copy-pages') {
-      copyPages(work);
-      return { kind: 'done' };
-    }
-    if (work.kind === 'make') {
-      const { makeFiles } = await import('./make-file.ts');
-      return { kind: 'made', files: await makeFiles(work.files, onWait) };
-    }
-    if (work.kind === 'build') {
-      const { buildChildren } = await import('./build-children.ts');
-      return { kind: 'built', children: buildChildren(work) };
-    }
-    if (work.kind === 'merge') {
-      const { mergeFile } = await import('./merge-file.ts');
-      mergeFile(work);
-      return { kind: 'done' };
-    }
-    const { auditStaged } = await audits();
-    return { kind: 'audited', audit: await auditStaged(work.file, work.owner, onWait) };
-  } catch (error) {
-    return { kind: 'failed', message: messageOf(error) };
+async function resultOf(work: SideWork, onWait: () => void): Promise<unknown> {
+  switch (work.kind) {
+    case 'copy':
+      return copyFile(work.from, work.to);
+    case 'copy-pages':
+      return copyPages(work);
+    case 'make':
+      return (await import('./make-file.ts')).makeFiles(work.files, onWait);
+    case 'build':
+      return (await import('./build-children.ts')).buildChildren(work);
+    case 'merge':
+      return (await import('./build-children.ts')).mergeFile(work);
+    case 'audit':
+      return (await audits()).auditStaged(work.file, work.owner, onWait);
   }
 }
 
@@ -40,7 +30,10 @@ async function take(request: SideRequest): Promise<void> {
   else {
     const { id, work } = request;
     const tell = (answer: SideAnswer): void => answerParent({ id, answer });
-    tell(await answerOf(work, () => tell({ kind: 'waits' })));
+    await resultOf(work, () => tell({ kind: 'waits' })).then(
+      (result) => tell({ kind: 'done', result }),
+      (error: unknown) => tell({ kind: 'failed', message: messageOf(error) }),
+    );
   }
   flushCompileCache(); // now, because the process is killed when it is idle
 }

@@ -1,10 +1,13 @@
-// Restores a dropped partition as a file that lacks records, under a new incarnation and lifetime.
+// The trash of one store. A dropped partition comes back as a file that lacks records, under a new
+// incarnation and life.
 //
-// A restored file is never complete: nobody knows what it missed since the drop. Nobody can mistake
-// it for the old file: its sequences belong to another incarnation, and the frames of the log to
-// another lifetime. So it is treated like any filling file: a device that should hold the partition
-// refills it. A device that should not hold it offers its records to the holders, under their own
+// It never comes back as complete: what it missed since the drop nobody knows. And nobody mistakes
+// it for the file it was: its sequence numbers are of another incarnation, frames of the log are of
+// another life. So whoever asks for it gets what any filling file gets: a device that should hold
+// the partition refills it, one that should not offers its records to the holders, under their own
 // stamps and the holders' floors, and drops it again.
+
+import { existsSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -17,14 +20,21 @@ import { placePartitionDirectory, syncPlaced } from '../file/partition-directory
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { checkOpen, failed, type StoreParts } from '../parts/store-parts.ts';
 import { openNew } from './partition-lifecycle.ts';
-import { parseTrashName, removeTrash } from './trash.ts';
+import {
+  listTrash,
+  parseTrashName,
+  removeTrash,
+  type TrashLimits,
+  trashedFile,
+  trimTrash,
+} from './trash.ts';
 
 /**
  * The folder leaves the trash after the partition is in place: a crash in between leaves both.
  * Throws TRASH_UNKNOWN, PARTITION_EXISTS, DISK_FULL, STORE_FAILED, and PARTITION_DAMAGED for a file
  * with findings, which stays in the trash.
  */
-export async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionInfo> {
+async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionInfo> {
   const named = parseTrashName(name);
   const from = join(dataPaths.trash(parts.root), name, named?.incarnation ?? '');
   const bytes = named === null ? null : await bytesOf(from);
@@ -92,4 +102,24 @@ async function stage(
   throw new CodedError('PARTITION_DAMAGED', `the dropped file: ${findings[0].message}`, {
     details: { findings },
   });
+}
+
+export function storeTrash(parts: StoreParts) {
+  const { root, disk } = parts;
+  return {
+    /** Restorable partitions, oldest first; a folder without data.db is not listed. */
+    list: async () => (await listTrash(root)).filter((item) => existsSync(trashedFile(root, item))),
+    /**
+     * Deletes what exceeds the limits, and more if the disk is full. Resolves to what was deleted.
+     */
+    trim: async (limits: Omit<TrashLimits, 'bytesNeeded'>) => {
+      checkOpen(parts);
+      return trimTrash(root, { ...limits, bytesNeeded: await disk.lackingBytes() });
+    },
+    /** Restores a dropped partition as a filling one: see restore-trash.ts. */
+    restore: async (name: string) => {
+      checkOpen(parts);
+      return restoreTrash(parts, name);
+    },
+  };
 }

@@ -7,8 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import type { Store } from '../store.ts';
-import { chooseTrash } from './choose-trash.ts';
-import { parseTrashName, type TrashItem } from './trash.ts';
+import { chooseTrash, parseTrashName, type TrashItem } from './trash.ts';
 
 function item(atMs: number, bytes: number): TrashItem {
   return { name: String(atMs), atMs, keyspace: 'k', partition: 0, incarnation: 'i', bytes };

@@ -5,7 +5,6 @@ import { syncDirectory } from '@ringwright/node/durable-files';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
-import { chooseTrash, type TrashLimits } from './choose-trash.ts';
 
 export interface TrashItem {
   /** Name of the folder, as `restoreTrash` takes it. */
@@ -85,4 +84,28 @@ async function folderBytes(directory: string): Promise<number> {
     if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
   }
   return bytes;
+}
+
+export interface TrashLimits {
+  /** Partitions dropped before this wall-clock time are deleted. */
+  readonly beforeMs: number;
+  /** Maximum bytes of all that stays. */
+  readonly bytesMax: number;
+  /** Bytes that something else needs now; the trash never withholds space from it. */
+  readonly bytesNeeded: number;
+}
+
+/**
+ * Those that go for good: too old, too many bytes, or their room is needed. The oldest go first.
+ * `items`: oldest first.
+ */
+export function chooseTrash(items: readonly TrashItem[], limits: TrashLimits): TrashItem[] {
+  const { beforeMs, bytesMax, bytesNeeded } = limits;
+  let left = items.reduce((sum, { bytes }) => sum + bytes, 0);
+  const mayStay = Math.min(bytesMax, left - bytesNeeded);
+  return items.filter(({ atMs, bytes }) => {
+    const goes = atMs < beforeMs || left > mayStay;
+    if (goes) left -= bytes;
+    return goes;
+  });
 }

@@ -1,8 +1,11 @@
-// What a caller shows with a request or a connection.
+// What somebody shows with a request or a connection, and what this server shows itself.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Grant } from '@ringwright/access/grant';
-import { parseToken, type Token } from '@ringwright/access/token';
+import { parseToken, type Token, tokenText } from '@ringwright/access/token';
+import { CodedError } from '@ringwright/base/coded-error';
+import { accessFileBytesMax } from '@ringwright/base/limits';
+import { readPrivateFile, unreadable } from '@ringwright/node/read-regular-file';
 
 export interface Credential {
   /** `unreadable`: something was shown that does not have the form of a token. */
@@ -44,4 +47,19 @@ function tokenOf(header: string | undefined): Credential['token'] {
   if (header === undefined) return null;
   const [, word = ''] = /^bearer +(\S{1,128}) *$/i.exec(header) ?? [];
   return parseToken(word) ?? 'unreadable';
+}
+
+/**
+ * The token that this server shows to others, from a file: no list of processes has it. Null
+ * without a file. Throws USAGE for one that holds no token, FILE_UNFIT.
+ */
+export async function readServerToken(file: string | undefined): Promise<string | null> {
+  if (file === undefined) return null;
+  const read = readPrivateFile(file, accessFileBytesMax).catch(unreadable('--token-file'));
+  const text = String(await read).trim();
+  const token = parseToken(text);
+  if (token !== null) return tokenText(token);
+  throw new CodedError('USAGE', `--token-file ${file} holds no token`, {
+    hint: 'ring-builder access grant NAME --peer --out FILE writes one',
+  });
 }

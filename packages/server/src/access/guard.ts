@@ -143,11 +143,6 @@ export class Guard {
     return needs.every((need) => this.#grants(credential, false, need));
   }
 
-  /** Throws TOKEN_MISSING, TOKEN_REFUSED, ACCESS_PENDING unless the token itself is valid. */
-  requireToken(credential: Credential): void {
-    this.require(credential, [{ kind: 'token' }]);
-  }
-
   #allows(credential: Credential, need: Need): boolean {
     if (credential.isPeer() && permits(peerGrants, need)) return true;
     return this.#grants(credential, isAct(need) && !this.#isOperators(credential), need);

@@ -6,8 +6,7 @@ import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
 import { compareStamps, type Stamp, zeroStamp } from '@ringwright/base/stamp';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openClockFile } from './clock-file.ts';
-import { StampIssuer } from './stamp-issuer.ts';
+import { openClockFile, StampIssuer } from './stamp-issuer.ts';
 
 const startMs = 1_763_692_800_000;
 

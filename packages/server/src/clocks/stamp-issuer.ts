@@ -1,10 +1,14 @@
 // Issues the stamps of the writes that this device coordinates: none twice, and none below an
 // earlier one, even if the machine's clock was set back while the server was down.
+
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
 import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
-import type { Stamp } from '@ringwright/base/stamp';
+import { type Stamp, stampMsMax } from '@ringwright/base/stamp';
+import { z } from 'zod';
+import { readState, writeState } from '../device/state-file.ts';
 
 interface StampIssuerPorts {
   readonly clock: HybridClock;
@@ -98,4 +102,25 @@ export function clockBehind(aheadMs: number): CodedError {
       details: { behindMs: aheadMs, outcome: 'rejected' },
     },
   );
+}
+
+const clockSchema = z.strictObject({ stampsBelowMs: z.int().min(0).max(stampMsMax) });
+
+export interface ClockFile {
+  /** 0 when there is no file yet. */
+  readonly savedMs: number;
+  readonly save: (ms: number) => Promise<void>;
+}
+
+/**
+ * Throws DISK_FAILED if the file exists but cannot be read: with a guess, a stamp might be issued
+ * twice.
+ */
+export async function openClockFile(directory: string): Promise<ClockFile> {
+  const file = join(directory, 'clock.json');
+  const saved = await readState(file, clockSchema);
+  return {
+    savedMs: saved?.stampsBelowMs ?? 0,
+    save: (ms) => writeState(file, clockSchema, { stampsBelowMs: ms }),
+  };
 }

@@ -1,11 +1,12 @@
-// Changes a key depending on its present record. No other write comes between the record that was
-// read and the record that is written.
+// Changes a key by what its record is now, or only if that fits a condition. No other write comes
+// between the record that is read and the one that is written.
 import { byteText } from '@ringwright/base/as-buffer';
-import { withDetails } from '@ringwright/base/coded-error';
-import type { WireContent } from '../replica/wire-record.ts';
-import { checkSession } from './check-session.ts';
-import { coordinateRead, type KeyRequest } from './coordinate.ts';
-import { type ChangeFunction, type Decided, propose } from './propose.ts';
+import { CodedError, withDetails } from '@ringwright/base/coded-error';
+import { compareStamps, formatStamp } from '@ringwright/base/stamp';
+import type { Condition } from '@ringwright/wire/coordination';
+import { identityOf, valued, type WireContent } from '../replica/wire-record.ts';
+import { checkSession, coordinateRead, type KeyRequest, type Written } from './coordinate.ts';
+import { type ChangeFunction, type Decided, type NewContent, propose } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 type Changed = Decided | { readonly record: WireContent | null; readonly isChanged: false };
@@ -31,4 +32,43 @@ export function changeKey(
     if (change(found) === null) return { record: found, isChanged: false };
     return propose(ports, { ...about, change });
   });
+}
+
+/** `present` is null if the key has no value: no record, a tombstone, or an expired record. */
+export type MayWrite = (present: WireContent | null) => boolean;
+
+/**
+ * Writes if `mayWrite` accepts the present record. Between that record and the new one, nothing
+ * else was ever in force on a quorum of slots. Throws PRECONDITION_FAILED with the stamp of the
+ * present record, CONSISTENCY_INVALID for the levels one and all, and what propose throws.
+ */
+export async function writeIf(
+  ports: CoordinatorPorts,
+  request: KeyRequest & NewContent,
+  mayWrite: MayWrite,
+): Promise<Written> {
+  if (request.consistency === 'one' || request.consistency === 'all') {
+    throw new CodedError('CONSISTENCY_INVALID', `a condition at level ${request.consistency}`, {
+      hint: 'conditions are decided by a quorum: leave the level out, or use linearizable',
+    });
+  }
+  const { value, expiresMs } = request;
+  const { record, isChanged } = await changeKey(ports, request, (present) =>
+    mayWrite(valued(present)) ? { value, expiresMs } : null,
+  );
+  if (isChanged) return record;
+  const present = valued(record);
+  const stamp = present === null ? null : formatStamp(identityOf(present));
+  const message = present === null ? 'the key has no value' : `the record is of ${stamp}`;
+  throw new CodedError('PRECONDITION_FAILED', `${message}: the condition does not hold`, {
+    hint: 'read the key, and write again on the condition that it is still that',
+    details: { stamp, ...(present?.expiresMs && { expiresMs: present.expiresMs }) },
+  });
+}
+
+export function mayWriteIf(condition: Condition): MayWrite {
+  return (present) => {
+    if (typeof condition === 'string') return (condition === 'absent') === (present === null);
+    return present !== null && compareStamps(identityOf(present), condition) === 0;
+  };
 }

@@ -5,12 +5,12 @@ import type { coordinateGet, coordinatePut } from '@ringwright/wire/coordination
 import type { coordinateScan as scanMessage } from '@ringwright/wire/listing';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { mayWriteIf, writeIf } from './change-key.ts';
 import { coordinateWrite } from './coordinate.ts';
 import { coordinateScan } from './coordinate-scan.ts';
-import { expiryOf } from './expiry.ts';
 import { readInSession, type SessionPorts } from './read-in-session.ts';
+import { expiryOf } from './request-terms.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
-import { mayWriteIf, writeIf } from './write-if.ts';
 
 export interface ClientPorts extends SessionPorts {
   readonly metrics: Pick<Metrics, 'clientSeconds' | 'sessionEscalations'>;

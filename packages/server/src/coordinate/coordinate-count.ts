@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { holderIn } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { holdingsAt } from '../peers/ask-digests.ts';
+import { holdingsAt } from '../peers/holdings.ts';
 import { Turn } from '../replica/turn.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';

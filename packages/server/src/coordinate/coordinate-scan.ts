@@ -1,6 +1,5 @@
 // Reads a page of a partition at a consistency level: the records of one slot and the digests of
 // the others. Only where the digests differ are the records of all slots read.
-
 import { byteText } from '@ringwright/base/as-buffer';
 import { inWaves } from '@ringwright/base/in-waves';
 import { comparePlaces, type KeyBounds, placeBehind } from '@ringwright/base/key-bounds';
@@ -13,11 +12,11 @@ import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { type PageRow, packPage, pageRead, unpackPage } from '@ringwright/wire/listing';
 import type { AnswerOf } from '@ringwright/wire/message';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { askSlots } from './ask-slots.ts';
-import { slotsNeeded } from './consistency.ts';
 import { coordinateRead } from './coordinate.ts';
+import { askSlots } from './quorum-read.ts';
 import { tooFewSlots } from './quorum-write.ts';
 import { type ScanSource, scanSource } from './scan-source.ts';
+import { slotsNeeded } from './slot-acks.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 interface ScanRequest extends KeyBounds {

@@ -1,22 +1,26 @@
 // This device as a coordinator: any server takes any request, and asks the devices of the key's
 // slots.
 import { byteText } from '@ringwright/base/as-buffer';
-import { CodedError, withDetails } from '@ringwright/base/coded-error';
+import { CodedError, hasCode, withDetails } from '@ringwright/base/coded-error';
+import type { HybridClock } from '@ringwright/base/hybrid-clock';
+import { clockAheadMsMax } from '@ringwright/base/limits';
 import {
   andThen,
   type Callback,
   type MaybePromise,
   promised,
 } from '@ringwright/base/maybe-promise';
-import type { SessionToken } from '@ringwright/base/session-token';
+import {
+  formatSessionToken,
+  type SessionToken,
+  sessionHeader,
+} from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { type Slot, slotsOf } from '@ringwright/ring/slots-of';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { recordRead } from '@ringwright/wire/records';
 import { asOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { checkSession } from './check-session.ts';
-import { slotsNeeded } from './consistency.ts';
 import { finishProposal, type NewContent, propose } from './propose.ts';
 import { quorumRead } from './quorum-read.ts';
 import {
@@ -26,7 +30,7 @@ import {
   quorumWriteFor,
   UndecidedKey,
 } from './quorum-write.ts';
-import { tallySlots } from './slot-acks.ts';
+import { slotsNeeded, tallySlots } from './slot-acks.ts';
 import {
   type Attempt,
   type CoordinatorPorts,
@@ -143,8 +147,8 @@ async function finishFailed(
   try {
     return await writeByRounds(ports, request, mine);
   } catch (later) {
-    const isNewer = later instanceof CodedError && later.code === 'KEY_OVERTAKEN';
-    throw isNewer ? superseded(stamp, String(later.details.newer)) : later;
+    if (!hasCode(later, 'KEY_OVERTAKEN')) throw later;
+    throw superseded(stamp, String(later.details.newer));
   }
 }
 
@@ -253,4 +257,25 @@ function failedWrite(error: unknown, stamp: Stamp, earlier: FailedWriteOutcome):
   const isUnknown = error instanceof CodedError && error.details.outcome === 'unknown';
   const outcome = isUnknown ? 'unknown' : earlier;
   return withDetails(error, { stamp: formatStamp(stamp), outcome });
+}
+
+/**
+ * Moves the clock to what the session has seen, so the next stamp lies above it. Throws CLOCK_AHEAD
+ * for a token so far ahead that no clock near this one can have made it. Reads skip this check:
+ * they are correct with any token, and a server whose own clock is behind can still serve them.
+ */
+export function checkSession(clock: HybridClock, session: SessionToken): void {
+  const aheadMs = clock.aheadMs(session);
+  if (aheadMs <= clockAheadMsMax) {
+    clock.observe(session);
+    return;
+  }
+  const token = formatSessionToken(session);
+  const what = `the session token ${token} is ${aheadMs} ms ahead`;
+  const message = `${what}, ${clockAheadMsMax} is the most`;
+  const hint =
+    'send the token of the last answer as it was (in the client package: the option session); ' +
+    'if it was, the clock of this server, or of the one that gave it, is wrong';
+  const details = { header: sessionHeader, token, aheadMs, outcome: 'rejected' };
+  throw new CodedError('CLOCK_AHEAD', message, { hint, details });
 }

@@ -1,6 +1,5 @@
 // Records that expire, at coordinators whose clocks differ: a read sees what the last write says of
 // the time by its own coordinator's clock, and no device is needed to have deleted anything.
-
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { seededRandom } from '@ringwright/base/random';
 import { compareStamps } from '@ringwright/base/stamp';
@@ -10,7 +9,7 @@ import { SimulatedCluster } from '../../../../test/support/simulated-cluster.ts'
 import { identityOf } from '../replica/wire-record.ts';
 import { changeKey } from './change-key.ts';
 import { coordinateRead, coordinateWrite, type Written } from './coordinate.ts';
-import { expiryOf, ttlMsOf } from './expiry.ts';
+import { expiryOf, ttlMsOf } from './request-terms.ts';
 
 const ring = servedRing({ devices: 4, power: 0 });
 

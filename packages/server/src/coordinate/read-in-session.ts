@@ -1,5 +1,5 @@
 // Reads that are never behind what their session has seen, whichever server coordinates them.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { formatSessionToken, type SessionToken } from '@ringwright/base/session-token';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
@@ -32,7 +32,7 @@ export async function readInSession(
   try {
     return await coordinateRead(coordinator, { ...request, consistency: sure });
   } catch (error) {
-    if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') throw error;
+    if (!hasCode(error, 'NOT_ENOUGH_REPLICAS')) throw error;
     const token = formatSessionToken(session);
     const message = `session ${token} has to be read at ${sure}: ${error.message}`;
     const hint = 'try again when the missing devices are back, or read without the session';

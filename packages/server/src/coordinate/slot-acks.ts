@@ -1,6 +1,8 @@
 // Counts acknowledgements per slot, not per device (M3DB): a slot in flight counts when both its
 // devices have acknowledged. Pure.
+import { quorumOf } from '@ringwright/ring/quorum';
 import type { Slot } from '@ringwright/ring/slots-of';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 
 export interface SlotAcks {
   readonly acked: number;
@@ -8,12 +10,18 @@ export interface SlotAcks {
   readonly possible: number;
 }
 
+/** How many slots of a partition must have acknowledged. */
+export function slotsNeeded(consistency: ConsistencyLevel, slots: number): number {
+  if (consistency === 'one') return 1;
+  return consistency === 'all' ? slots : quorumOf(slots);
+}
+
 /**
  * Tallies one write. `answered` by device id: true acknowledged, false failed, absent still open.
  */
 export function tallySlots(
   slots: readonly Slot[],
-  answered: { get(device: number): boolean | undefined },
+  answered: ReadonlyMap<number, boolean>,
 ): SlotAcks {
   let acked = 0;
   let possible = 0;
@@ -35,28 +43,4 @@ export function slotDevices(slots: readonly Slot[]): number[] {
     if (joiner !== null && !devices.includes(joiner)) devices.push(joiner);
   }
   return devices;
-}
-
-/** Map for a few devices: two short lists cost a third of a Map. */
-export class SmallMap<Value> {
-  readonly #devices: number[] = [];
-  readonly #values: Value[] = [];
-
-  get size(): number {
-    return this.#devices.length;
-  }
-
-  get(device: number): Value | undefined {
-    const at = this.#devices.indexOf(device);
-    return at === -1 ? undefined : this.#values[at];
-  }
-
-  set(device: number, value: Value): void {
-    const at = this.#devices.indexOf(device);
-    this.#values[at === -1 ? this.#devices.push(device) - 1 : at] = value;
-  }
-
-  entries(): [device: number, value: Value][] {
-    return this.#devices.map((device, at) => [device, this.#values[at] as Value]);
-  }
 }

@@ -1,5 +1,5 @@
 // What a coordinator needs for its work, and how it follows rings that change during a request.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { crowdedMsMax, ringRetriesMax } from '@ringwright/base/limits';
@@ -143,7 +143,7 @@ function isCrowded({ clock }: CoordinatorPorts, begunMs: number, error: unknown)
 
 /** Whether one of the devices that did not count failed with this code. */
 function hasSaid(error: unknown, code: ErrorCode): boolean {
-  if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return false;
+  if (!hasCode(error, 'NOT_ENOUGH_REPLICAS')) return false;
   return Object.values(error.details['devices'] ?? {}).includes(code);
 }
 

@@ -1,7 +1,10 @@
-// How fast this device gives and takes copies: what the operator allows, and less while requests
-// suffer. Holds the throttles of both directions.
+// How fast this device gives and takes copies: what the operator allows or a rollout lends, and
+// less while requests suffer. Holds the throttles of both directions.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { CodedError } from '@ringwright/base/coded-error';
 import {
+  copyLoanMs,
+  copyLoansMax,
   loopDelayResolutionMs,
   throttleRequestsMin,
   throttleRoundMs,
@@ -10,7 +13,6 @@ import {
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Store } from '@ringwright/partition/store';
 import { LatencyWindow } from '../telemetry/latency-window.ts';
-import { type CopyLoan, type CopyLoans, loanInForce, overruled, withLoan } from './copy-loans.ts';
 import { CopyThrottle } from './copy-throttle.ts';
 import { freeThrottle, type LoadThrottle, nextThrottle } from './throttle-control.ts';
 
@@ -185,4 +187,56 @@ export class AdaptiveThrottle {
     this.#told = allowed;
     this.#ports.onAllowed(allowed);
   }
+}
+
+/**
+ * A rate that a rollout lends this server. It ends by itself unless its rollout says it again: one
+ * that was killed, or lost the line, throttles nobody for good.
+ */
+interface CopyLoan {
+  /** Bytes per second, per direction. */
+  readonly rate: number;
+  readonly endsMs: number;
+  /**
+   * An operator has set a rate since, which takes precedence: renewing the loan does not change
+   * that.
+   */
+  readonly isOverruled: boolean;
+}
+
+/** By the name that the rollout chose for its loan. */
+type CopyLoans = ReadonlyMap<string, CopyLoan>;
+
+/**
+ * Adds or renews a loan; `rate` null ends it. Throws VALUE_OUT_OF_RANGE if there are too many
+ * others.
+ */
+function withLoan(
+  loans: CopyLoans,
+  { loan, rate }: { readonly loan: string; readonly rate: number | null },
+  nowMs: number,
+): CopyLoans {
+  const others = [...loans].filter(([name, { endsMs }]) => name !== loan && endsMs > nowMs);
+  if (rate === null) return new Map(others);
+  if (others.length >= copyLoansMax) {
+    const message = `${others.length} rollouts lend a rate here, at most ${copyLoansMax} may`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message);
+  }
+  const isOverruled = loans.get(loan)?.isOverruled ?? false;
+  return new Map([...others, [loan, { rate, endsMs: nowMs + copyLoanMs, isOverruled }]]);
+}
+
+function overruled(loans: CopyLoans): CopyLoans {
+  return new Map([...loans].map(([name, loan]) => [name, { ...loan, isOverruled: true }]));
+}
+
+/**
+ * Returns the loan with the lowest rate that is in force; null: none is, so the server's own rate
+ * counts.
+ */
+function loanInForce(loans: CopyLoans, nowMs: number): CopyLoan | null {
+  const all = [...loans.values()].filter(
+    ({ endsMs, isOverruled }) => endsMs > nowMs && !isOverruled,
+  );
+  return all.toSorted((a, b) => a.rate - b.rate)[0] ?? null;
 }

@@ -1,6 +1,6 @@
 import { copyCooldownMsMax } from '@ringwright/base/limits-copies';
 import { expect, test } from 'vitest';
-import { Cooldown } from './cooldown.ts';
+import { Cooldown } from './throttle-control.ts';
 
 test('so many times as long as it took, at most the longest; shorter work cuts no cooldown', () => {
   let [nowMs, cooldownTimes] = [1_000, 2];

@@ -31,10 +31,9 @@ import {
   passFence,
   type ReplicaPorts,
 } from '../replica/replica.ts';
-import { Cooldown, type CooldownPorts } from './cooldown.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import { countAt, type Locality, localityOf } from './locality.ts';
-import type { LoadThrottle } from './throttle-control.ts';
+import { Cooldown, type CooldownPorts, type LoadThrottle } from './throttle-control.ts';
 
 interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
   readonly throttle: CopyThrottle;
@@ -54,7 +53,6 @@ interface OpenCopy {
 /** The copies that this device is giving. */
 export class CopySource {
   readonly #ports: CopySourcePorts;
-  readonly #monotonicMs: () => number;
   readonly #opened = new Map<string, OpenCopy>();
   /** Locations of the joiners whose copies are being opened. */
   readonly #opening: (Locality | null)[] = [];
@@ -63,7 +61,6 @@ export class CopySource {
 
   constructor(ports: CopySourcePorts) {
     this.#ports = ports;
-    this.#monotonicMs = ports.monotonicMs;
     this.#cooldown = new Cooldown(ports);
   }
 
@@ -150,7 +147,7 @@ export class CopySource {
       // failpoint: copy-out.before-snapshot
       const content = await begin();
       const copy = randomBytes(12).toString('hex');
-      const lastUsedMs = this.#monotonicMs();
+      const lastUsedMs = this.#ports.monotonicMs();
       if (!('records' in content)) {
         this.#opened.set(copy, { content, asker, locality, lastUsedMs, sentBytes: 0 });
       }
@@ -196,7 +193,7 @@ export class CopySource {
   }
 
   async #snapshot({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
-    const begunMs = this.#monotonicMs();
+    const begunMs = this.#ports.monotonicMs();
     const snapshot = await this.#ports.store.snapshot(keyspace, partition);
     this.#cooldown.after(begunMs);
     return snapshot;
@@ -229,7 +226,7 @@ export class CopySource {
   #used(copy: string): OpenCopy {
     const open = this.#opened.get(copy);
     if (open === undefined) throw unknown(copy);
-    open.lastUsedMs = this.#monotonicMs();
+    open.lastUsedMs = this.#ports.monotonicMs();
     return open;
   }
 
@@ -247,12 +244,12 @@ export class CopySource {
 
   /** Releases the copies whose joiners have gone. To be called from time to time. */
   async releaseIdle(): Promise<void> {
-    const before = this.#monotonicMs() - copyIdleMsMax;
+    const before = this.#ports.monotonicMs() - copyIdleMsMax;
     for (const [copy, open] of this.#opened) {
       const { content, sentBytes } = open;
       if (content instanceof GivenCopy && content.sentBytes !== sentBytes) {
         open.sentBytes = content.sentBytes;
-        open.lastUsedMs = this.#monotonicMs();
+        open.lastUsedMs = this.#ports.monotonicMs();
       }
       if (open.lastUsedMs < before) await this.release({ copy });
     }

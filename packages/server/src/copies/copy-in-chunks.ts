@@ -2,7 +2,7 @@
 // process is missing or cannot be reached.
 import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
+import { hasCode } from '@ringwright/base/coded-error';
 import { freeBytes } from '@ringwright/base/free-bytes';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import {
@@ -132,7 +132,7 @@ async function readPatiently(
     try {
       return await devices.call(to, copyRead, request);
     } catch (error) {
-      if (!(error instanceof CodedError) || error.code !== 'COPY_BUSY') throw error;
+      if (!hasCode(error, 'COPY_BUSY')) throw error;
       const pauseMs = retryAfterMs(error, copyReadWaitMsMax);
       await setTimeout(Math.min(pauseMs, copyIdleMsMax / 2));
     }

@@ -1,13 +1,22 @@
-// Copies a whole partition from another device. The helper processes beside the stores carry its
-// file, or it comes in chunks. A small partition comes packed, and its file is made here.
+// Brings a whole partition from another device. The process beside the store fetches its file from
+// the one at the source, or it comes in chunks; a small one comes packed, and its file is made
+// here.
 import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
-import { copyStart } from '@ringwright/wire/copies';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
+import { addressFor } from '@ringwright/ring/device';
+import { copyChecksum, copyGoOn, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { copyInChunks } from './copy-in-chunks.ts';
-import type { CopyPorts, CopyResult, CopyTask } from './copy-task.ts';
-import { beginFetch, fetchCopy, type OfferedFile, reopen } from './fetch-copy.ts';
-import type { BegunCopy } from './partial-copies.ts';
+import {
+  type CopyPorts,
+  type CopyResult,
+  type CopyTask,
+  cutOff,
+  isCut,
+  release,
+} from './copy-task.ts';
+import type { BegunCopy, FetchedCopy } from './partial-copies.ts';
 
 type Offer = AnswerOf<typeof copyStart>;
 
@@ -27,7 +36,7 @@ export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<C
       if (copied !== null) return copied;
     } catch (error) {
       // The source was restarted, or released the idle copy: the copy starts over.
-      if (!(error instanceof CodedError) || error.code !== 'MOVE_UNKNOWN') throw error;
+      if (!hasCode(error, 'MOVE_UNKNOWN')) throw error;
     }
   }
   const offer = await askForCopy(ports, task);
@@ -82,4 +91,106 @@ async function takePacked(
     await store.copies.unpack({ keyspace: active.ring.keyspace, partition, ...packed });
   }
   return { incarnation, seq, digest, bytes, rows, hasPromises };
+}
+
+type OfferedFile = Extract<AnswerOf<typeof copyStart>, { copy: string }>;
+
+/**
+ * Has the process beside the store fetch the file from the one at the source. Null when it must
+ * come another way: this process does not reach that of the source, or its file was written to
+ * while it was read. Throws COPY_CUT when the connection broke: then it may be gone on with.
+ */
+async function fetchCopy(
+  ports: CopyPorts,
+  task: CopyTask,
+  begun: FetchedCopy,
+): Promise<CopyResult | null> {
+  const { incoming, copy, about } = begun;
+  const to = { active: task.active, device: task.source };
+  let found: string;
+  try {
+    found = await incoming.fetch(begun.gate, (received) => {
+      ports.throttle.note(received - begun.noted);
+      begun.noted = received;
+      task.onBytes(received, about.bytes);
+    });
+    ports.throttle.note(about.bytes - begun.noted);
+    task.onBytes(about.bytes, about.bytes);
+    task.onReceived();
+  } catch (error) {
+    if (isCut(error) && incoming.isUsable && incoming.received > 0) {
+      await ports.partial.keep(begun);
+      throw cutOff(begun, about.bytes, error);
+    }
+    await incoming.discard();
+    await release(ports.devices, to, copy);
+    if (isCut(error)) {
+      const port = formatAddress({ ip: begun.gate.host, port: begun.gate.port });
+      task.onDetour(`${port}, which gives files, cannot be reached: it comes more slowly`);
+      return null;
+    }
+    throw error;
+  }
+  return finish(ports, task, { begun, found });
+}
+
+/**
+ * The source keeps the copy until it has sent the checksum. A copy that turns out wrong starts
+ * over.
+ */
+async function finish(
+  { devices }: CopyPorts,
+  { active, source }: CopyTask,
+  { begun, found }: { readonly begun: FetchedCopy; readonly found: string },
+): Promise<CopyResult | null> {
+  const { incoming, copy, about } = begun;
+  let checksum: string;
+  try {
+    ({ checksum } = await devices.call({ active, device: source }, copyChecksum, { copy }));
+  } catch (error) {
+    await incoming.discard();
+    if (hasCode(error, 'COPY_BUSY')) return null;
+    throw error;
+  }
+  await incoming.finish(found, checksum);
+  const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = about;
+  return { incarnation, seq, digest, bytes, rows };
+}
+
+/** Begins a fetch with what the source says about the file that it gives. */
+async function beginFetch(
+  { devices, store }: CopyPorts,
+  { active, partition, assignment, source }: CopyTask,
+  offer: OfferedFile,
+): Promise<FetchedCopy> {
+  const { keyspace } = active.ring;
+  const holder = must(active.ring.devices[source], `no device ${source} in the ring`);
+  const { ip: host } = addressFor('replication', holder);
+  const { copy, key, port, ticket, cipherKey, ...described } = offer;
+  const about = { keyspace, partition, ...described };
+  try {
+    const incoming = await store.copies.take(about, key);
+    const gate = { host, port, ticket, cipherKey };
+    const name = { keyspace, partition, assignment, source };
+    return { kind: 'fetched', ...name, copy, about, incoming, gate, noted: 0 };
+  } catch (error) {
+    await release(devices, { active, device: source }, copy);
+    throw error;
+  }
+}
+
+/** Asks the source to resume a kept copy. Discards the copy if that fails. */
+async function reopen(
+  { devices }: CopyPorts,
+  { active, source }: CopyTask,
+  kept: FetchedCopy,
+): Promise<FetchedCopy> {
+  try {
+    const asked = { copy: kept.copy, offset: kept.incoming.received };
+    const door = await devices.call({ active, device: source }, copyGoOn, asked);
+    return { ...kept, gate: { host: kept.gate.host, ...door } };
+  } catch (error) {
+    await kept.incoming.discard();
+    throw error;
+  }
 }

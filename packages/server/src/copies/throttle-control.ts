@@ -1,5 +1,5 @@
-// The control law of copies: how fast they may go, how many at once, and how long they wait. Halved
-// while requests suffer, then slowly recovering. Evaluated once a round. Pure.
+// How fast copies may go, how many at once, and how long they wait: halved while requests suffer,
+// then slowly recovering. Judged once a round.
 import {
   calmP99MsUnknown,
   copiesInMax,
@@ -150,4 +150,40 @@ function learned(
     calmP99Ms: p99Ms === null ? calmP99Ms : towards(calmP99Ms ?? p99Ms, p99Ms),
     calmLoopMs: towards(calmLoopMs, loopDelayMs),
   };
+}
+
+export interface CooldownPorts {
+  /** How far such work is held back now for the sake of requests. */
+  readonly loadThrottle: () => LoadThrottle;
+  /** A clock that never steps back. */
+  readonly monotonicMs: () => number;
+}
+
+/** The time after work with files in which nothing of its kind begins: requests have the processor. */
+export class Cooldown {
+  readonly #ports: CooldownPorts;
+  #untilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(ports: CooldownPorts) {
+    this.#ports = ports;
+  }
+
+  /** No work begins before this time. If it is in the past, work may begin. */
+  get untilMs(): number {
+    return this.#untilMs;
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#untilMs - this.#ports.monotonicMs());
+  }
+
+  /**
+   * To be called when work that began at `begunMs` has ended, well or not. A longer cooldown of
+   * other work stays in force.
+   */
+  after(begunMs: number): void {
+    const nowMs = this.#ports.monotonicMs();
+    const untilMs = nowMs + cooldownMs(this.#ports.loadThrottle(), nowMs - begunMs);
+    this.#untilMs = Math.max(this.#untilMs, untilMs);
+  }
 }

@@ -1,5 +1,6 @@
 // Answers over HTTP: bytes, JSON, and errors as {code, message, hint, details} with their status.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { CodedError, type ErrorDocument } from '@ringwright/base/coded-error';
 import { retryAfterSeconds } from '@ringwright/base/limits-wire';
 
@@ -62,4 +63,11 @@ export function answerError(response: ServerResponse, error: unknown): void {
   const isWorthIt = !(error instanceof CodedError) || error.retry !== 'never';
   if (status === 503 && isWorthIt) response.setHeader('retry-after', retryAfterSeconds);
   answerJson(response, status, document);
+}
+
+/** Returns a key in the form in which a batch accepts it. */
+export function keyForm(key: Uint8Array): { key: string } | { key64: string } {
+  const bytes = asBuffer(key);
+  const text = bytes.toString();
+  return Buffer.from(text).equals(bytes) ? { key: text } : { key64: bytes.toString('base64') };
 }

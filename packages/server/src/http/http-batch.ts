@@ -17,11 +17,10 @@ import {
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
-import { parseConsistency } from '../coordinate/consistency.ts';
+import { mayWriteIf, writeIf } from '../coordinate/change-key.ts';
 import { coordinateWrite } from '../coordinate/coordinate.ts';
-import { expiryOf } from '../coordinate/expiry.ts';
 import { readInSession, type SessionPorts } from '../coordinate/read-in-session.ts';
-import { mayWriteIf, writeIf } from '../coordinate/write-if.ts';
+import { expiryOf, parseConsistency } from '../coordinate/request-terms.ts';
 import { identityOf } from '../replica/wire-record.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { checkJson } from './check-request.ts';

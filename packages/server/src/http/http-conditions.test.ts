@@ -1,7 +1,8 @@
 // Conditional requests: tags, lists of tags, and what a write may replace.
 import { makeStamp } from '@ringwright/base/stamp';
 import { expect, test } from 'vitest';
-import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
+import { checkRead, writeCondition } from './http-keys.ts';
+import { etagOf } from './key-request.ts';
 
 const stamp = makeStamp(1_700_000_000_000, 3, 9);
 const tag = '"1700000000000.3.9"';

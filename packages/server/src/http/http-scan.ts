@@ -9,14 +9,12 @@ import { isOrdered, type ScanPlace } from '@ringwright/ring/partitioner/scan-ord
 import type { Ring } from '@ringwright/ring/ring';
 import type { PageRow } from '@ringwright/wire/listing';
 import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
-import { parseConsistency } from '../coordinate/consistency.ts';
+import { parseConsistency } from '../coordinate/request-terms.ts';
 import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { identityOf } from '../replica/wire-record.ts';
-import { answerBytes, answerJson, type Exchange, methodUnknown } from './http-answer.ts';
-import { etagOf } from './http-conditions.ts';
-import { keyForm } from './key-form.ts';
-import { knownQuery } from './key-request.ts';
+import { answerBytes, answerJson, type Exchange, keyForm, methodUnknown } from './http-answer.ts';
+import { etagOf, knownQuery } from './key-request.ts';
 
 /** Path segments: one lists keys alone, the other scans records. */
 export const listSegment = '_keys';

@@ -34,13 +34,12 @@ import {
 } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
+import { givePlaces, refuseUnreadable } from './http-connections.ts';
 import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
 import { httpNeeds, isService } from './http-needs.ts';
-import { givePlaces } from './http-places.ts';
 import { answerScan, listSegment, scanSegment } from './http-scan.ts';
 import { readyAnswer } from './ready-answer.ts';
-import { refuseUnreadable } from './refuse-unreadable.ts';
 
 export interface HttpPorts {
   readonly guard: Guard;

@@ -4,7 +4,7 @@ import { inspectedRecordsMax } from '@ringwright/base/limits';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { NewestRecord } from '@ringwright/partition/newest-records';
 import type { Store } from '@ringwright/partition/store';
-import { keyForm } from './key-form.ts';
+import { keyForm } from './http-answer.ts';
 
 type InspectedStore = Pick<Store, 'list' | 'damaged' | 'newest'>;
 

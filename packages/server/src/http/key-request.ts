@@ -10,7 +10,7 @@ import {
   sessionHeader,
 } from '@ringwright/base/session-token';
 import { shortened } from '@ringwright/base/shortened';
-import type { Stamp } from '@ringwright/base/stamp';
+import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 
@@ -69,4 +69,9 @@ export function nextSession(
 ): Readonly<Record<string, string>> {
   const next = advanceSession(session, seen, consistency);
   return next === null ? {} : { [sessionHeader]: formatSessionToken(next) };
+}
+
+/** Equal ones mean equal bytes. */
+export function etagOf(stamp: Stamp): string {
+  return `"${formatStamp(stamp)}"`;
 }

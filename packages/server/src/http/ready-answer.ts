@@ -3,8 +3,7 @@
 import type { Guard } from '../access/guard.ts';
 import { isHeardAsGateway, type OutsiderPorts } from '../peers/outsiders.ts';
 import type { PeersBack } from '../peers/peers-back.ts';
-import { activeDuties } from '../rings/active-duties.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 import { notReadyHere, type StatusPorts } from '../status/status.ts';
 
 type WhyNot = 'CALLER_UNPROVEN' | 'JUST_STARTED' | 'RING_STALE';

@@ -1,11 +1,15 @@
 // The WebSocket endpoint /v1/wire, where other servers and the tool connect.
 import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import {
   httpEndMsMax,
+  wireBegunBytesMax,
+  wireBegunBytesMin,
   wirePerAddressMax,
+  wirePieceBytes,
   wireReservedMax,
 } from '@ringwright/base/limits-listeners';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
@@ -16,9 +20,8 @@ import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { ByteBudget } from '../access/byte-budget.ts';
+import { ByteBudget } from '../access/byte-budget.ts';
 import { Places } from '../access/places.ts';
-import { begunMessages, countBegun } from './begun-messages.ts';
 import { malformationOf } from './check-request.ts';
 
 interface WirePorts extends Answers {
@@ -129,4 +132,36 @@ function refusalOf(request: IncomingMessage): string | null {
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined || site !== undefined) return '403 Forbidden';
   return null;
+}
+
+/** What has come of messages that are not whole yet, of all listeners of this process together. */
+const begunMessages = new ByteBudget(wireBegunBytesMax);
+
+/** Header of a ping or pong from a client (RFC 6455, 5.2): two bytes and the mask. */
+const CONTROL_HEAD_BYTES = 6;
+
+/** Ends the connection when others need the room that its incomplete message takes. */
+function countBegun(webSocket: WebSocket, socket: Socket, budget: ByteBudget): void {
+  const held = budget.connection(() => void socket.destroy());
+  let bytes = 0;
+  let isNewPiece = false;
+  const note = (next: number): void => {
+    bytes = Math.max(0, next);
+    held.hold(bytes < wireBegunBytesMin ? 0 : bytes);
+  };
+  // Runs before the WebSocket reads the piece. If the piece completes a message, 'message' follows
+  // in the same turn.
+  socket.prependListener('data', ({ length }: Buffer) => {
+    isNewPiece = true;
+    note(bytes + length + wirePieceBytes);
+  });
+  webSocket.on('message', () => note(0));
+  // Control frames may come in the middle of a message, perhaps many in one piece.
+  const onControl = ({ length }: Buffer): void => {
+    note(bytes - length - CONTROL_HEAD_BYTES - (isNewPiece ? wirePieceBytes : 0));
+    isNewPiece = false;
+  };
+  webSocket.on('ping', onControl);
+  webSocket.on('pong', onControl);
+  socket.once('close', () => held.leave());
 }

@@ -1,7 +1,7 @@
 // Finds partitions that a data directory at rest has held complete, but whose folders are gone:
 // what its server would report at its start.
 import { stat } from 'node:fs/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { hasCode } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { type PartitionPlace, placeName } from '@ringwright/partition/file/data-paths';
 import { partitionsThere } from '@ringwright/partition/inspect-store';
@@ -18,7 +18,7 @@ export async function checkHeld(data: string): Promise<Finding[]> {
     const accounted = new Set(there.map(placeName));
     return held.filter((place) => !accounted.has(placeName(place))).map(missed);
   } catch (error) {
-    if (!(error instanceof CodedError) || error.code !== 'DISK_FAILED') throw error;
+    if (!hasCode(error, 'DISK_FAILED')) throw error;
     return [{ code: error.code, message: error.message }];
   }
 }

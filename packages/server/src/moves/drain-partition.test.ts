@@ -6,7 +6,6 @@ import { digests, offer, push, tail } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
-import { HoldingQuestions } from './ask-holdings.ts';
 import { drainPartition } from './drain-partition.ts';
 
 /** Partition 0 was on devices 0, 1, 2; device 3 has replaced device 2; then device 4 joins too. */
@@ -30,8 +29,7 @@ async function draining(
 ) {
   const { store, devices, decide, inFlight } = device;
   const current = () => device.active;
-  const holdings = new HoldingQuestions(devices);
-  const ports = { store, devices, decide, inFlight, holdings, current, requireDropsAllowed };
+  const ports = { store, devices, decide, inFlight, current, requireDropsAllowed };
   try {
     await drainPartition(ports, { active, partition: 0 });
     return 'drained';

@@ -1,16 +1,15 @@
 // Gives up a partition file that this device should not hold, once every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { holdersOf } from '@ringwright/ring/slots-of';
+import { holdingAt } from '../peers/holdings.ts';
 import { covers } from '../repair/covers.ts';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
 import type { InFlight } from '../replica/in-flight.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { HoldingQuestions } from './ask-holdings.ts';
 import { isSurplus } from './plan-duties.ts';
 
 export interface DrainPorts extends PushPorts {
   readonly inFlight: InFlight;
-  readonly holdings: Pick<HoldingQuestions, 'ask'>;
   /** The active ring at the time of the call. */
   readonly current: (keyspace: string) => ActiveRing;
   /** Throws the reason why data must not be dropped now: why-no-drops.ts. */
@@ -85,9 +84,9 @@ async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
   }
 }
 
-async function holdingOf(ports: DrainPorts, { active, partition, device }: Holder) {
+async function holdingOf({ devices }: DrainPorts, { active, partition, device }: Holder) {
   const { table } = active.ring;
-  const holding = await ports.holdings.ask(active, device, partition);
+  const holding = await holdingAt(devices, { active, partition }, device);
   // A holder that the table names must be complete itself. For a joiner it is enough to have the
   // records, because it takes over nothing yet.
   const serves = table.some((row) => row[partition] === device);

@@ -1,6 +1,6 @@
 // The files that this device gives up: those that are held back, those that wait, and those being
 // drained.
-import { CodedError } from '@ringwright/base/coded-error';
+import { hasCode } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import {
   drainRetryMsMin,
@@ -11,16 +11,15 @@ import {
 } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
-import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
+import { Cooldown, type CooldownPorts } from '../copies/throttle-control.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { HoldingQuestions } from './ask-holdings.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import type { DropGuard } from './drop-guard.ts';
 import type { Retry } from './passes.ts';
 import { isSurplus } from './plan-duties.ts';
 
-export interface DrainQueuePorts extends Omit<DrainPorts, 'holdings'>, CooldownPorts {
+export interface DrainQueuePorts extends DrainPorts, CooldownPorts {
   readonly guard: DropGuard;
   /** The address of this server. */
   readonly address: string;
@@ -68,14 +67,12 @@ export class DrainQueue {
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #cooldown: Cooldown;
-  readonly #holdings: HoldingQuestions;
   #closed = false;
 
   constructor(ports: DrainQueuePorts, listener: Listener) {
     this.#ports = ports;
     this.#listener = listener;
     this.#cooldown = new Cooldown(ports);
-    this.#holdings = new HoldingQuestions(ports.devices);
   }
 
   /**
@@ -207,8 +204,7 @@ export class DrainQueue {
     try {
       const held = this.#ports.store.info(keyspace, partition);
       if (held?.state === 'ready') await this.#ports.onceComplete.note([held]);
-      const ports = { ...this.#ports, holdings: this.#holdings };
-      await drainPartition(ports, { active, partition });
+      await drainPartition(this.#ports, { active, partition });
       for (const noted of [notes.reasons, notes.failures]) noted.delete(partition);
       this.#listener.onDropped(keyspace, partition);
       this.#ports.onceComplete.forget(keyspace, partition);
@@ -235,8 +231,7 @@ export class DrainQueue {
  */
 function whyNot(error: unknown): string {
   const message = messageOf(error);
-  const isUnheard = error instanceof CodedError && error.code === 'CALLER_UNPROVEN';
-  return isUnheard && error.hint !== undefined ? `${message}; ${error.hint}` : message;
+  return hasCode(error, 'CALLER_UNPROVEN') ? `${message}; ${error.hint}` : message;
 }
 
 function failuresOf({ notes, partition }: Pick<Waiting, 'notes' | 'partition'>): number {

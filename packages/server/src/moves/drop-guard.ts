@@ -1,6 +1,16 @@
-// Drops that wait for an operator: the result of judgeDrops, stored on disk before it takes effect.
+// The guard on drops: which of the partitions that a ring takes from this device were to be
+// expected, and whether the others are too many to let go without asking; remembered on disk
+// before it counts.
+//
+// A move that this device has seen in flight explains its drop: the operator has read it in a plan,
+// it took two versions, and its joiner has proved that it holds everything. What a ring takes away
+// without a move is as often a mistake as not: another cluster's ring, a table made by hand, a
+// version that was built on the wrong one. Five per cent of a device may go like that, and nothing
+// of a device that the ring does not name: it was removed while it was away, or it is at another
+// address than the ring says.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { dropsFreeMax, dropsPercentMax } from '@ringwright/base/limits-copies';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
@@ -9,7 +19,6 @@ import { partitionField, ringIdField } from '@ringwright/wire/fields';
 import { z } from 'zod';
 import { readState, writeState } from '../device/state-file.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { type DropNote, judgeDrops, noDrops } from './judge-drops.ts';
 import { isSurplus } from './plan-duties.ts';
 
 const noteSchema = z.strictObject({
@@ -123,4 +132,55 @@ function checkShown(active: ActiveRing, shown: ShownDrops, count: number): void 
     hint: `ring-builder trash ${keyspace} confirm shows what is held now`,
     details: { shown, held: { ringId: active.id, count } },
   });
+}
+
+/** What is remembered of a keyspace, even after a restart. */
+interface DropNote {
+  /** Id of the ring that was judged last; null: none yet. */
+  readonly ring: string | null;
+  /** Partitions that a move takes away, or that an operator has released. */
+  readonly explained: readonly number[];
+  /** Partitions that are not dropped until an operator releases them. */
+  readonly held: readonly number[];
+}
+
+export interface DropFacts {
+  readonly ring: string;
+  /** Whether the ring names this device. */
+  readonly isNamed: boolean;
+  /** Partitions of moves in flight away from this device, and partitions being split or merged. */
+  readonly leaving: readonly number[];
+  /** Partitions here that the ring gives to other devices, and whether their files are complete. */
+  readonly surplus: readonly { readonly partition: number; readonly complete: boolean }[];
+  /** Number of partition files of the keyspace here. */
+  readonly files: number;
+}
+
+export const noDrops: DropNote = { ring: null, explained: [], held: [] };
+
+/** Pure. The same note when nothing has changed. */
+export function judgeDrops(note: DropNote, facts: DropFacts): DropNote {
+  const { ring, isNamed, leaving, surplus, files } = facts;
+  const all = new Set(surplus.map(({ partition }) => partition));
+  const explained = [...new Set([...note.explained.filter((one) => all.has(one)), ...leaving])];
+  const known = new Set(explained);
+  // A file that never was complete holds only what its source still has.
+  const notable = surplus.filter(({ complete }) => complete || !isNamed);
+  const unexplained = notable.flatMap(({ partition }) => (known.has(partition) ? [] : [partition]));
+  const isSame = note.ring === ring;
+  const wasHeld = unexplained.filter((partition) => note.held.includes(partition));
+  const isMuch = unexplained.length > dropsMax(files);
+  // A restart at another address takes the device out of a ring that was judged before.
+  const held = !isNamed ? unexplained : isSame ? wasHeld : isMuch ? unexplained : [];
+  const next = { ring, explained: explained.sort(ascending), held: held.sort(ascending) };
+  return JSON.stringify(next) === JSON.stringify(note) ? note : next;
+}
+
+/** Returns how many drops are allowed without a move and without asking. */
+export function dropsMax(files: number): number {
+  return Math.max(dropsFreeMax, Math.floor((files * dropsPercentMax) / 100));
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
 }

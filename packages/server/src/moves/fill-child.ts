@@ -9,7 +9,7 @@ import type { Store } from '@ringwright/partition/store';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
-import { usableInfo } from '../peers/usable-info.ts';
+import { usableInfo } from '../peers/holdings.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';

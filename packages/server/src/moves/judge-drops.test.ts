@@ -2,7 +2,7 @@
 import { dropsFreeMax } from '@ringwright/base/limits-copies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DropFacts, dropsMax, judgeDrops, noDrops } from './judge-drops.ts';
+import { type DropFacts, dropsMax, judgeDrops, noDrops } from './drop-guard.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 

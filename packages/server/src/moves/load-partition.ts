@@ -1,19 +1,21 @@
 // Fills this device's file of a partition: from the device it replaces, or from enough other slots.
-import { CodedError } from '@ringwright/base/coded-error';
+import { must } from '@ringwright/base/assert';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Move } from '@ringwright/ring/move';
 import { quorumOf } from '@ringwright/ring/quorum';
 import { slotsOf } from '@ringwright/ring/slots-of';
+import type { MoveReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { FinishProposal } from '../coordinate/propose.ts';
 import { copyPartition } from '../copies/copy-partition.ts';
 import type { CopyPorts, CopyResult } from '../copies/copy-task.ts';
-import { holdingAt } from '../peers/ask-digests.ts';
+import { holdingAt } from '../peers/holdings.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { catchUpFile } from './catch-up-file.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-notes.ts';
-import { pullRows } from './pull-rows.ts';
+import { catchUpFile, pullRows } from './pull-rows.ts';
 import { sourcesOf, suffices, tooFew } from './refill-sources.ts';
 import { takePromises } from './take-promises.ts';
 
@@ -82,7 +84,7 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
     } catch (error) {
       // The replaced device has everything, so another bad copy of it costs less than merging the
       // others.
-      const isFirst = isInvalid(error) && sourceFaults + 1 < copySourceFaultsMax;
+      const isFirst = hasCode(error, 'COPY_INVALID') && sourceFaults + 1 < copySourceFaultsMax;
       if (isFirst || !isAway(error)) throw error;
       task.onProgress({ reason: `d${move.from}: ${error.message}; trying the other slots` });
     }
@@ -119,9 +121,11 @@ async function loadFromOthers(
     try {
       await load();
     } catch (error) {
-      if (!isAway(error) && !isBusy(error)) throw error;
+      // One that is busy will give its file: nobody else needs to be asked for it.
+      const isBusy = hasCode(error, 'COPY_BUSY');
+      if (!isAway(error) && !isBusy) throw error;
       failures.push(`d${device}: ${error.message}`);
-      if (isBusy(error) && others.length - failures.length < needed) throw error;
+      if (isBusy && others.length - failures.length < needed) throw error;
     }
   };
   for (const device of others) {
@@ -191,16 +195,37 @@ async function copyAndCatchUp(
   return { device, ...copied };
 }
 
-function isInvalid(error: unknown): boolean {
-  return error instanceof CodedError && error.code === 'COPY_INVALID';
-}
-
-/** The device will give its file later, so no other device needs to be asked. */
-function isBusy(error: unknown): error is CodedError {
-  return error instanceof CodedError && error.code === 'COPY_BUSY';
-}
-
 /** The device cannot give its file now. Another device may give its own. */
 function isAway(error: unknown): error is CodedError {
   return error instanceof CodedError && error.retry === 'other-server';
+}
+
+/** What a joiner says of a load that has ended well: the receipt of its move, yet unsigned. */
+export type LoadReceipt = Omit<MoveReceipt, 'key' | 'born' | 'ms'>;
+
+export function receiptOfLoad(
+  { ring, id }: ActiveRing,
+  move: Move,
+  {
+    loaded,
+    info,
+    forceReason,
+  }: {
+    readonly loaded: Loaded;
+    readonly info: PartitionInfo | null;
+    readonly forceReason: string | null;
+  },
+): LoadReceipt {
+  const { partition, replica, assignment, from, to } = move;
+  const { cluster, keyspace, version } = ring;
+  const file = must(info, `partition ${partition} has a file when its load has ended`);
+  const { incarnation, seq, digest, rows, bytes } = file;
+  return {
+    ...{ cluster, keyspace, version, ring: id },
+    ...{ partition, replica, assignment, from, to },
+    copy: loaded.copy,
+    merged: [...loaded.merged],
+    forced: loaded.isForced === true ? forceReason : null,
+    file: { incarnation, seq, digest, rows, bytes },
+  };
 }

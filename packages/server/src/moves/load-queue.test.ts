@@ -9,9 +9,8 @@ import { moveVersions, servedRing } from '../../../../test/support/served-ring.t
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { freeThrottle } from '../copies/throttle-control.ts';
 import { OnceComplete } from '../device/once-complete.ts';
-import type { LoadsView } from './load-notes.ts';
+import type { LoadStep, LoadsView } from './load-notes.ts';
 import { LoadQueue } from './load-queue.ts';
-import type { LoadStep } from './waiting-load.ts';
 
 const partitions = 32;
 /** Device 3 joins for device 0, which has slot 0 of all partitions. */

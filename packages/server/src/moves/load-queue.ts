@@ -3,34 +3,36 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
-import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import { retryAfterMs } from '../copies/copy-task.ts';
 import { PartialCopies } from '../copies/partial-copies.ts';
+import { Cooldown, type CooldownPorts } from '../copies/throttle-control.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import { type Repair, refilled } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type BusySource, byUrgency, chooseLoads, loadLimits } from './choose-loads.ts';
-import type { LoadProgress } from './load-notes.ts';
-import {
-  forgetEndedLoads,
-  type LoadNotes,
-  type LoadsView,
-  lackedRoom,
-  newLoadNotes,
-} from './load-notes.ts';
-import { type LoadPorts, loadPartition } from './load-partition.ts';
-import type { MoveControls } from './move-controls.ts';
-import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
 import {
   attemptOf,
   candidateOf,
   earlierOf,
+  forgetEndedLoads,
+  type LoadNotes,
+  type LoadProgress,
   type LoadStep,
+  type LoadsView,
+  lackedRoom,
+  newLoadNotes,
   showProgress,
   showStopped,
   showWaiting,
   type WaitingLoad,
-} from './waiting-load.ts';
+} from './load-notes.ts';
+import {
+  type LoadPorts,
+  type LoadReceipt,
+  loadPartition,
+  receiptOfLoad,
+} from './load-partition.ts';
+import type { MoveControls } from './move-controls.ts';
 
 export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPorts {
   /** The operator's controls of moves. */
@@ -233,10 +235,6 @@ export class LoadQueue {
     return held !== null && onceComplete.has(held);
   }
 
-  #comingFrom(sourceName: string): number {
-    return [...this.#running].filter((one) => one.sourceName === sourceName).length;
-  }
-
   /**
    * Plans the next attempt, as long as the ring asks for the load. The pause doubles with each
    * failure. A busy source and a cut copy do not count as failures: other loads go first meanwhile.
@@ -261,8 +259,9 @@ export class LoadQueue {
     // A source that says when to ask again is in a cooldown, and not out of places.
     const hasTime = isBusy && retryAfterMs(error, 0) > 0;
     if (isBusy) {
-      const places = hasTime ? 0 : this.#comingFrom(failed.sourceName) - 1;
-      this.#busy.set(failed.sourceName, { places, untilMs: notBeforeMs });
+      const { sourceName } = failed;
+      const coming = [...this.#running].filter((one) => one.sourceName === sourceName).length;
+      this.#busy.set(sourceName, { places: hasTime ? 0 : coming - 1, untilMs: notBeforeMs });
     }
     notes.attempts.set(partition, {
       assignment,

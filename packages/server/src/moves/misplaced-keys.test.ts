@@ -6,7 +6,6 @@ import { moveVersions, servedRing } from '../../../../test/support/served-ring.t
 import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { pushRows } from '../repair/push-rows.ts';
 import { answerPrepare } from '../replica/prepare-answer.ts';
-import { HoldingQuestions } from './ask-holdings.ts';
 import { drainPartition } from './drain-partition.ts';
 import { loadPartition } from './load-partition.ts';
 
@@ -105,7 +104,6 @@ test('nor a joiner that catches up, nor the drop with which it goes', async () =
   cluster.activate(4);
   const ports = {
     ...{ store: leaving.store, devices: leaving.devices, decide, inFlight: leaving.inFlight },
-    holdings: new HoldingQuestions(leaving.devices),
     current: () => leaving.active,
     requireDropsAllowed: () => undefined,
   };

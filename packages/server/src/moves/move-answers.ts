@@ -1,11 +1,17 @@
-// This device's answers about the moves it joins by: operators' controls, and receipts.
+// This device's answers to operators about moves and files: what they say of moves, receipts, what
+// is in the trash, what comes back, what may go.
 import { CodedError } from '@ringwright/base/coded-error';
+import { trashListMax } from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
-import { dutyKindOf } from '@ringwright/ring/duty-of';
+import { dutyKindOf, dutyOf } from '@ringwright/ring/duty-of';
+import { isRetired } from '@ringwright/ring/reshape-ring';
+import type { Ring } from '@ringwright/ring/ring';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { MoveAction, moveControl, moveReceipts, movesComplete } from '@ringwright/wire/moves';
-import { usableInfo } from '../peers/usable-info.ts';
+import type { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
+import { usableInfo } from '../peers/holdings.ts';
+import { notResponsible } from '../replica/replica.ts';
 import type { Rings } from '../rings/rings.ts';
 import type { MoveControls } from './move-controls.ts';
 import type { Reconciler } from './reconciler.ts';
@@ -70,4 +76,78 @@ export async function answerMovesComplete(
   { keyspace, ringVersion, waitMs }: RequestOf<typeof movesComplete>,
 ): Promise<AnswerOf<typeof movesComplete>> {
   return { complete: await reconciler.movesComplete(keyspace, ringVersion, waitMs) };
+}
+
+export interface TrashPorts {
+  readonly store: Store;
+  readonly rings: Rings;
+  readonly reconciler: Reconciler;
+}
+
+export async function answerTrashList(
+  { store }: TrashPorts,
+  { keyspace }: RequestOf<typeof trashList>,
+): Promise<AnswerOf<typeof trashList>> {
+  const all = (await store.trash.list()).filter((item) => item.keyspace === keyspace);
+  const newest = all.toReversed().slice(0, trashListMax);
+  return {
+    items: newest.map(({ name, atMs, partition, incarnation, bytes }) => {
+      return { name, atMs, partition, incarnation, bytes };
+    }),
+    count: all.length,
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/**
+ * Throws RING_UNKNOWN, NOT_RESPONSIBLE for a device outside the ring, TRASH_UNKNOWN, TRASH_RETIRED
+ * and others.
+ */
+export async function answerTrashRestore(
+  { store, rings, reconciler }: TrashPorts,
+  { keyspace, name }: RequestOf<typeof trashRestore>,
+): Promise<AnswerOf<typeof trashRestore>> {
+  const active = rings.get(keyspace);
+  const items = await store.trash.list();
+  const item = items.find((one) => one.name === name && one.keyspace === keyspace);
+  if (item === undefined) {
+    throw new CodedError('TRASH_UNKNOWN', `no dropped partition '${name}' of '${keyspace}' here`, {
+      hint: `ring-builder trash ${keyspace} list`,
+    });
+  }
+  requirePresent(active.ring, item);
+  // The ring would give the restored file no use here.
+  if (active.self === null) throw notResponsible(active, item.partition);
+  const { partition, rows } = await store.trash.restore(name);
+  reconciler.reconcile(keyspace);
+  return { partition, rows, duty: dutyOf(active.ring, partition, active.self).kind };
+}
+
+/**
+ * Throws TRASH_RETIRED: the records went to other partitions or were retired, so the file has no
+ * place to return to.
+ */
+function requirePresent(
+  ring: Ring,
+  { name, partition }: { readonly name: string; readonly partition: number },
+): void {
+  if (partition < ring.partitions && !isRetired(ring)(partition)) return;
+  const message =
+    `dropped file '${name}' cannot come back: partition ${partition} of '${ring.keyspace}' ` +
+    'was split, merged or retired';
+  throw new CodedError('TRASH_RETIRED', message, {
+    hint:
+      'records of a split or merged partition are in those that ' +
+      `ring-builder table ${ring.keyspace} lists; those of a retired one come from an archive, ` +
+      `if there is one: ring-builder restore-data ${ring.keyspace} --from FOLDER`,
+    details: { name, partition, partitions: ring.partitions, ringVersion: ring.version },
+  });
+}
+
+export async function answerConfirmDrops(
+  { reconciler }: TrashPorts,
+  { keyspace, ringId, count }: RequestOf<typeof confirmDrops>,
+): Promise<AnswerOf<typeof confirmDrops>> {
+  await reconciler.confirmDrops(keyspace, { ringId, count });
+  return { confirmed: count };
 }

@@ -1,14 +1,13 @@
 // Creates a file for each partition that the table gives this device and that has none here: empty
 // and ready in a new cluster, otherwise empty and to be refilled.
-
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { holdingsAt } from '../peers/ask-digests.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
+import { holdingsAt } from '../peers/holdings.ts';
 import { type Repair, repaired } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { parentsHere } from './fill-child.ts';

@@ -2,12 +2,12 @@
 // this device has.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
-import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
 import { holdersOf, movesOf } from '@ringwright/ring/slots-of';
-import { usableInfo } from '../peers/usable-info.ts';
+import { usableInfo } from '../peers/holdings.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { Reconciler } from './reconciler.ts';
 
@@ -56,15 +56,7 @@ interface HereDuty {
 }
 
 /** The file of the partition on this device. */
-interface HeldFile {
-  readonly state: PartitionState;
-  readonly incarnation: string;
-  readonly seq: number;
-  readonly rows: number;
-  readonly tombstones: number;
-  readonly bytes: number;
-  readonly digest: string;
-}
+type HeldFile = Omit<PartitionInfo, 'keyspace' | 'partition' | 'barrierMs' | 'floorMs'>;
 
 /** Throws VALUE_OUT_OF_RANGE for a partition that the ring does not have. */
 export function partitionDuty(

@@ -3,8 +3,7 @@ import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
 import { parentsIn } from '@ringwright/ring/reshape-ring';
-import { activeDuties } from '../rings/active-duties.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 
 export type DutyStep =
   /** The table names this device and there is no file: begin empty or refill, as the peers say. */

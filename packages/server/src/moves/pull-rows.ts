@@ -1,10 +1,18 @@
-// Asks a device for the records of a partition, page by page, until it has no more.
+// Takes records of a partition from a device, while a file here is filled: all behind a sequence,
+// page by page; or, where an old file is still here, only those that it missed.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { AnswerOf } from '@ringwright/wire/message';
-import { rowsSince } from '@ringwright/wire/replication';
+import { inWaves } from '@ringwright/base/in-waves';
+import { listKeysMax } from '@ringwright/base/limits';
+import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limits-copies';
+import { compareStamps } from '@ringwright/base/stamp';
+import { keysAfter } from '@ringwright/wire/listing';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import { recordRead } from '@ringwright/wire/records';
+import { type push, rowsSince } from '@ringwright/wire/replication';
+import { holdingAt } from '../peers/holdings.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
 import { takePromises } from './take-promises.ts';
-import { takeRows } from './take-rows.ts';
 
 interface PullFrom {
   readonly device: number;
@@ -76,4 +84,98 @@ async function askRows(
   const assignment = move?.assignment ?? null;
   const about = { keyspace, ringVersion, partition, assignment };
   return devices.call({ active, device }, rowsSince, { ...about, since });
+}
+
+/**
+ * Stores records under their own timestamps, durably when it resolves. Keys of other partitions
+ * stay where they are: nobody looks for them here, and one that some file holds must not hold up
+ * every load from it. A key that a round is deciding is waited for. Throws PARTITION_ABSENT, and
+ * what a round throws.
+ */
+async function takeRows(
+  { store, throttle, decide }: Pick<LoadPorts, 'store' | 'throttle' | 'decide'>,
+  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+  pushed: RequestOf<typeof push>['rows'],
+): Promise<void> {
+  const { keyspace } = active.ring;
+  const rows = pushed.filter(({ key }) => active.partitionOf(key) === partition);
+  await throttle.pass(rows.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
+  const outcomes = await store.write(rows.map((row) => ({ keyspace, partition, ...row })));
+  // failpoint: load.rows
+  if (outcomes.some(({ kind }) => kind === 'absent')) {
+    throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
+  }
+  for (const [index, { kind }] of outcomes.entries()) {
+    const key = rows[index]?.key;
+    if (kind === 'promised' && key !== undefined) await decide(keyspace, key);
+  }
+}
+
+/** How far the file here goes, as if it had just been copied from the source. */
+interface CaughtUpFile {
+  readonly incarnation: string;
+  readonly seq: number;
+  readonly rows: number;
+}
+
+/**
+ * Returns null if a whole copy is better: there is no old file here, it lacks too much, or the
+ * source has dropped tombstones that it never saw. Otherwise the file here has every record that
+ * the source had when this began.
+ */
+export async function catchUpFile(
+  ports: LoadPorts,
+  task: LoadTask,
+  device: number,
+): Promise<CaughtUpFile | null> {
+  const { active, partition } = task;
+  const here = ports.store.info(active.ring.keyspace, partition);
+  if (task.isReturning !== true || here === null || here.rows === 0) return null;
+  const there = await holdingAt(ports.devices, task, device);
+  if (there?.state !== 'ready' || there.floorMs > here.floorMs) return null;
+  const most = Math.floor(there.rows * catchUpMissedShareMax);
+  if (there.rows - here.rows > most) return null;
+  const { incarnation, seq, rows } = there;
+  if (there.digest === here.digest) return { incarnation, seq, rows };
+  const missed = await listMissed(ports, task, { device, most });
+  if (missed === null) return null;
+  await takeRecords(ports, task, { device, keys: missed });
+  return { incarnation, seq, rows };
+}
+
+/** Returns the keys that are newer at the source; null if they are more than `most`. */
+async function listMissed(
+  { store, devices }: LoadPorts,
+  { active, partition, onProgress }: LoadTask,
+  { device, most }: { readonly device: number; readonly most: number },
+): Promise<Uint8Array[] | null> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const about = { keyspace, ringVersion, partition, limit: listKeysMax, nowMs: 0 };
+  const missed: Uint8Array[] = [];
+  let after: Uint8Array = new Uint8Array();
+  for (;;) {
+    const { keys, more } = await devices.call({ active, device }, keysAfter, { ...about, after });
+    for (const [key, ms, tie] of keys) {
+      const own = store.read(keyspace, partition, key);
+      if (own === null || compareStamps(own, { ms, tie }) < 0) missed.push(key);
+      after = key;
+    }
+    if (missed.length > most) return null;
+    onProgress({}); // throws if the load was stopped
+    if (!more) return missed;
+  }
+}
+
+async function takeRecords(
+  ports: LoadPorts,
+  { active, partition, onProgress }: LoadTask,
+  { device, keys }: { readonly device: number; readonly keys: readonly Uint8Array[] },
+): Promise<void> {
+  const { keyspace, version: ringVersion } = active.ring;
+  await inWaves(keys, catchUpReadsAtOnce, async (key) => {
+    const about = { keyspace, ringVersion, partition, key };
+    const { record } = await ports.devices.call({ active, device }, recordRead, about);
+    if (record !== null) await takeRows(ports, { active, partition }, [{ key, ...record }]);
+    onProgress({});
+  });
 }

@@ -4,18 +4,16 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
-import { activeDuties } from '../rings/active-duties.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 import { CompleteMoves } from './complete-moves.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
 import type { ShownDrops } from './drop-guard.ts';
-import type { LoadProgress } from './load-notes.ts';
+import type { LoadProgress, LoadStep } from './load-notes.ts';
 import { LoadQueue, type LoadQueuePorts } from './load-queue.ts';
 import { type OpenPorts, openPartitions } from './open-partitions.ts';
 import { type FailedStep, Passes, type Retry } from './passes.ts';
 import { planDuties } from './plan-duties.ts';
 import { Takeovers } from './takeovers.ts';
-import type { LoadStep } from './waiting-load.ts';
 
 export interface ReconcilerPorts
   extends DrainQueuePorts,

@@ -3,8 +3,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
-import { holdingAt } from '../peers/ask-digests.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
+import { holdingAt } from '../peers/holdings.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
 interface Ports {

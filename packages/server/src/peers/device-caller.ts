@@ -2,15 +2,21 @@
 // connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import {
+  batchedWriteBytesMax,
+  batchedWritesBytesMax,
+  batchedWritesMax,
+} from '@ringwright/base/limits-wire';
 import { type Callback, type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
+import { errorFromDocument } from '@ringwright/base/remote-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import { addressFor, type Purpose } from '@ringwright/ring/device';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
-import { recordsWrite, recordWrite } from '@ringwright/wire/records';
+import { packedWriteBytes, packWrites } from '@ringwright/wire/packed-writes';
+import { recordsWrite, recordWrite, writeKinds } from '@ringwright/wire/records';
 import type { z } from 'zod';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { WriteBatches } from './write-batches.ts';
 
 export interface DeviceTarget {
   readonly active: ActiveRing;
@@ -44,12 +50,14 @@ export type WriteCallback = (device: number, answer: WriteAnswer | null, error: 
 
 export type OwnWrite = (request: WriteRequest, onResult: Callback<WriteAnswer>) => void;
 
-interface CallerPorts {
-  readonly purpose: Purpose;
+interface WritingPorts {
   readonly peers: { connect(address: string): Caller };
-  readonly handlers: ReadonlyMap<string, CallHandler>;
   /** Whether the server at this address accepts many writes in one message. */
   readonly takesMany: (address: string) => boolean;
+}
+
+interface CallerPorts extends WritingPorts {
+  readonly handlers: ReadonlyMap<string, CallHandler>;
   /** Writes of this device to itself. */
   readonly ownWrite: OwnWrite;
 }
@@ -60,18 +68,18 @@ export const ownCaller: Caller = {
 };
 
 /** `devices`: for copies and repair, which may use other addresses than requests. */
-export function deviceCallers(
-  ports: Omit<CallerPorts, 'purpose' | 'ownWrite'>,
-  ownWrite: OwnWrite,
-): { readonly devices: DeviceCaller; readonly forRequests: DeviceCaller } {
-  const both = { ...ports, ownWrite };
+export function deviceCallers(ports: CallerPorts): {
+  readonly devices: DeviceCaller;
+  readonly forRequests: DeviceCaller;
+} {
   return {
-    devices: deviceCaller({ ...both, purpose: 'replication' }),
-    forRequests: deviceCaller({ ...both, purpose: 'requests' }),
+    devices: deviceCaller(ports, 'replication'),
+    forRequests: deviceCaller(ports, 'requests'),
   };
 }
 
-function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): DeviceCaller {
+function deviceCaller(ports: CallerPorts, purpose: Purpose): DeviceCaller {
+  const { peers, handlers, ownWrite } = ports;
   const addressIn = ({ ring }: ActiveRing, device: number): string =>
     formatAddress(addressFor(purpose, must(ring.devices[device], `no device ${device} there`)));
   // Not async, and answers are passed on as they are: every request passes through here.
@@ -85,14 +93,7 @@ function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): De
     }
     return peers.connect(addressIn(active, device)).call(kind, request, timeoutMs);
   };
-  const { takesMany, ownWrite } = writing;
-  const batches = new WriteBatches({
-    one: (address, request) => peers.connect(address).call(recordWrite, request, peerCallTimeoutMs),
-    many: (address, request) =>
-      peers.connect(address).call(recordsWrite, request, peerCallTimeoutMs),
-    takesMany,
-    defer: (work) => void setImmediate(work),
-  });
+  const batches = new WriteBatches(ports);
   return {
     call,
     write({ active, device }, request, onResult) {
@@ -101,4 +102,112 @@ function deviceCaller({ purpose, peers, handlers, ...writing }: CallerPorts): De
       else batches.add(addressIn(active, device), request, tell);
     },
   };
+}
+
+interface Batch {
+  readonly address: string;
+  readonly requests: WriteRequest[];
+  readonly onResults: Callback<WriteAnswer>[];
+  bytes: number;
+}
+
+/** The writes of one turn to one server, in one message: each keeps an outcome of its own. */
+export class WriteBatches {
+  readonly #ports: WritingPorts;
+  /** By address. */
+  readonly #gathering = new Map<string, Batch>();
+  #isDeferred = false;
+
+  constructor(ports: WritingPorts) {
+    this.#ports = ports;
+  }
+
+  /** Calls `onResult` once, in a later turn. */
+  add(address: string, request: WriteRequest, onResult: Callback<WriteAnswer>): void {
+    const bytes = packedWriteBytes(request);
+    if (bytes > batchedWriteBytesMax || !this.#ports.takesMany(address)) {
+      this.#sendOne(address, request, onResult);
+      return;
+    }
+    const batch = this.#batchFor(address, request, bytes);
+    batch.requests.push(request);
+    batch.onResults.push(onResult);
+    batch.bytes += bytes;
+    if (this.#isDeferred) return;
+    this.#isDeferred = true;
+    setImmediate(() => {
+      this.#isDeferred = false;
+      for (const gathered of this.#gathering.values()) this.#send(gathered);
+      this.#gathering.clear();
+    });
+  }
+
+  /** Returns a batch for the same ring that has room for the write. */
+  #batchFor(address: string, request: WriteRequest, bytes: number): Batch {
+    const batch = this.#gathering.get(address);
+    if (batch !== undefined) {
+      const [first] = batch.requests;
+      const isSame =
+        first?.keyspace === request.keyspace && first.ringVersion === request.ringVersion;
+      const hasRoom =
+        batch.bytes + bytes <= batchedWritesBytesMax && batch.requests.length < batchedWritesMax;
+      if (isSame && hasRoom) return batch;
+      this.#send(batch);
+    }
+    const next: Batch = { address, requests: [], onResults: [], bytes: 0 };
+    this.#gathering.set(address, next);
+    return next;
+  }
+
+  #sendOne(address: string, request: WriteRequest, onResult: Callback<WriteAnswer>): void {
+    const { peers } = this.#ports;
+    peers
+      .connect(address)
+      .call(recordWrite, request, peerCallTimeoutMs)
+      .then(
+        (answer) => onResult(answer, null),
+        (error: unknown) => onResult(null, error),
+      );
+  }
+
+  #send({ address, requests, onResults }: Batch): void {
+    const [first] = requests;
+    const [onFirstResult] = onResults;
+    if (first === undefined || onFirstResult === undefined) return;
+    if (requests.length === 1) {
+      this.#sendOne(address, first, onFirstResult);
+      return;
+    }
+    const { keyspace, ringVersion } = first;
+    const writes = packWrites(requests);
+    const { peers } = this.#ports;
+    const request = { keyspace, ringVersion, writes };
+    peers
+      .connect(address)
+      .call(recordsWrite, request, peerCallTimeoutMs)
+      .then(
+        (answer) => tellAll(onResults, answer),
+        (error: unknown) => {
+          for (const tell of onResults) tell(null, error);
+        },
+      );
+  }
+}
+
+/** A write without a valid answer counts as failed, with its outcome unknown. */
+function tellAll(
+  onResults: readonly Callback<WriteAnswer>[],
+  { kinds, stamps, errors }: AnswerOf<typeof recordsWrite>,
+): void {
+  const stamp = stamps.values();
+  const error = errors.values();
+  for (const [index, tell] of onResults.entries()) {
+    const kind = writeKinds[kinds[index] ?? -1];
+    if (kind === 'stored') tell({ kind }, null);
+    else if (kind === 'stale' || kind === 'promised') {
+      const { value } = stamp.next();
+      if (value === undefined) tell(null, errorFromDocument(null));
+      else tell({ kind, ...value }, null);
+    } else tell(null, errorFromDocument(error.next().value));
+  }
 }

@@ -13,7 +13,7 @@ import { SharedRuns } from '@ringwright/node/shared-runs';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { DeviceIdentity } from '../device/device-identity.ts';
-import { addressesIn } from '../rings/ring-addresses.ts';
+import { addressesIn } from '../rings/active-ring.ts';
 
 interface KnownPeersPorts {
   readonly rings: { list(): readonly { readonly ring: Ring }[] };

@@ -7,14 +7,10 @@ import type { ServerProof } from '@ringwright/node/link/prove-server';
 import type { Ring } from '@ringwright/ring/ring';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
+import { ringHead } from '../rings/active-ring.ts';
 import type { MadeWith } from '../rings/ring-requests.ts';
+import type { Rings } from '../rings/rings.ts';
 import { ownCaller } from './device-caller.ts';
-
-interface ProvenPeersPorts {
-  readonly list: () => readonly ActiveRing[];
-  readonly find: (keyspace: string) => ActiveRing | undefined;
-}
 
 interface Accepted {
   readonly key: string;
@@ -24,11 +20,11 @@ interface Accepted {
 }
 
 export class ProvenPeers {
-  readonly #rings: ProvenPeersPorts;
+  readonly #rings: Rings;
   readonly #keys = new WeakMap<Caller, string>();
   readonly #accepted = new Map<Caller, Accepted>();
 
-  constructor(rings: ProvenPeersPorts) {
+  constructor(rings: Rings) {
     this.#rings = rings;
   }
 

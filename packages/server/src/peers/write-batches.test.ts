@@ -1,31 +1,34 @@
 // Many writes in one message, against what each was told: nobody hears of another one's outcome.
+import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { batchedWriteBytesMax } from '@ringwright/base/limits-wire';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { unpackWrites } from '@ringwright/wire/packed-writes';
-import { type recordsWrite, type recordWrite, writeKinds } from '@ringwright/wire/records';
+import { type recordsWrite, writeKinds } from '@ringwright/wire/records';
 import { expect, test } from 'vitest';
-import { WriteBatches } from './write-batches.ts';
+import { WriteBatches, type WriteRequest } from './device-caller.ts';
 
 type Many = AnswerOf<typeof recordsWrite>;
+type ManyWrites = RequestOf<typeof recordsWrite>;
+type Peers = ConstructorParameters<typeof WriteBatches>[0]['peers'];
 
 function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) {
   const messages: string[][] = [];
-  const turns: (() => void)[] = [];
-  const batches = new WriteBatches({
-    one: (address, { key }) => {
-      messages.push([address, Buffer.from(key).toString()]);
+  const call = (address: string, request: WriteRequest | ManyWrites): Promise<unknown> => {
+    if (!('writes' in request)) {
+      messages.push([address, Buffer.from(request.key).toString()]);
       return Promise.resolve({ kind: 'stored' });
-    },
-    many: (address, { ringVersion, writes }: RequestOf<typeof recordsWrite>) => {
-      const keys = unpackWrites(writes)!.map(({ key }) => Buffer.from(key).toString());
-      messages.push([`${address} v${ringVersion}`, ...keys]);
-      const given = answer(keys);
-      return given instanceof CodedError ? Promise.reject(given) : Promise.resolve(given);
-    },
-    takesMany: () => takesMany,
-    defer: (work) => void turns.push(work),
+    }
+    const keys = unpackWrites(request.writes)!.map(({ key }) => Buffer.from(key).toString());
+    messages.push([`${address} v${request.ringVersion}`, ...keys]);
+    const given = answer(keys);
+    return given instanceof CodedError ? Promise.reject(given) : Promise.resolve(given);
+  };
+  const connect = (address: string) => ({
+    call: (_: unknown, request: WriteRequest | ManyWrites) => call(address, request),
   });
+  const peers = { connect } as unknown as Peers;
+  const batches = new WriteBatches({ peers, takesMany: () => takesMany });
   const told: string[] = [];
   const add = (
     address: string,
@@ -33,7 +36,7 @@ function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) 
     options: { version?: number; bytes?: number } = {},
   ) => {
     const { version: ringVersion = 1, bytes = 1 } = options;
-    const request: RequestOf<typeof recordWrite> = {
+    const request: WriteRequest = {
       ...{ keyspace: 'cities', ringVersion, partition: 0, key: Buffer.from(key) },
       ...{ value: Buffer.alloc(bytes), ms: 1, tie: 0 },
     };
@@ -43,8 +46,7 @@ function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) 
     });
   };
   const endTurn = async (): Promise<void> => {
-    for (const turn of turns.splice(0)) turn();
-    await new Promise((resolve) => setImmediate(resolve));
+    for (const _ of ['it goes', 'it is answered']) await setImmediate();
   };
   return { add, endTurn, messages, told };
 }

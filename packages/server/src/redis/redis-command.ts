@@ -1,4 +1,7 @@
-// A command of the Redis protocol: its form, its effect on which words, and what it gets to run.
+// A command of the Redis protocol: its form, what it does to which words, what it needs, and what
+// it is given.
+
+import { anyToken, type Need, nothing } from '@ringwright/access/need';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import type { Credential } from '../access/credential.ts';
@@ -106,4 +109,53 @@ export function keysOf({ keys }: RedisCommand, args: RespRequest): readonly Uint
   if (keys === 'none') return [];
   if (keys === 'first') return args.slice(0, 1);
   return keys === 'all' ? args : args.filter((_, index) => index % 2 === 0);
+}
+
+/**
+ * The keyspace that the connection selected, the server's default, or the only ring. Throws a
+ * refusal when nothing says which is meant.
+ */
+export function currentKeyspace({
+  ports,
+  keyspace,
+}: Pick<RedisCall, 'ports' | 'keyspace'>): string {
+  const chosen = keyspace ?? ports.about.keyspace;
+  if (chosen !== null) return chosen;
+  const rings = ports.coordinator.rings.list();
+  const [only] = rings;
+  if (rings.length === 1 && only !== undefined) return only.ring.keyspace;
+  const state = rings.length === 0 ? 'no ring is here yet' : `${rings.length} rings are here`;
+  throw new RedisRefusal(
+    `ERR no keyspace: ${state}; SELECT one by its name or start with --redis-keyspace`,
+  );
+}
+
+/** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
+export function requireCommand(
+  command: RedisCommand,
+  call: RedisCall,
+  effect: RedisCommand['effect'],
+): void {
+  const { guard } = call.ports;
+  if (!guard.demands) return;
+  // Callers without a token must not learn whether a ring is here.
+  if (command.needs !== 'nothing') guard.require(call.client.credential, [anyToken]);
+  guard.require(call.client.credential, commandNeeds(command, call, effect));
+}
+
+function commandNeeds(
+  command: RedisCommand,
+  call: RedisCall,
+  effect: RedisCommand['effect'],
+): readonly Need[] {
+  if (command.needs === 'nothing') return [nothing];
+  if (command.needs === 'keyspace') {
+    return [{ kind: 'data', role: 'read', keyspace: currentKeyspace(call), key: null }];
+  }
+  if (effect === 'none') return [anyToken];
+  const keyspace = currentKeyspace(call);
+  const roles = effect === 'swap' ? (['write', 'read'] as const) : [effect];
+  return keysOf(command, call.args).flatMap((key) =>
+    roles.map((role): Need => ({ kind: 'data', role, keyspace, key })),
+  );
 }

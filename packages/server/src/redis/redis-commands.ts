@@ -1,11 +1,9 @@
 // The table of Redis commands, and COMMAND, which describes it.
-
 import { lowerOf, textOf, unknownSubcommand, wrongArguments } from './redis-args.ts';
-import { changeCommands } from './redis-changes.ts';
 import { fitsArity, type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { connectionCommands } from './redis-connection-commands.ts';
 import { expiryCommands } from './redis-expiry.ts';
-import { keyCommands } from './redis-keys.ts';
+import { changeCommands, keyCommands } from './redis-keys.ts';
 import { serverCommands } from './redis-server-commands.ts';
 import { setCommands } from './redis-set.ts';
 import { transactionCommands } from './redis-transactions.ts';

@@ -1,12 +1,13 @@
 // Commands about the connection: PING, ECHO, HELLO, AUTH, CLIENT, SELECT and Ringwright's own
 // consistency command.
+import { anyToken } from '@ringwright/access/need';
 import { parseToken } from '@ringwright/access/token';
 import { redisClientNameCharactersMax } from '@ringwright/base/limits';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { credentialFrom } from '../access/credential.ts';
-import { parseConsistency } from '../coordinate/consistency.ts';
+import { parseConsistency } from '../coordinate/request-terms.ts';
 import { integerOf, lowerOf, syntaxError, textOf, unknownSubcommand } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
-import { select } from './redis-keyspace.ts';
 import { redisVersion } from './redis-server-commands.ts';
 import {
   arrayReply,
@@ -44,7 +45,7 @@ function hello(call: RedisCall): RespReply {
       at += 3;
     } else throw syntaxError();
   }
-  ports.guard.requireToken(client.credential);
+  ports.guard.require(client.credential, [anyToken]);
   client.protocol = version;
   return {
     kind: 'map',
@@ -79,7 +80,7 @@ function showToken({ client, ports }: RedisCall, args: RespRequest): void {
     (id === 'default' ? parseToken(secret) : null) ?? parseToken(args.map(textOf).join('.'));
   const { socket } = client.credential;
   client.credential = credentialFrom(client.address, token ?? 'unreadable', socket);
-  ports.guard.requireToken(client.credential);
+  ports.guard.require(client.credential, [anyToken]);
 }
 
 function noPassword(): RedisRefusal {
@@ -117,6 +118,18 @@ function clientCommand(call: RedisCall): RespReply {
     default:
       throw unknownSubcommand('client', args[0]);
   }
+}
+
+/** SELECT 0 is the default keyspace; SELECT name is the ring of that name. */
+function select(call: RedisCall): RespReply {
+  const name = textOf(call.args[0]);
+  const { rings } = call.ports.coordinator;
+  if (name === '0') call.client.keyspace = null;
+  else if (keyspaceNamePattern.test(name) && rings.find(name) !== undefined) {
+    call.client.keyspace = name;
+  } else if (/^-?\d+$/.test(name)) throw new RedisRefusal('ERR DB index is out of range');
+  else throw new RedisRefusal(`ERR no ring '${name.slice(0, 64)}' is here`);
+  return okReply;
 }
 
 /**

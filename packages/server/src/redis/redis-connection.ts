@@ -5,10 +5,9 @@ import { must } from '@ringwright/base/assert';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { HeldBytes } from '../access/byte-budget.ts';
-import { KeyOrder } from '../coordinate/key-order.ts';
 import type { NewContent } from '../coordinate/propose.ts';
-import { putInOrder } from './put-in-order.ts';
-import { type Answer, writeAnswers } from './redis-answer.ts';
+import { KeyOrder, putInOrder } from './key-order.ts';
+import { type Answer, failureReply, writeAnswers } from './redis-answer.ts';
 import { requireWordsFit } from './redis-args.ts';
 import {
   keysOf,
@@ -16,10 +15,9 @@ import {
   type RedisClient,
   type RedisCommand,
   type RedisPorts,
+  requireCommand,
 } from './redis-command.ts';
 import { type FoundCommand, findCommand } from './redis-commands.ts';
-import { failureReply } from './redis-errors.ts';
-import { requireCommand } from './redis-needs.ts';
 import { requireNoTransaction } from './redis-transactions.ts';
 import { encodeReply, errorReply, longBulk, okReply, type RespReply } from './resp-reply.ts';
 import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';

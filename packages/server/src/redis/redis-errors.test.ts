@@ -6,9 +6,9 @@ import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { writeByCall } from '../../../../test/support/write-by-call.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { RingRequests } from '../rings/ring-requests.ts';
+import { failureReply } from './redis-answer.ts';
 import type { RedisCall } from './redis-command.ts';
 import { findCommand } from './redis-commands.ts';
-import { failureReply } from './redis-errors.ts';
 
 const textOf = (error: unknown): string => {
   const { reply } = failureReply(error);

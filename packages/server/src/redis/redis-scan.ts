@@ -4,8 +4,7 @@ import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts'
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { globMatcher, globPrefix } from './glob.ts';
 import { integerOf, lowerOf, syntaxError } from './redis-args.ts';
-import { type RedisCall, RedisRefusal } from './redis-command.ts';
-import { currentKeyspace } from './redis-keyspace.ts';
+import { currentKeyspace, type RedisCall, RedisRefusal } from './redis-command.ts';
 import { arrayReply, bulkReply, type RespReply, textReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 import { forward, type ScanStart } from './scan-cursors.ts';

@@ -2,8 +2,12 @@
 import { coordinateCount } from '../coordinate/coordinate-count.ts';
 import { checkPattern, globMatcher } from './glob.ts';
 import { lowerOf, textOf, unknownSubcommand } from './redis-args.ts';
-import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
-import { currentKeyspace } from './redis-keyspace.ts';
+import {
+  currentKeyspace,
+  type RedisCall,
+  type RedisCommand,
+  RedisRefusal,
+} from './redis-command.ts';
 import { scan } from './redis-scan.ts';
 import { integerReply, type RespReply, textReply } from './resp-reply.ts';
 

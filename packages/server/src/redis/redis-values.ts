@@ -6,8 +6,7 @@ import { coordinateRead, coordinateWrite, type Written } from '../coordinate/coo
 import type { NewContent } from '../coordinate/propose.ts';
 import { type Valued, valued } from '../replica/wire-record.ts';
 import { keyOf } from './redis-args.ts';
-import { type RedisCall, RedisRefusal } from './redis-command.ts';
-import { currentKeyspace } from './redis-keyspace.ts';
+import { currentKeyspace, type RedisCall, RedisRefusal } from './redis-command.ts';
 
 export function readRecord(call: RedisCall, key: Uint8Array | undefined): MaybePromise<Valued> {
   const { consistency, ports } = call;

@@ -1,5 +1,8 @@
-// Decides by digests and last rows whether another holder has each record of a partition here.
-import { CodedError } from '@ringwright/base/coded-error';
+// Whether another holder has records of a partition here: the latest by the sums of both (see
+// RecentRows), all by digests and last rows.
+import { hasCode } from '@ringwright/base/coded-error';
+import { clockAheadMsMax, recentSpanMs, replicationAgeMsMin } from '@ringwright/base/limits';
+import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import type { Store } from '@ringwright/partition/store';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { offerRowsMax, tail } from '@ringwright/wire/replication';
@@ -64,7 +67,62 @@ async function lastRows(
   try {
     return await devices.call(to, tail, request);
   } catch (error) {
-    if (error instanceof CodedError && error.code === 'WIRE_VERSION_UNKNOWN') return null;
+    if (hasCode(error, 'WIRE_VERSION_UNKNOWN')) return null;
     throw error;
   }
+}
+
+/**
+ * young: the record's own write may still be on the way. ahead: written by a wrong clock, and no
+ * holder takes the record before its time. settled: all others, also those ahead by less.
+ */
+type StampAge = 'settled' | 'young' | 'ahead';
+
+/** By its stamp, for those who offer it to other holders. With `nowMs` infinite all are settled. */
+export function stampAge(ms: number, nowMs: number): StampAge {
+  if (ms - nowMs > clockAheadMsMax) return 'ahead';
+  return Math.abs(ms - nowMs) < replicationAgeMsMin ? 'young' : 'settled';
+}
+
+interface RecentComparison {
+  /** The peer was given every record up to this sequence. */
+  readonly confirmed: number;
+  /** Whether the peer may lack something that is old enough to be offered. */
+  readonly isSuspect: boolean;
+}
+
+interface ComparedFiles {
+  /** The recent sums of the file here, all of one moment. */
+  readonly mine: RecentView;
+  /** The highest sequence of the file here at that moment. */
+  readonly seq: number;
+  /** The peer's sums by span, of a later moment. */
+  readonly theirs: ReadonlyMap<number, string>;
+  /** The sequence that the peer has confirmed before. */
+  readonly since: number;
+  readonly nowMs: number;
+}
+
+/**
+ * Equal sums of a span mean that both files were given the same records in their present lives. So
+ * the peer has each row of the span, or something newer of its key. This holds for rows from
+ * `mine.trackedFrom` on; earlier rows have to be confirmed key by key.
+ */
+export function compareRecent({
+  mine,
+  seq,
+  theirs,
+  since,
+  nowMs,
+}: ComparedFiles): RecentComparison {
+  if (since < mine.trackedFrom - 1) return { confirmed: since, isSuspect: true };
+  let confirmed = seq;
+  let isSuspect = false;
+  for (const { id, sum, seqs } of mine.spans) {
+    if (seqs === null || seqs[1] <= since || theirs.get(id) === sum) continue;
+    confirmed = Math.min(confirmed, seqs[0] - 1);
+    const ends = [id * recentSpanMs, (id + 1) * recentSpanMs - 1];
+    if (ends.every((ms) => stampAge(ms, nowMs) === 'settled')) isSuspect = true;
+  }
+  return { confirmed: Math.max(since, confirmed), isSuspect };
 }

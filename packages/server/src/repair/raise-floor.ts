@@ -7,9 +7,8 @@ import type { Store } from '@ringwright/partition/store';
 import { retiringIn } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
-import { holdingAt } from '../peers/ask-digests.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
-import { usableInfo } from '../peers/usable-info.ts';
+import { holdingAt, usableInfo } from '../peers/holdings.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
 export interface FloorPorts {

@@ -6,9 +6,8 @@ import type { Store } from '@ringwright/partition/store';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import type { Generation } from '@ringwright/wire/hello';
 import type { DeviceGeneration } from '../device/device-generation.ts';
-import { usableInfo } from '../peers/usable-info.ts';
-import { activeDuties } from '../rings/active-duties.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import { usableInfo } from '../peers/holdings.ts';
+import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 
 export interface RefillPorts {
   readonly store: Store;

@@ -7,11 +7,9 @@ import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digests } from '@ringwright/wire/replication';
-import { usableInfo } from '../peers/usable-info.ts';
-import { activeDuties } from '../rings/active-duties.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
-import { compareRecent } from './compare-recent.ts';
-import { covers, tailRowsFirst } from './covers.ts';
+import { usableInfo } from '../peers/holdings.ts';
+import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
+import { compareRecent, covers, tailRowsFirst } from './covers.ts';
 import { type PushPorts, pushRows } from './push-rows.ts';
 
 interface ReplicatePorts extends PushPorts {

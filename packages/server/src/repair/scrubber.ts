@@ -1,7 +1,7 @@
 // Reads every partition file here once per cycle, slowly, to find damage before the file is needed.
 // A file in which a read met damage is read next. Also checks each minute whether the files in use
 // are still those of the directory.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import {
   filesLookMs,
@@ -73,7 +73,7 @@ export class Scrubber {
       if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
     } catch (error) {
       // The file was dropped since the cycle began.
-      if (error instanceof CodedError && error.code === 'PARTITION_ABSENT') return;
+      if (hasCode(error, 'PARTITION_ABSENT')) return;
       // The file may have been read anyway.
       this.#paidUntilMs = now + FAILED_PAUSE_MS;
       onError(error);

@@ -1,5 +1,5 @@
 // This device's answers to replication: digests, offers, pushes, and rows for a joiner.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
@@ -72,7 +72,7 @@ async function holdingOf(
     const expired = nowMs === undefined ? null : await store.expired(keyspace, partition, nowMs);
     return { ...holding, ...(sums && { recent: sums }), ...(expired !== null && { expired }) };
   } catch (error) {
-    if (error instanceof CodedError && error.code === 'PARTITION_DAMAGED') return damagedHolding;
+    if (hasCode(error, 'PARTITION_DAMAGED')) return damagedHolding;
     throw error;
   }
 }

@@ -1,12 +1,18 @@
-// A ring as a server uses it: decoded, with the bytes to relay and this device's id in it. Pure.
-import { createHash } from 'node:crypto';
+// A ring as a server uses it: decoded, with the bytes to relay, and what is found in it once: this
+// device's id and its duties, and the addresses of all.
+import { createHash, type KeyObject } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { deviceCountMax } from '@ringwright/base/limits';
+import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Device } from '@ringwright/ring/device';
+import { dutiesOf, loadsOf, servedBetween } from '@ringwright/ring/duty-of';
 import type { Signing } from '@ringwright/ring/file/ring-manifest';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
+import { spkiOf } from '@ringwright/ring/trust/public-key';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 
@@ -77,4 +83,79 @@ function tieOf(self: number | null, { born }: DeviceIdentity): number {
 
 function hash32(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0);
+}
+
+/**
+ * Why a ring does not name this device, though it names its key: it listens at another address, or
+ * under another name, than the ring says. Null: the ring names it, or knows nothing of it. `key`:
+ * the device's own, private.
+ */
+export function whyUnnamed(
+  { ring, self }: Pick<ActiveRing, 'ring' | 'self'>,
+  { key, identity }: { readonly key: KeyObject; readonly identity: DeviceIdentity },
+): string | null {
+  if (self !== null) return null;
+  const spki = spkiOf(key);
+  const known = ring.devices.find((device) => device !== null && device.key === spki);
+  if (known === undefined || known === null) return null;
+  const { keyspace, version } = ring;
+  const { ip, port } = identity.address;
+  const [there, here] = [formatAddress(known), formatAddress(identity.address)];
+  const name = identity.name ?? known.device;
+  const move = `set-device ${keyspace} d${known.id} --ip ${ip} --port ${port}`;
+  return (
+    `version ${version} of ring '${keyspace}' has the disk of this server as d${known.id}, ` +
+    `${there}/${known.device}, and it was started as ${here}/${name}: start it as the ring says; ` +
+    `or, where it moved, ring-builder ${move}, commit and push`
+  );
+}
+
+/** By ring, which is immutable: looked up with every hello. */
+const addresses = new WeakMap<Ring, ReadonlyMap<string, string>>();
+
+/** Maps each address to the server's own address: a replication address to the one for requests. */
+export function addressesIn(ring: Ring): ReadonlyMap<string, string> {
+  return getOrMake(addresses, ring, () => findAddresses(ring));
+}
+
+function findAddresses({ devices: slots }: Ring): ReadonlyMap<string, string> {
+  const devices = slots.filter((device) => device !== null);
+  const all = new Map<string, string>();
+  for (const device of devices) {
+    if (device.replication) all.set(formatAddress(device.replication), formatAddress(device));
+  }
+  for (const device of devices) all.set(formatAddress(device), formatAddress(device));
+  return all;
+}
+
+type Duties = ReturnType<typeof dutiesOf>;
+
+const noDuties: Duties = { serve: [], load: [] };
+/** O(slots) for some 10 ms in a million partitions, asked by every status, hello, pass and round. */
+const duties = new WeakMap<ActiveRing, Duties>();
+
+/** Table entries read in one turn of the event loop: some 10 ms. */
+const SLOTS_PER_TURN = 2 ** 21;
+
+/**
+ * Computes the duties of a large ring before its activation, in several turns: 2^24 partitions take
+ * 150 ms. For smaller rings they are computed on demand.
+ */
+export async function prepareDuties(active: ActiveRing): Promise<void> {
+  const { ring, self, bytes } = active;
+  if (self === null || bytes.length <= ringTurnBytesMax) return;
+  const serve: number[] = [];
+  const step = Math.ceil(SLOTS_PER_TURN / ring.table.length);
+  for (let from = 0; from < ring.partitions; from += step) {
+    const until = Math.min(from + step, ring.partitions);
+    for (const partition of servedBetween(ring, self, { from, until })) serve.push(partition);
+    await setImmediate();
+  }
+  duties.set(active, { serve, load: loadsOf(ring, self) });
+}
+
+/** Returns no duties for a device that the ring does not name. */
+export function activeDuties(active: ActiveRing): Duties {
+  const { ring, self } = active;
+  return self === null ? noDuties : getOrMake(duties, active, () => dutiesOf(ring, self));
 }

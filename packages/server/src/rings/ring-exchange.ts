@@ -1,8 +1,9 @@
 // Exchange of rings between servers and with the tool: answers to offers, chunks and fetches, and
 // catching up with a peer.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
+import { ringFetchesBytesMax, ringFetchesMax } from '@ringwright/base/limits-rings';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { fetchRingFor, fetchRingStart, type RingWanted } from '@ringwright/wire/fetch-ring';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
@@ -17,7 +18,6 @@ import type {
 import type { TrustExchange } from '../trust/trust-exchange.ts';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { RelayedDeltas } from './relayed-deltas.ts';
-import { RingFetches, type TakeBytes } from './ring-fetches.ts';
 import { applyRingDeltaInWorker } from './ring-in-worker.ts';
 import { RingUploads } from './ring-uploads.ts';
 import type { Rings } from './rings.ts';
@@ -158,7 +158,7 @@ export class RingExchange {
       try {
         return await applyRingDeltaInWorker(active.bytes, bytes);
       } catch (error) {
-        if (!(error instanceof CodedError) || error.code !== 'RING_DELTA_INVALID') throw error;
+        if (!hasCode(error, 'RING_DELTA_INVALID')) throw error;
       }
     }
     const { bytes } = await fetchRingFor(peer, { keyspace, base: null, onChunk });
@@ -261,4 +261,39 @@ export class RingExchange {
     const active = this.#rings.find(keyspace);
     return active === undefined ? null : ringHead(active);
   }
+}
+
+/** Called with each chunk before it is kept. Throws PEER_BUSY when there is no room for it. */
+type TakeBytes = (bytes: number) => void;
+
+export class RingFetches {
+  #running = 0;
+  #bytes = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Runs a fetch, and the work with its bytes, when a place is free. */
+  async run<T>(fetch: (take: TakeBytes) => Promise<T>): Promise<T> {
+    if (this.#running >= ringFetchesMax) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else this.#running += 1;
+    let taken = 0;
+    try {
+      return await fetch((bytes) => {
+        if (this.#bytes + bytes > ringFetchesBytesMax) throw busy();
+        taken += bytes;
+        this.#bytes += bytes;
+      });
+    } finally {
+      this.#bytes -= taken;
+      const next = this.#waiting.shift();
+      // Passes the place on to the next fetch, or frees it.
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}
+
+function busy(): CodedError {
+  const message = `${ringFetchesBytesMax} bytes of rings are fetched here, which is the most`;
+  return new CodedError('PEER_BUSY', message, { hint: 'they are asked for again by themselves' });
 }

@@ -1,7 +1,7 @@
 // One budget for all rings that are fetched: how many at a time, and in how much memory.
 import { ringFetchesBytesMax, ringFetchesMax } from '@ringwright/base/limits-rings';
 import { expect, test } from 'vitest';
-import { RingFetches } from './ring-fetches.ts';
+import { RingFetches } from './ring-exchange.ts';
 
 const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -2,7 +2,7 @@
 // store that has caught up, and adopts them like a ring from anywhere else: audited, with its
 // signatures checked.
 import { setTimeout as delay } from 'node:timers/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { hasCode } from '@ringwright/base/coded-error';
 import { ringFilePollMs } from '@ringwright/base/limits';
 import { parseRecord } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
@@ -43,7 +43,9 @@ export function followHeads(
       } catch (error) {
         if (told !== value) ports.onRefusal(ring, error);
         told = value;
-        if (isPassing(error)) await delay(ringFilePollMs, undefined, { ref: false });
+        // No ring store with the head can be read now: it is tried again.
+        if (hasCode(error, 'RING_STORES_TOO_FEW'))
+          await delay(ringFilePollMs, undefined, { ref: false });
         else done = value;
       }
     }
@@ -80,9 +82,4 @@ async function load(
   if (file === undefined || adopted.get(ring) === file.sha256) return;
   await adopt(await readSharedFile(record, file));
   adopted.set(ring, file.sha256);
-}
-
-/** Whether no ring store with the head can be read now. The load is then retried. */
-function isPassing(error: unknown): boolean {
-  return error instanceof CodedError && error.code === 'RING_STORES_TOO_FEW';
 }

@@ -7,7 +7,7 @@ import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { turnsOf } from '../../../../test/support/turns-of.ts';
-import { activeDuties, prepareDuties } from './active-duties.ts';
+import { activeDuties, prepareDuties } from './active-ring.ts';
 import { applyRingDeltaInWorker, makeRingDeltaInWorker } from './ring-in-worker.ts';
 
 const ring = servedRing({ power: 20, devices: 100 });

@@ -10,15 +10,12 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import type { RingHeld } from '@ringwright/wire/hello';
 import { sendRing } from '@ringwright/wire/send-ring';
 import type { TrustExchange } from '../trust/trust-exchange.ts';
-import { type ActiveRing, ringHead } from './active-ring.ts';
+import { type ActiveRing, addressesIn, ringHead } from './active-ring.ts';
 import type { RelayedDeltas } from './relayed-deltas.ts';
-import { addressesIn } from './ring-addresses.ts';
+import type { Rings } from './rings.ts';
 
 interface RingRelayPorts {
-  readonly rings: {
-    list(): readonly ActiveRing[];
-    find(keyspace: string): ActiveRing | undefined;
-  };
+  readonly rings: Pick<Rings, 'list' | 'find'>;
   readonly trust: Pick<TrustExchange, 'give'>;
   readonly deltas: Pick<RelayedDeltas, 'from'>;
   readonly monotonicMs: () => number;

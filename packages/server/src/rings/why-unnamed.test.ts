@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../../test/support/served-ring.ts';
-import { whyUnnamed } from './why-unnamed.ts';
+import { whyUnnamed } from './active-ring.ts';
 
 const { privateKey: key } = generateKeyPairSync('ed25519');
 const plain = servedRing({ power: 0, devices: 3 });

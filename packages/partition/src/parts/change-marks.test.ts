@@ -1,10 +1,10 @@
 // States, barriers and floors are entries of the log: durable with it, in one order with records.
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { cutWals, scratch, write } from '../test/support/scratch-store.ts';
-import { spyAround } from '../test/support/spy-around.ts';
-import type { PartitionPlace } from './file/data-paths.ts';
-import { EmptyPartitions } from './file/empty-partitions.ts';
-import { PartitionWal } from './file/partition-wal.ts';
+import { cutWals, scratch, write } from '../../test/support/scratch-store.ts';
+import { spyAround } from '../../test/support/spy-around.ts';
+import type { PartitionPlace } from '../file/data-paths.ts';
+import { EmptyPartitions } from '../file/empty-partitions.ts';
+import { PartitionWal } from '../file/partition-wal.ts';
 
 /** One in three comes before the change that decides about it, one after. */
 const changes = 30;

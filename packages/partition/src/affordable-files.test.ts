@@ -1,7 +1,7 @@
 // How many files stay open: what is scarce decides, within two limits.
 import { openPartitionFilesMax, openPartitionFilesMin } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
-import { affordableFiles, machineLimits } from './affordable-files.ts';
+import { affordableFiles, machineLimits } from './open-store.ts';
 
 const GIB = 2 ** 30;
 const many = Number.POSITIVE_INFINITY;

@@ -1,6 +1,7 @@
 // Levels: any two quorums of a partition share a slot; bad names are refused.
 import { expect, test } from 'vitest';
-import { parseConsistency, slotsNeeded } from './consistency.ts';
+import { parseConsistency } from './request-terms.ts';
+import { slotsNeeded } from './slot-acks.ts';
 
 test('slots needed, for every count of replicas', () => {
   for (let slots = 1; slots <= 32; slots += 1) {

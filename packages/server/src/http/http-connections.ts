@@ -1,5 +1,6 @@
-// Answers requests that Node cannot read to their end. Node would send a bare status; here they get
-// an error document like every other refusal.
+// Connections of HTTP: their places (when all are taken, the oldest on which no request is under
+// way goes), and requests on them that Node cannot read to their end. By itself it answers those
+// with a bare status; here they get the document of every other refusal.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { CodedError, withoutStack } from '@ringwright/base/coded-error';
@@ -7,8 +8,12 @@ import { keyBytesMax } from '@ringwright/base/limits';
 import {
   httpHeaderBytesMax,
   httpHeadersMsMax,
+  httpPerAddressMax,
   httpRequestMsMax,
+  httpSpareConnections,
 } from '@ringwright/base/limits-listeners';
+import { httpConnectionsMax } from '@ringwright/base/limits-rings';
+import { type Place, Places } from '../access/places.ts';
 import { answerError, type Exchange, failureOf } from './http-answer.ts';
 
 /** How long the rest is read: a close while the client still sends hides the answer. */
@@ -83,4 +88,48 @@ function answerOf(refusal: CodedError): string {
     'connection: close',
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+interface Seat {
+  readonly place: Place;
+  /** Requests under way. An upgraded connection counts as one until it closes. */
+  requests: number;
+}
+
+const rules = {
+  max: httpConnectionsMax - httpSpareConnections,
+  reserved: 0,
+  perAddressMax: httpPerAddressMax,
+};
+
+export function givePlaces(server: Server): void {
+  const places = new Places(rules);
+  const seats = new WeakMap<Socket, Seat>();
+  server.on('connection', (socket: Socket) => {
+    const place = places.enter({
+      address: socket.remoteAddress ?? '',
+      isKnown: () => false,
+      isBusy: () => (seats.get(socket)?.requests ?? 0) > 0,
+      end: () => void socket.destroy(),
+    });
+    if (place === null) {
+      socket.destroy();
+      return;
+    }
+    seats.set(socket, { place, requests: 0 });
+    socket.once('close', () => place.leave());
+  });
+  server.on('request', ({ socket }, response) => {
+    const seat = seats.get(socket);
+    if (seat === undefined) return;
+    seat.requests += 1;
+    seat.place.used();
+    response.once('close', () => {
+      seat.requests -= 1;
+    });
+  });
+  server.on('upgrade', ({ socket }) => {
+    const seat = seats.get(socket);
+    if (seat !== undefined) seat.requests += 1;
+  });
 }

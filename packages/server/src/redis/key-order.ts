@@ -1,8 +1,13 @@
 // Decides which requests of one connection wait for each other: those with the same key, where the
 // order can be observed.
 import { byteText } from '@ringwright/base/as-buffer';
+import { hasCode } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import { coordinateWriteFor } from '../coordinate/coordinate.ts';
+import type { NewContent } from '../coordinate/propose.ts';
+import { keyOf } from './redis-args.ts';
+import { currentKeyspace, type RedisCall } from './redis-command.ts';
 
 interface Pending {
   /**
@@ -143,4 +148,44 @@ function gatherUntold(entry: Pending): void {
  */
 function both(first: Promise<void> | null, second: Promise<void>): Promise<void> {
   return first === null ? second : Promise.all([first, second]).then(() => undefined);
+}
+
+/**
+ * A write of one key among the other requests of its connection. `ended` is told the error, or
+ * null; it may be in this turn. No promise, unless the write has to wait for a read: this is the
+ * path of nearly every write of a pipeline. Throws KEY_INVALID and that no keyspace is chosen.
+ */
+export function putInOrder(
+  order: KeyOrder,
+  { content, call }: { readonly content: NewContent; readonly call: RedisCall },
+  ended: (error: unknown) => void,
+): void {
+  const { consistency, ports } = call;
+  const { value, expiresMs } = content;
+  const key = keyOf(call.args[0]);
+  const about = { keyspace: currentKeyspace(call), key, consistency, value, expiresMs };
+  const turn = order.beginWrite(key);
+  if (turn !== null) {
+    coordinateWriteFor(ports.coordinator, about, (_, error) => {
+      const isOvertaken = order.endWrite(turn);
+      ended(unlessOwn(error, isOvertaken));
+    });
+    return;
+  }
+  const put = (overtaken: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      coordinateWriteFor(ports.coordinator, about, (_, error) => {
+        ended(unlessOwn(error, overtaken()));
+        resolve();
+      });
+    });
+  void order.run([key], 'write', put);
+}
+
+/**
+ * Ignores SUPERSEDED if the connection itself wrote the key again: then this write took effect
+ * before that one.
+ */
+function unlessOwn(error: unknown, isOvertaken: boolean): unknown {
+  return hasCode(error, 'SUPERSEDED') && isOvertaken ? null : error;
 }

@@ -1,8 +1,9 @@
 // What a store takes of its disk, against what the system says of its folder.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { requestRateHalfLifeMs } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
-import { scratch, write } from '../../test/support/scratch-store.ts';
+import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 
 test('files with their WAL are told of, also of small values, and of none nothing', async () => {
   await using place = scratch();
@@ -26,4 +27,22 @@ test('files with their WAL are told of, also of small values, and of none nothin
   expect(new Set(left)).toEqual(new Set([0, 2]));
   const { freeBytes, totalBytes } = await store.disk.free();
   expect(totalBytes).toBeGreaterThan(freeBytes);
+});
+
+test('a steady rate is reached, and half of it is gone after a half-life', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  for (const partition of [0, 1]) await store.create('test', partition, 'ready');
+  store.requests.count(requestRateHalfLifeMs / 4);
+  expect(store.requests.rates('test'), 'not counted for long').toEqual([]);
+  for (let round = 0; round < 60; round += 1) {
+    await store.write([write('a', 'x', round + 1), write('b', 'y', round + 1)]);
+    textOf(store, 'a');
+    store.requests.count(requestRateHalfLifeMs / 4);
+  }
+  const [[, rate] = [0, 0], ...others] = store.requests.rates('test');
+  expect([others, store.requests.rates('other')]).toEqual([[[1, 0]], []]);
+  expect(rate).toBeCloseTo(3_000 / (requestRateHalfLifeMs / 4), 3);
+  store.requests.count(requestRateHalfLifeMs);
+  expect(store.requests.rates('test')[0]?.[1]).toBeCloseTo(rate / 2, 3);
 });

@@ -1,8 +1,9 @@
 // Logs a changed state, barrier or floor: as durable as a write, at the same cost.
-import type { MarksChange } from './file/marks-change.ts';
-import { isEmpty, type Partition } from './file/partition.ts';
-import { logChange } from './parts/log-change.ts';
-import { checkOpen, type StoreParts } from './parts/store-parts.ts';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { MarksChange } from '../file/marks-change.ts';
+import { isEmpty, type Partition } from '../file/partition.ts';
+import type { WriteOutcome } from '../file/record.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /**
  * Durable and visible when it resolves; of concurrent calls, the last one wins. It needs no room
@@ -39,4 +40,25 @@ async function changeEmpty(
   partition.infoWhenClosed = { ...infoWhenClosed, state };
   parts.registry.touch(partition);
   return true;
+}
+
+/** Of a partition with a file. Rejects as changeMarks. */
+export function logChange(
+  parts: StoreParts,
+  partition: Partition,
+  change: Partial<MarksChange>,
+): Promise<void> {
+  const { keyspace, partition: number } = partition;
+  return new Promise((resolve, reject) => {
+    checkOpen(parts);
+    if (partition.damage !== null) throw partition.damage;
+    const outcomes: WriteOutcome[] = [{ kind: 'absent' }];
+    const answer = ([outcome]: readonly WriteOutcome[]): void => {
+      if (outcome?.kind !== 'absent') return resolve();
+      reject(new CodedError('PARTITION_ABSENT', `${keyspace}/${number} was dropped`));
+    };
+    const call = { outcomes, waiting: 1, resolve: answer, reject };
+    const whole = { state: null, barrierMs: 0, floorMs: 0, ...change };
+    parts.log.append({ change: whole }, { partition, call, index: 0 });
+  });
 }

@@ -1,5 +1,4 @@
 // The order of pipelined requests against a model: what each may see, and what may run at once.
-
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { seededRandom } from '@ringwright/base/random';
 import { collectGarbage } from '@ringwright/node/v8/collect-garbage';

@@ -1,5 +1,8 @@
-// Asks other devices by digests what they hold of partitions.
-import { CodedError } from '@ringwright/base/coded-error';
+// What is held of partitions: by other devices, as they tell when they are asked for digests, and
+// here in files that can be used.
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -43,4 +46,18 @@ export async function holdingsAt(
     if (!(error instanceof CodedError)) throw error;
   }
   return told;
+}
+
+/** Null when there is no file here, or a damaged one, which waits to be replaced. */
+export function usableInfo(
+  store: Pick<Store, 'info'>,
+  keyspace: string,
+  partition: number,
+): PartitionInfo | null {
+  try {
+    return store.info(keyspace, partition);
+  } catch (error) {
+    if (hasCode(error, 'PARTITION_DAMAGED')) return null;
+    throw error;
+  }
 }

@@ -1,0 +1,100 @@
+// Rows of partitions, for whoever has the store: pages of them in the order of key bytes, what
+// other holders have of them, and how two files are compared that differ only in their last rows.
+import { byteText } from '@ringwright/base/as-buffer';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import type { PartitionPlace } from '../file/data-paths.ts';
+import { emptyDigest, toggleRow } from '../file/digest.ts';
+import { type KeyPageBounds, readKeyPage, sumKeyPage } from '../file/key-page.ts';
+import type { PartitionFile } from '../file/partition-file.ts';
+import type { PartitionInfo } from '../file/partition-info.ts';
+import { statements } from '../file/partition-statements.ts';
+import { partitionOf, type StoreParts } from './store-parts.ts';
+import { readForRequest, readPartitionFile } from './use-partition.ts';
+
+/** All methods throw PARTITION_ABSENT and PARTITION_DAMAGED. */
+export function storePeers(parts: StoreParts) {
+  const withFile = <T>(place: PartitionPlace, use: (file: PartitionFile) => T): T =>
+    readPartitionFile(parts, partitionOf(parts, place), use);
+  return {
+    /**
+     * The sequence up to which `peer` has confirmed this incarnation; 0 if it has confirmed
+     * nothing.
+     */
+    confirmed: (place: PartitionPlace, peer: string) =>
+      withFile(place, (file) => file.watermarks.get(peer)),
+    /**
+     * Notes that `peer` holds everything up to `seq`; does not open a closed file for it. Throws
+     * VALUE_OUT_OF_RANGE above the file's own sequence.
+     */
+    confirm: (place: PartitionPlace, peer: string, seq: number): void => {
+      const { file, damage } = partitionOf(parts, place);
+      if (damage !== null) throw damage;
+      file?.confirm(peer, seq);
+    },
+    /** The last rows and the digest of all, so that another holder can compare its file. */
+    tail: (place: PartitionPlace, rowsMax: number) =>
+      withFile(place, (file) => tailOf(file, rowsMax)),
+    /**
+     * Whether another file, judged by its tail, has each record of this one or a newer one of its
+     * key.
+     */
+    isCoveredBy: (place: PartitionPlace, tail: Pick<FileTail, 'digest' | 'rows'>) =>
+      withFile(place, (file) => isCoveredBy(file, tail)),
+  };
+}
+
+interface FileTail extends Pick<PartitionInfo, 'incarnation' | 'digest'> {
+  readonly rows: readonly TailRow[];
+}
+
+interface TailRow extends Stamp {
+  readonly key: Uint8Array;
+  /** The row hash. */
+  readonly hash: Buffer;
+}
+
+/** Returns up to `rowsMax` rows, newest first, and the digest at that moment. Does not flush. */
+function tailOf(file: PartitionFile, rowsMax: number): FileTail {
+  const pending = [...file.pending.values()].reverse();
+  const stored = (pending.length < rowsMax ? file.stored.of(statements.last).all(rowsMax) : [])
+    .map(([key, ms, tie, hash]) => ({ key, ms, tie, hash }))
+    .filter(({ key }) => file.pending.find(byteText(key)) === undefined);
+  const rows = [...pending, ...stored].slice(0, rowsMax);
+  const { incarnation, digest } = file.info();
+  return {
+    incarnation,
+    digest,
+    rows: rows.map(({ key, ms, tie, hash }) => ({ key, ms, tie, hash })),
+  };
+}
+
+/**
+ * Whether the file with this tail holds each record of `file`, or a newer one of its key. Keys in
+ * the tail are compared by their stamps. All other rows are equal when the digests of both files,
+ * each without the rows of those keys, are equal. False may also mean that the tail is too short.
+ */
+function isCoveredBy(file: PartitionFile, tail: Pick<FileTail, 'digest' | 'rows'>): boolean {
+  let difference = emptyDigest;
+  for (const digest of [file.info().digest, tail.digest]) {
+    difference = toggleRow(difference, Buffer.from(digest, 'hex'));
+  }
+  for (const row of tail.rows) {
+    difference = toggleRow(difference, row.hash);
+    const held = file.heldRow(row.key);
+    if (held === null) continue;
+    if (compareStamps(held, row) > 0) return false;
+    difference = toggleRow(difference, held.hash);
+  }
+  return difference.high === 0 && difference.low === 0;
+}
+
+export function storePages(parts: StoreParts) {
+  return {
+    /** Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
+    read: (place: PartitionPlace, bounds: KeyPageBounds) =>
+      readForRequest(parts, partitionOf(parts, place), (file) => readKeyPage(file, bounds)),
+    /** The same page without its values. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
+    sum: (place: PartitionPlace, bounds: KeyPageBounds) =>
+      readForRequest(parts, partitionOf(parts, place), (file) => sumKeyPage(file, bounds)),
+  };
+}
