@@ -75,11 +75,10 @@ test.each([48, 72, 132])('help fits a terminal of %d columns, and uses them', as
 
 test('arguments are no numbers, a lone dash is kept, and -- ends the options', async () => {
   const parsed = await parseCommandLine(['lookup', 'c', '007', '1e3', '-', '--', '--json']);
-  expect(parsed.kind === 'run' && parsed.args).toMatchObject({
-    keys: ['007', '1e3', '\0stdin'],
-    '--': ['--json'],
-  });
-  expect(parsed).not.toHaveProperty('args.json');
+  if (parsed.kind !== 'run') throw new Error(parsed.text);
+  expect(parsed.args.texts('keys')).toEqual(['007', '1e3', '-']);
+  expect(parsed.args.texts('--')).toEqual(['--json']);
+  expect(parsed.args.has('json')).toBe(false);
 });
 
 // A number or an array option would let yargs guess what was meant.

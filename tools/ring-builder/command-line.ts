@@ -3,17 +3,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import yargs, { type Argv, type Options } from 'yargs';
-import {
-  type Arguments,
-  hideLoneDashes,
-  optionalNumber,
-  text,
-  texts,
-  usage,
-} from './cli/arguments.ts';
+import { Arguments, hideLoneDashes, usage } from './cli/arguments.ts';
 import { isNumberName } from './cli/number-ranges.ts';
-import { flagOption, textOption } from './cli/option-forms.ts';
-import type { Verb, VerbEntry, VerbNeed } from './cli/verb.ts';
+import { flagOption, textOption, type Verb, type VerbEntry, type VerbNeed } from './cli/verb.ts';
 import { completionWord } from './completion/scripts.ts';
 import { proving } from './proving-verb.ts';
 import { verbGroups, verbs } from './verbs.ts';
@@ -71,6 +63,9 @@ const exitCodes = [
   '6 what is left of a rollout waits: for moves that somebody paused, or for min_part_hours',
 ].join('\n');
 
+/** As yargs gives them. */
+type Values = Readonly<Record<string, unknown>>;
+
 export type Parsed =
   | { readonly kind: 'run'; readonly verb: Verb; readonly args: Arguments }
   | { readonly kind: 'help'; readonly text: string };
@@ -102,11 +97,12 @@ export async function parseCommandLine(
         verb = (await entry.load()).verb;
         return describeVerb(line, verb, entry);
       },
-      (args: Arguments) => {
+      (values: Values) => {
         if (verb === undefined) return undefined;
+        const args = ringFirst(verb, values);
         requireValues({ ...globalOptions, ...verb.options }, args);
-        requireNothingBehind(verb, texts(args, '--'));
-        parsed.resolve({ kind: 'run', verb: proving(verb, env), args: ringFirst(verb, args) });
+        requireNothingBehind(verb, args.texts('--'));
+        parsed.resolve({ kind: 'run', verb: proving(verb, env), args });
         // After a command yargs formats its help, which nobody reads. That takes 10 ms.
         return new Promise<never>(() => undefined);
       },
@@ -233,9 +229,9 @@ function needSentence(need: VerbNeed): string | undefined {
 function requireValues(options: Readonly<Record<string, Options>>, args: Arguments): void {
   for (const [name, { type }] of Object.entries(options)) {
     if (type !== 'string') continue;
-    const isEmpty = texts(args, name).includes('');
+    const isEmpty = args.texts(name).includes('');
     if (isEmpty && !mayBeEmpty.includes(name)) throw usage(`--${name} needs a value`);
-    if (isNumberName(name)) optionalNumber(args, name);
+    if (isNumberName(name)) args.optionalNumber(name);
   }
 }
 
@@ -248,13 +244,16 @@ function requireNothingBehind({ readsBehindDashes }: Verb, words: readonly strin
 const mayBeEmpty = ['meta', 'hash-prefix', 'hash-suffix', 'hash-prefix-hex', 'hash-suffix-hex'];
 
 /** Puts the ring first where it was typed in the order of older releases. Throws USAGE. */
-function ringFirst(verb: Verb, args: Arguments): Arguments {
+function ringFirst(verb: Verb, values: Values): Arguments {
+  const args = new Arguments(values);
   if (verb.oldOrder === undefined) return args;
   const { second, isOld } = verb.oldOrder;
-  const isTurned = isOld(text(args, 'ring'), text(args, second));
-  const turned = isTurned ? { ...args, ring: args[second], [second]: args['ring'] } : args;
+  const isTurned = isOld(args.text('ring'), args.text(second));
+  const turned = isTurned
+    ? new Arguments({ ...values, ring: values[second], [second]: values['ring'] })
+    : args;
   const choices = verb.positionals?.[second]?.choices;
-  const chosen = text(turned, second);
+  const chosen = turned.text(second);
   if (choices === undefined || choices.includes(chosen)) return turned;
   throw usage(`${chosen}: wanted ${choices.join(', ')}`);
 }

@@ -1,5 +1,4 @@
 // Wraps a verb with the proof of identity that servers must give and the credentials it shows.
-import { optionalText } from './cli/arguments.ts';
 import type { Verb } from './cli/verb.ts';
 
 /**
@@ -14,11 +13,11 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
         import('./servers/server-proofs.ts'),
         import('./cli/token-place.ts'),
       ]);
-      const ca = optionalText(args, 'ca') ?? env['RINGWRIGHT_CA'];
-      const given = optionalText(args, 'fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
+      const ca = args.optionalText('ca') ?? env['RINGWRIGHT_CA'];
+      const given = args.optionalText('fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
       const fingerprint = given === undefined ? null : await fingerprintOf(given);
       const token = await tokenToShow(args, env);
-      const bundle = optionalText(args, 'client-cert') ?? env['RINGWRIGHT_CLIENT_CERT'];
+      const bundle = args.optionalText('client-cert') ?? env['RINGWRIGHT_CLIENT_CERT'];
       const identity = await identityToShow(bundle);
       const trusted = { rings: context.rings, ca, fingerprint, token, identity };
       return withProofs(trusted, context, async () => {
@@ -48,7 +47,7 @@ async function fingerprintOf(hex: string): Promise<string> {
 async function askHowTheyListen(addresses: readonly string[]): Promise<void> {
   if (addresses.length === 0) return;
   const [{ fanOut }, { statusOrWhyNot }] = await Promise.all([
-    import('./servers/fan-out.ts'),
+    import('./servers/server-connection.ts'),
     import('./servers/server-status.ts'),
   ]);
   await fanOut(addresses, statusOrWhyNot);

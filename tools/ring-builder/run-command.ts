@@ -1,19 +1,19 @@
-// Runs one command: parses it, calls its verb, prints the answer and returns the exit code.
+// One command as it was typed: parses, calls, prints, and answers the exit code; nothing else.
 //
-// To add a command, add a line to verbs.ts and a file commands/<group>/<verb>.ts that exports
-// `verb: Verb` (cli/verb.ts): its options, its examples, and `run(args, context)`, which returns an
-// Answer: the document for --json, lines for people, and the next command to type. Verbs never
-// print and never exit; they throw CodedError. A verb's file may import heavy packages at its top,
-// because only the file of the typed verb is loaded.
+// A new command is two lines in verbs.ts and a file commands/<verb>.ts that exports `verb: Verb`
+// (verb.ts): its options, its examples, and `run(args, context)`, which returns an Answer: the
+// document of --json, lines for people, and the next command to type. Verbs never print and never
+// exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
+// only the file of the verb that was typed is loaded.
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';
-import { type Arguments, flag, optionalText, text, texts } from './cli/arguments.ts';
+import type { Arguments } from './cli/arguments.ts';
 import { authorName } from './cli/author-name.ts';
 import { Display, type Screen } from './cli/display.ts';
 import { keysPlace } from './cli/keys-place.ts';
 import type { Terminal } from './cli/terminal.ts';
-import type { Answer, Context } from './cli/verb.ts';
+import { type Answer, type Context, linesOf } from './cli/verb.ts';
 import { type Naming, nameCommand, nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
@@ -49,16 +49,16 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       output.lines(parsed.text.split('\n'));
       return 0;
     }
-    const rings = text(parsed.args, 'rings');
+    const rings = parsed.args.text('rings');
     const ringsOption = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
     naming = {
       ringsOption,
       serverOptions: serverOptionsOf(parsed.args),
-      ring: optionalText(parsed.args, 'ring'),
+      ring: parsed.args.optionalText('ring'),
     };
     const context: Context = {
       rings: path.isAbsolute(rings) ? rings : path.join(world.folder, rings),
-      yes: flag(parsed.args, 'yes'),
+      yes: parsed.args.flag('yes'),
       command: quoteCommand(['ring-builder', ...args]),
       user: userOf(parsed.args, env),
       keys: await keysPlace(parsed.args, env, world.askPassphrase),
@@ -80,7 +80,7 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
     const { followStore } = await import('./commands/history/follow-store.ts');
     await followStore(parsed.args, context, env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
-    output.lines(inJson ? [JSON.stringify(answer.json)] : linesOf(answer, naming));
+    output.lines(inJson ? [JSON.stringify(answer.json)] : textOf(answer, naming));
     return answer.exit ?? 0;
   } catch (error) {
     const { exit, lines } = printError(error, { inJson, naming, help });
@@ -97,13 +97,13 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
 function serverOptionsOf(args: Arguments): string {
   const names = ['ca', 'fingerprint', 'client-cert', 'token-file'];
   return names
-    .flatMap((name) => texts(args, name).map((value) => ` --${name} ${quoteWord(value)}`))
+    .flatMap((name) => args.texts(name).map((value) => ` --${name} ${quoteWord(value)}`))
     .join('');
 }
 
 function userOf(args: Arguments, env: Surroundings['env']): string {
   return authorName({
-    given: optionalText(args, 'author'),
+    given: args.optionalText('author'),
     env,
     account: () => userInfo().username,
     uid: process.getuid?.(),
@@ -111,8 +111,8 @@ function userOf(args: Arguments, env: Surroundings['env']): string {
   });
 }
 
-function linesOf({ lines, next, quotes = false }: Answer, naming: Naming): readonly string[] {
-  const named = quotes ? lines : lines.map((line) => nameRings(line, naming));
+function textOf({ lines, next, quotes = false }: Answer, naming: Naming): string[] {
+  const named = linesOf(lines).map((line) => (quotes ? line : nameRings(line, naming)));
   return next === undefined ? named : [...named, '', `Next: ${next}`];
 }
 

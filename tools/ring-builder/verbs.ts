@@ -1,16 +1,81 @@
-// The table of commands, in groups: usage, summary, and the file of the verb, which is loaded on
-// demand. The help and the README's table have the same groups in the same order. The function that
-// makes an entry names what the command needs of servers.
+// The table of commands, in groups. Each entry has its usage, one line of summary, and what the
+// command needs of servers; the file of a command is loaded when the command runs. The help and the
+// README's table use the same groups and order.
+import { must } from '@ringwright/base/assert';
 import type { Verb, VerbEntry, VerbNeed } from './cli/verb.ts';
 
 type Load = () => Promise<{ readonly verb: Verb }>;
 
-const entry = (needs: VerbNeed) => (usage: string, summary: string) => ({
-  from: (load: Load): VerbEntry => {
+const loads: Readonly<Record<string, Load>> = {
+  create: () => import('./commands/change/create.ts'),
+  compose: () => import('./commands/change/compose.ts'),
+  add: () => import('./commands/change/add.ts'),
+  remove: () => import('./commands/change/remove.ts'),
+  replace: () => import('./commands/change/replace.ts'),
+  'set-weight': () => import('./commands/change/set-weight.ts'),
+  'set-device': () => import('./commands/change/set-device.ts'),
+  set: () => import('./commands/change/set.ts'),
+  ramp: () => import('./commands/change/ramp.ts'),
+  split: () => import('./commands/change/split.ts'),
+  merge: () => import('./commands/change/merge.ts'),
+  retire: () => import('./commands/change/retire.ts'),
+  pin: () => import('./commands/change/pin.ts'),
+  unpin: () => import('./commands/change/unpin.ts'),
+  maintenance: () => import('./commands/change/maintenance.ts'),
+  unstage: () => import('./commands/change/unstage.ts'),
+  list: () => import('./commands/look/list.ts'),
+  status: () => import('./commands/look/status.ts'),
+  plan: () => import('./commands/carry-out/plan.ts'),
+  frontier: () => import('./commands/ask/frontier.ts'),
+  simulate: () => import('./commands/ask/simulate.ts'),
+  compare: () => import('./commands/ask/compare.ts'),
+  commit: () => import('./commands/carry-out/commit.ts'),
+  push: () => import('./commands/carry-out/push.ts'),
+  rollout: () => import('./commands/carry-out/rollout.ts'),
+  moves: () => import('./commands/carry-out/moves.ts'),
+  reconcile: () => import('./commands/carry-out/reconcile.ts'),
+  trash: () => import('./commands/carry-out/trash.ts'),
+  health: () => import('./commands/look/health.ts'),
+  servers: () => import('./commands/look/servers.ts'),
+  why: () => import('./commands/ask/why.ts'),
+  lookup: () => import('./commands/look/lookup.ts'),
+  search: () => import('./commands/look/search.ts'),
+  'list-parts': () => import('./commands/look/list-parts.ts'),
+  splits: () => import('./commands/ask/splits.ts'),
+  balance: () => import('./commands/ask/balance.ts'),
+  dispersion: () => import('./commands/ask/dispersion.ts'),
+  drill: () => import('./commands/ask/drill.ts'),
+  table: () => import('./commands/look/table.ts'),
+  log: () => import('./commands/history/log.ts'),
+  show: () => import('./commands/look/show.ts'),
+  diff: () => import('./commands/look/diff.ts'),
+  revert: () => import('./commands/history/revert.ts'),
+  rebase: () => import('./commands/history/rebase.ts'),
+  restore: () => import('./commands/history/restore.ts'),
+  archive: () => import('./commands/history/archive.ts'),
+  prune: () => import('./commands/history/prune.ts'),
+  verify: () => import('./commands/history/verify.ts'),
+  stores: () => import('./commands/history/stores.ts'),
+  key: () => import('./commands/sign/key.ts'),
+  sign: () => import('./commands/sign/sign.ts'),
+  beacon: () => import('./commands/sign/beacon.ts'),
+  access: () => import('./commands/sign/access.ts'),
+  certs: () => import('./commands/sign/certs.ts'),
+  settle: () => import('./commands/carry-out/settle.ts'),
+  completion: () => import('./completion/completion.ts'),
+  'import-swift': () => import('./commands/exchange/import-swift.ts'),
+  'export-swift': () => import('./commands/exchange/export-swift.ts'),
+  import: () => import('./commands/exchange/import.ts'),
+  'archive-data': () => import('./commands/exchange/archive-data.ts'),
+  'restore-data': () => import('./commands/exchange/restore-data.ts'),
+};
+
+const entry =
+  (needs: VerbNeed) =>
+  (usage: string, summary: string): VerbEntry => {
     const name = usage.split(' ', 1)[0] ?? '';
-    return { name, usage, summary, needs, load };
-  },
-});
+    return { name, usage, summary, needs, load: must(loads[name], `${name} has a file`) };
+  };
 
 const folder = entry('folder');
 const signature = entry('signature');
@@ -20,239 +85,154 @@ const reads = entry('read');
 const writes = entry('write');
 
 const change: readonly VerbEntry[] = [
-  folder('create <ring>', 'create a ring: its partitions and replicas, no devices yet').from(
-    () => import('./commands/change/create.ts'),
-  ),
+  folder('create <ring>', 'create a ring: its partitions and replicas, no devices yet'),
   folder(
     'compose <ring> <components..>',
     'create a ring from the replicas of other rings, or commit its next version',
-  ).from(() => import('./commands/change/compose.ts')),
-  folder('add <ring> [devices..]', 'stage new devices').from(
-    () => import('./commands/change/add.ts'),
   ),
-  folder('remove <ring> <devices..>', 'stage the removal of devices').from(
-    () => import('./commands/change/remove.ts'),
-  ),
+  folder('add <ring> [devices..]', 'stage new devices'),
+  folder('remove <ring> <devices..>', 'stage the removal of devices'),
   folder(
     'replace <ring> <old> <new>',
     'stage new devices in place of a device or a whole server, slot by slot',
-  ).from(() => import('./commands/change/replace.ts')),
-  folder('set-weight <ring> <pairs..>', 'stage new weights of devices').from(
-    () => import('./commands/change/set-weight.ts'),
   ),
-  folder('set-device <ring> <device>', 'stage a new address, zone, key or meta of a device').from(
-    () => import('./commands/change/set-device.ts'),
-  ),
-  folder('set <ring>', 'stage new settings of the ring').from(
-    () => import('./commands/change/set.ts'),
-  ),
+  folder('set-weight <ring> <pairs..>', 'stage new weights of devices'),
+  folder('set-device <ring> <device>', 'stage a new address, zone, key or meta of a device'),
+  folder('set <ring>', 'stage new settings of the ring'),
   folder(
     'ramp <ring> <device> [weight]',
     'stage a weight that is reached in steps, within a time window',
-  ).from(() => import('./commands/change/ramp.ts')),
-  folder('split <ring> <partition>', 'stage the split of a partition').from(
-    () => import('./commands/change/split.ts'),
   ),
-  folder('merge <ring> <partition> <other>', 'stage the merge of two neighboring partitions').from(
-    () => import('./commands/change/merge.ts'),
-  ),
-  folder('retire <ring>', 'stage the removal of ranges before a key, with their records').from(
-    () => import('./commands/change/retire.ts'),
-  ),
-  folder('pin <ring> <partition>', 'stage devices that must, or must not, hold a partition').from(
-    () => import('./commands/change/pin.ts'),
-  ),
-  folder('unpin <ring> <partition>', 'stage the removal of pins of a partition').from(
-    () => import('./commands/change/unpin.ts'),
-  ),
+  folder('split <ring> <partition>', 'stage the split of a partition'),
+  folder('merge <ring> <partition> <other>', 'stage the merge of two neighboring partitions'),
+  folder('retire <ring>', 'stage the removal of ranges before a key, with their records'),
+  folder('pin <ring> <partition>', 'stage devices that must, or must not, hold a partition'),
+  folder('unpin <ring> <partition>', 'stage the removal of pins of a partition'),
   folder(
     'maintenance <ring> <devices..>',
     'stage maintenance of devices: they get no slots, and keep theirs unless --no-target',
-  ).from(() => import('./commands/change/maintenance.ts')),
-  folder('unstage <ring> [numbers..]', 'discard staged changes, all or some').from(
-    () => import('./commands/change/unstage.ts'),
   ),
+  folder('unstage <ring> [numbers..]', 'discard staged changes, all or some'),
 ];
 
 const lookBefore: readonly VerbEntry[] = [
-  folder('list', 'list the rings of the folder: head, servers, pending work').from(
-    () => import('./commands/look/list.ts'),
-  ),
-  folder('status <ring>', 'show the head, the staged changes, and the next command to type').from(
-    () => import('./commands/look/status.ts'),
-  ),
-  folder('plan <ring>', 'show what a commit would do; changes nothing').from(
-    () => import('./commands/carry-out/plan.ts'),
-  ),
+  folder('list', 'list the rings of the folder: head, servers, pending work'),
+  folder('status <ring>', 'show the head, the staged changes, and the next command to type'),
+  folder('plan <ring>', 'show what a commit would do; changes nothing'),
   folder(
     'frontier <ring> [overloads..]',
     'compare overloads: better dispersion against more moves',
-  ).from(() => import('./commands/ask/frontier.ts')),
+  ),
 ];
 
 const onPaper: readonly VerbEntry[] = [
   folder(
     'simulate <scenario>',
     'apply a list of changes to an imaginary ring, with figures for each step',
-  ).from(() => import('./commands/ask/simulate.ts')),
+  ),
   folder(
     'compare <scenario>',
     'compare placement strategies: evenness, moves, scans, lookups; a picture',
-  ).from(() => import('./commands/ask/compare.ts')),
+  ),
 ];
 
 const carryOut: readonly VerbEntry[] = [
-  folder('commit <ring>', 'make the staged changes the next version').from(
-    () => import('./commands/carry-out/commit.ts'),
-  ),
-  operator('push <ring> [version]', 'send a version to the servers of the ring').from(
-    () => import('./commands/carry-out/push.ts'),
-  ),
-  operator('rollout <ring>', 'carry out the moves of the head; can be stopped and repeated').from(
-    () => import('./commands/carry-out/rollout.ts'),
-  ),
+  folder('commit <ring>', 'make the staged changes the next version'),
+  operator('push <ring> [version]', 'send a version to the servers of the ring'),
+  operator('rollout <ring>', 'carry out the moves of the head; can be stopped and repeated'),
   operator(
     'moves <ring> <action> [which..]',
     'control moves in flight: list, pause, resume, cancel, retry, prioritise, force, rate',
-  ).from(() => import('./commands/carry-out/moves.ts')),
+  ),
   metrics(
     'reconcile <ring>',
     'compare the ring with the disks: absent, partial, left over, duplicated',
-  ).from(() => import('./commands/carry-out/reconcile.ts')),
+  ),
   operator(
     'trash <ring> <action> [names..]',
     'list or restore dropped partition files; confirm blocked drops',
-  ).from(() => import('./commands/carry-out/trash.ts')),
+  ),
 ];
 
 const watch: readonly VerbEntry[] = [
-  metrics(
-    'health [ring]',
-    'check all rings: what is down, forked, blocked, not ready or stalled',
-  ).from(() => import('./commands/look/health.ts')),
-  metrics('servers <ring>', 'show which server has which version in memory, and why').from(
-    () => import('./commands/look/servers.ts'),
-  ),
+  metrics('health [ring]', 'check all rings: what is down, forked, blocked, not ready or stalled'),
+  metrics('servers <ring>', 'show which server has which version in memory, and why'),
 ];
 
 const ask: readonly VerbEntry[] = [
   folder(
     'why <ring> <what>',
     'explain which rule placed a slot, which version moved it, what blocks it',
-  ).from(() => import('./commands/ask/why.ts')),
-  folder('lookup <ring> [keys..]', 'show the partition, devices and handoffs of keys').from(
-    () => import('./commands/look/lookup.ts'),
   ),
+  folder('lookup <ring> [keys..]', 'show the partition, devices and handoffs of keys'),
   folder(
     'search <ring> <devices..>',
     'list the devices that match a selector, with what they hold',
-  ).from(() => import('./commands/look/search.ts')),
+  ),
   folder(
     'list-parts <ring> <devices..>',
     'list the partitions of devices, with the number of replicas',
-  ).from(() => import('./commands/look/list-parts.ts')),
-  metrics(
-    'splits <ring>',
-    'find partitions that are too large or too small, and what to type',
-  ).from(() => import('./commands/ask/splits.ts')),
-  folder('balance <ring> [version]', 'compare shares with slots held, per tier and device').from(
-    () => import('./commands/ask/balance.ts'),
   ),
+  metrics('splits <ring>', 'find partitions that are too large or too small, and what to type'),
+  folder('balance <ring> [version]', 'compare shares with slots held, per tier and device'),
   folder(
     'dispersion <ring> [version]',
     'show how replicas are spread over regions, zones and servers',
-  ).from(() => import('./commands/ask/dispersion.ts')),
-  folder('drill <ring> <tier> <names..>', 'simulate a failure: what the ring would lose').from(
-    () => import('./commands/ask/drill.ts'),
   ),
-  folder('table <ring> [version]', 'print the whole table: partitions to devices').from(
-    () => import('./commands/look/table.ts'),
-  ),
+  folder('drill <ring> <tier> <names..>', 'simulate a failure: what the ring would lose'),
+  folder('table <ring> [version]', 'print the whole table: partitions to devices'),
 ];
 
 const history: readonly VerbEntry[] = [
-  folder('log <ring>', 'show who did what, when and why; newest first').from(
-    () => import('./commands/history/log.ts'),
-  ),
-  folder('show <ring> [version]', 'show a version: settings, devices, figures').from(
-    () => import('./commands/look/show.ts'),
-  ),
-  folder('diff <ring> [from] [to]', 'show the differences between two versions').from(
-    () => import('./commands/look/diff.ts'),
-  ),
-  folder('revert <ring> <version>', 'commit a new version with an earlier placement').from(
-    () => import('./commands/history/revert.ts'),
-  ),
-  folder('rebase <ring>', 'stage the changes of an older head again, on the new head').from(
-    () => import('./commands/history/rebase.ts'),
-  ),
-  folder('restore [ring]', 'recreate a ring folder from one ring file or server').from(
-    () => import('./commands/history/restore.ts'),
-  ),
-  folder('archive <ring>', 'move old versions to another folder').from(
-    () => import('./commands/history/archive.ts'),
-  ),
-  folder('prune <ring>', 'delete old versions; the log and its hash chain stay').from(
-    () => import('./commands/history/prune.ts'),
-  ),
+  folder('log <ring>', 'show who did what, when and why; newest first'),
+  folder('show <ring> [version]', 'show a version: settings, devices, figures'),
+  folder('diff <ring> [from] [to]', 'show the differences between two versions'),
+  folder('revert <ring> <version>', 'commit a new version with an earlier placement'),
+  folder('rebase <ring>', 'stage the changes of an older head again, on the new head'),
+  folder('restore [ring]', 'recreate a ring folder from one ring file or server'),
+  folder('archive <ring>', 'move old versions to another folder'),
+  folder('prune <ring>', 'delete old versions; the log and its hash chain stay'),
   folder(
     'verify <ring> [version]',
     'audit every version, the log and builder.json; --optimal checks the proof',
-  ).from(() => import('./commands/history/verify.ts')),
-  folder('stores <ring> [folders..]', 'show or change the ring stores of a shared history').from(
-    () => import('./commands/history/stores.ts'),
   ),
+  folder('stores <ring> [folders..]', 'show or change the ring stores of a shared history'),
 ];
 
 const sign: readonly VerbEntry[] = [
-  folder(
-    'key <action> [names..]',
-    'manage signing keys, and the root of trust that lists them',
-  ).from(() => import('./commands/sign/key.ts')),
-  folder('sign <ring> [version]', 'add a signature to a version').from(
-    () => import('./commands/sign/sign.ts'),
-  ),
-  signature('beacon <ring>', 'send servers a signed statement of which version is the newest').from(
-    () => import('./commands/sign/beacon.ts'),
-  ),
+  folder('key <action> [names..]', 'manage signing keys, and the root of trust that lists them'),
+  folder('sign <ring> [version]', 'add a signature to a version'),
+  signature('beacon <ring>', 'send servers a signed statement of which version is the newest'),
   signature(
     'access <action> [names..]',
     'manage tokens: who may read, write, operate; signed, for all servers',
-  ).from(() => import('./commands/sign/access.ts')),
+  ),
   folder(
     'certs <action> [names..]',
     'create or rotate the certificate authority and the TLS bundles of servers',
-  ).from(() => import('./commands/sign/certs.ts')),
+  ),
   operator(
     'settle <ring>',
     'end a fork: tell every server that the history of this folder is the right one',
-  ).from(() => import('./commands/carry-out/settle.ts')),
+  ),
 ];
 
 const complete: readonly VerbEntry[] = [
-  folder('completion <shell>', 'print a completion script for bash, zsh or fish').from(
-    () => import('./completion/completion.ts'),
-  ),
+  folder('completion <shell>', 'print a completion script for bash, zsh or fish'),
 ];
 
 const exchange: readonly VerbEntry[] = [
   folder(
     'import-swift <ring> <file>',
     'create a ring from a ring or builder file of OpenStack Swift',
-  ).from(() => import('./commands/exchange/import-swift.ts')),
+  ),
   folder(
     'export-swift <ring> <file> [version]',
     'write a version as a ring or builder file of OpenStack Swift',
-  ).from(() => import('./commands/exchange/export-swift.ts')),
-  folder('import <ring>', 'create a ring from JSON, written by a converter of another system').from(
-    () => import('./commands/exchange/import.ts'),
   ),
-  reads('archive-data <ring>', 'write the records of a ring, or of one partition, to a file').from(
-    () => import('./commands/exchange/archive-data.ts'),
-  ),
-  writes('restore-data <ring>', 'restore the records of an archive, into a ring of any shape').from(
-    () => import('./commands/exchange/restore-data.ts'),
-  ),
+  folder('import <ring>', 'create a ring from JSON, written by a converter of another system'),
+  reads('archive-data <ring>', 'write the records of a ring, or of one partition, to a file'),
+  writes('restore-data <ring>', 'restore the records of an archive, into a ring of any shape'),
 ];
 
 interface VerbGroup {

@@ -26,7 +26,7 @@ import { encodeVersion } from './encode-version.ts';
 import { printBuilderFile, stagedChanges, stagedDigest } from './folder/builder-file.ts';
 import { keptLaterSections, laterSections } from './folder/later-section.ts';
 import type { LogEntry } from './folder/log-entry.ts';
-import type { Head } from './folder/read-log.ts';
+import { type Head, headMoved } from './folder/read-log.ts';
 import { readVersionFile, type StoredVersion } from './folder/read-version.ts';
 import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
@@ -79,7 +79,9 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
   const place = { rings, ring: ring.keyspace };
   return writeRing(place, entry, async (writable) => {
     const { folder, file, log } = writable;
-    requireHead(ring.keyspace, expected.head, file.head);
+    if (expected.head?.id !== file.head?.id) {
+      throw headMoved(ring.keyspace, expected.head, file.head);
+    }
     if (entry.kind === 'commit') requireStaged(ring.keyspace, file.staged, expected.stagedDigest);
     // Not for a first version, which may be an import, nor for an advance: moves in flight may end.
     if (file.head !== null && entry.kind === 'commit') requireSteadyPower(file.state);
@@ -115,7 +117,9 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
       version: ring.version,
       id,
       parent: ring.parent,
-      commands: [...(toCommit.commands ?? (commits ? file.staged.map(commandOf) : []))],
+      commands: [
+        ...(toCommit.commands ?? (commits ? file.staged.map(({ command }) => command) : [])),
+      ],
       ...(staged === null ? {} : { staged }),
     };
     const changed = [ring.version];
@@ -159,10 +163,6 @@ async function writeProof(
   return proofDetails(receipts);
 }
 
-function commandOf({ command }: Staged): string {
-  return command;
-}
-
 /** Links the file into place, which fails if it exists: if two writers ever get here, one stops. */
 async function writeVersionFile(
   folder: RingFolder,
@@ -191,18 +191,6 @@ function requireUnsigned(rings: string, { ring, signing }: StoredVersion): void 
   });
 }
 
-function requireHead(ring: string, expected: Head | null, found: Head | null): void {
-  if (expected?.id === found?.id) return;
-  throw new CodedError(
-    'HEAD_MOVED',
-    `the head of ${ring} is ${printHead(found)}, this was based on ${printHead(expected)}`,
-    {
-      hint: `ring-builder status ${ring} shows the head, and what to type on it`,
-      details: { ring, expected, found },
-    },
-  );
-}
-
 function requireStaged(
   ring: string,
   staged: readonly Staged[],
@@ -218,8 +206,4 @@ function requireStaged(
       details: { ring, expected: expected ?? null, found },
     },
   );
-}
-
-function printHead(head: Head | null): string {
-  return head === null ? 'no version' : `version ${head.version} (${head.id.slice(0, 12)})`;
 }

@@ -19,8 +19,6 @@ import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 interface Pruned {
   readonly versions: readonly number[];
   readonly bytes: number;
-  /** Where the files are now; null: deleted. */
-  readonly archive: string | null;
 }
 
 interface PruneRequest {
@@ -45,7 +43,7 @@ export async function pruneVersions(
     const through = (head?.version ?? 0) - request.keep;
     const versions = (await versionsThere(ring.folder)).filter((version) => version <= through);
     const [from] = versions;
-    if (head === null || from === undefined) return { versions: [], bytes: 0, archive: null };
+    if (head === null || from === undefined) return { versions: [], bytes: 0 };
     const bytes = await archiveAll(ring, versions, request.archive);
     await appendNote(ring, head, {
       ...author,
@@ -56,7 +54,7 @@ export async function pruneVersions(
     });
     for (const version of versions) await rm(versionPath(ring.folder, version), { force: true });
     await syncDirectory(ring.folder.versions);
-    return { versions, bytes, archive: request.archive };
+    return { versions, bytes };
   });
 }
 

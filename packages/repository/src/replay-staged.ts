@@ -1,5 +1,5 @@
 // Carries staged changes from the state that they were staged on to another one. Pure.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, codedOr } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change, Staged } from '@ringwright/builder/state/change';
@@ -60,12 +60,8 @@ function replayOne(
     if (reason !== null) return reason;
   }
   const mapped = changes.map((change) => withIds(change, at.ids));
-  try {
-    return { changes: mapped, state: applyChanges(at.state, mapped) };
-  } catch (error) {
-    if (error instanceof CodedError) return error.message;
-    throw error;
-  }
+  const state = codedOr(() => applyChanges(at.state, mapped));
+  return state instanceof CodedError ? state.message : { changes: mapped, state };
 }
 
 /** Appends the new ids of devices to the command as typed, so that the log has both. */

@@ -49,7 +49,7 @@ export async function generateKey(
   const spki = spkiOf(privateKey);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeOnce(keyPath(folder, name), pemOf(privateKey, passphrase), name);
-  await writeOnce(publicPath(folder, name), `${spki}\n`, name);
+  await writeOnce(join(folder, `${name}.pub`), `${spki}\n`, name);
   await syncDirectory(folder);
   return { name, id: keyIdOf(spki), spki };
 }
@@ -151,10 +151,6 @@ async function writeOnce(path: string, content: string, name: string): Promise<v
 
 function keyPath(folder: string, name: string): string {
   return join(folder, `${name}.key`);
-}
-
-function publicPath(folder: string, name: string): string {
-  return join(folder, `${name}.pub`);
 }
 
 function locked(

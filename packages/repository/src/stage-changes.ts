@@ -8,7 +8,7 @@ import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { sameState } from '@ringwright/builder/state/state-json';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { printBuilderFile, stagedChanges } from './folder/builder-file.ts';
+import { printBuilderFile, stagedState } from './folder/builder-file.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
 import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';
@@ -37,7 +37,7 @@ export async function stage(
   },
 ): Promise<StageResult> {
   return writeRing(place, author, async ({ folder, file }) => {
-    const before = applyChanges(file.state, stagedChanges(file.staged));
+    const before = stagedState(file);
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
     // Operators and scripts may repeat a command. A repetition stages nothing.

@@ -1,5 +1,6 @@
 // The differences between two versions of a ring: devices, settings, slots. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import type { SlotMove } from './advance-ring.ts';
 import type { Device } from './device.ts';
 import { isIntervals } from './partitioner/partitioner.ts';
 import { partitionerSettings, samePartitioner } from './partitioner/partitioner-settings.ts';
@@ -21,17 +22,8 @@ export interface SettingChange {
 }
 
 /** A slot that has another device than before. */
-export interface MovedSlot {
-  readonly partition: number;
-  readonly replica: number;
+export interface MovedSlot extends SlotMove {
   readonly from: number;
-  readonly to: number;
-}
-
-interface DeviceTraffic {
-  readonly id: number;
-  readonly slotsIn: number;
-  readonly slotsOut: number;
 }
 
 export interface RingDiff {
@@ -46,8 +38,6 @@ export interface RingDiff {
   readonly slotsRemoved: number;
   /** Slots per pair of devices, by from, then to. */
   readonly pairs: readonly { readonly from: number; readonly to: number; readonly slots: number }[];
-  /** Devices with slots in or out, by id. */
-  readonly traffic: readonly DeviceTraffic[];
   /** Moves in flight that only the later version has, and those that only the earlier one has. */
   readonly movesStarted: number;
   readonly movesEnded: number;
@@ -67,7 +57,6 @@ export function diffRings(before: Ring, after: Ring): RingDiff {
     slotsAdded: Math.max(0, slotsAfter - slotsBefore),
     slotsRemoved: Math.max(0, slotsBefore - slotsAfter),
     pairs: pairsOf(moved),
-    traffic: trafficOf(moved),
     movesStarted: after.moves.filter(({ assignment }) => !started.has(assignment)).length,
     movesEnded: before.moves.filter(({ assignment }) => !ended.has(assignment)).length,
   };
@@ -173,18 +162,4 @@ function pairsOf(moved: readonly MovedSlot[]): RingDiff['pairs'] {
     pairs.set(key, pair);
   }
   return [...pairs.values()].sort((a, b) => a.from - b.from || a.to - b.to);
-}
-
-function trafficOf(moved: readonly MovedSlot[]): DeviceTraffic[] {
-  const traffic = new Map<number, { id: number; slotsIn: number; slotsOut: number }>();
-  const of = (id: number): { id: number; slotsIn: number; slotsOut: number } => {
-    const known = traffic.get(id) ?? { id, slotsIn: 0, slotsOut: 0 };
-    traffic.set(id, known);
-    return known;
-  };
-  for (const { from, to } of moved) {
-    of(from).slotsOut += 1;
-    of(to).slotsIn += 1;
-  }
-  return [...traffic.values()].sort((a, b) => a.id - b.id);
 }

@@ -34,12 +34,9 @@ export function devicesOf(
   const found = new Array<Device>(width);
   for (let replica = 0; replica < width; replica += 1) {
     const device = devices[table[replica]?.[partition] ?? -1];
-    if (device === undefined || device === null) throw noDevice(partition, replica);
+    if (device === undefined || device === null)
+      throw new AssertionError(`slot (${partition}, ${replica}) names no device of the ring`);
     found[replica] = device;
   }
   return found;
-}
-
-function noDevice(partition: number, replica: number): AssertionError {
-  return new AssertionError(`slot (${partition}, ${replica}) names no device of the ring`);
 }

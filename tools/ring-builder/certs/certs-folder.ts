@@ -13,7 +13,7 @@ import {
   loadKey,
   requirePassphrase,
 } from '@ringwright/repository/signing-key';
-import { type Arguments, optionalText, usage } from '../cli/arguments.ts';
+import { type Arguments, usage } from '../cli/arguments.ts';
 import type { Context } from '../cli/verb.ts';
 import { authorityName, nameAuthority } from './authority-name.ts';
 import { type Authority, makeAuthority, spkiOfCertificate } from './certificate.ts';
@@ -30,7 +30,7 @@ const pemPattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?
 
 /** Throws USAGE if the folder lies inside the rings folder, because that is shared. */
 export async function openCerts(args: Arguments, { rings }: Context): Promise<CertsFolder> {
-  const folder = optionalText(args, 'certs') ?? join(rings, '..', 'certs');
+  const folder = args.optionalText('certs') ?? join(rings, '..', 'certs');
   const way = relative(rings, folder);
   if (!way.startsWith('..') && !isAbsolute(way)) {
     throw usage(`${folder} lies in ${rings}, which is shared`, '--certs DIR outside of it');

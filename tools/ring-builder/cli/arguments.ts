@@ -4,8 +4,6 @@ import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { shortened } from '@ringwright/base/shortened';
 import { describeRange, type NumberName, type NumberRange, numberRanges } from './number-ranges.ts';
 
-export type Arguments = Readonly<Record<string, unknown>>;
-
 /** Stands for a lone `-`, which yargs drops. No argument can contain a NUL. */
 const STDIN_WORD = '\0stdin';
 
@@ -18,43 +16,52 @@ function shown(value: unknown): string {
   return value === STDIN_WORD ? '-' : String(value);
 }
 
-export function optionalText(args: Arguments, name: string): string | undefined {
-  const value = args[name];
-  if (value === undefined) return undefined;
-  if (Array.isArray(value)) throw usage(`--${name} is given ${value.length} times, wanted once`);
-  return shown(value);
-}
+/** What was typed, by the name of its option or argument. All that reads it throws USAGE. */
+export class Arguments {
+  readonly #values: Readonly<Record<string, unknown>>;
 
-export function text(args: Arguments, name: string): string {
-  const value = optionalText(args, name);
-  if (value === undefined) throw usage(`--${name} is missing`);
-  return value;
-}
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
 
-/** Returns the argument if it is one of `words`. Throws USAGE. */
-export function chosen<Word extends string>(
-  args: Arguments,
-  name: string,
-  words: readonly Word[],
-): Word {
-  const typed = text(args, name);
-  const found = words.find((one) => one === typed);
-  if (found === undefined) throw usage(`${typed}: wanted ${words.join(', ')}`);
-  return found;
-}
+  has(name: string): boolean {
+    return this.#values[name] !== undefined;
+  }
 
-export function texts(args: Arguments, name: string): string[] {
-  const value = args[name] ?? [];
-  return (Array.isArray(value) ? value : [value]).map(shown);
-}
+  optionalText(name: string): string | undefined {
+    const value = this.#values[name];
+    if (value === undefined) return undefined;
+    if (Array.isArray(value)) throw usage(`--${name} is given ${value.length} times, wanted once`);
+    return shown(value);
+  }
 
-export function flag(args: Arguments, name: string): boolean {
-  return args[name] === true;
-}
+  text(name: string): string {
+    const value = this.optionalText(name);
+    if (value === undefined) throw usage(`--${name} is missing`);
+    return value;
+  }
 
-export function optionalNumber(args: Arguments, name: NumberName): number | undefined {
-  const value = optionalText(args, name);
-  return value === undefined ? undefined : parseNumber(value, name);
+  /** One of `words`. */
+  chosen<Word extends string>(name: string, words: readonly Word[]): Word {
+    const typed = this.text(name);
+    const found = words.find((one) => one === typed);
+    if (found === undefined) throw usage(`${typed}: wanted ${words.join(', ')}`);
+    return found;
+  }
+
+  texts(name: string): string[] {
+    const value = this.#values[name] ?? [];
+    return (Array.isArray(value) ? value : [value]).map(shown);
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  optionalNumber(name: NumberName): number | undefined {
+    const value = this.optionalText(name);
+    return value === undefined ? undefined : parseNumber(value, name);
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { accessFileBytesMax } from '@ringwright/base/limits';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
-import { type Arguments, optionalText } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
 import { readInput } from './read-input.ts';
 import type { KeysPlace } from './verb.ts';
 
@@ -16,14 +16,14 @@ export async function keysPlace(
   env: Readonly<Record<string, string | undefined>>,
   ask: (use: { readonly isNew: boolean }) => Promise<string | null>,
 ): Promise<KeysPlace> {
-  const file = optionalText(args, 'passphrase-file');
+  const file = args.optionalText('passphrase-file');
   const given =
     file === undefined ? (env['RING_BUILDER_PASSPHRASE'] ?? null) : await readPassphrase(file);
-  const folder = optionalText(args, 'key-folder') ?? env['RING_BUILDER_KEYS'] ?? keysAtHome();
+  const folder = args.optionalText('key-folder') ?? env['RING_BUILDER_KEYS'] ?? keysAtHome();
   let asked: Promise<string | null> | null = null;
   return {
     folder,
-    name: optionalText(args, 'sign-as') ?? null,
+    name: args.optionalText('sign-as') ?? null,
     passphrase: async (use) =>
       given ?? (use === 'given' ? null : await (asked ??= ask({ isNew: use === 'create' }))),
   };

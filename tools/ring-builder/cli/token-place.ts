@@ -5,7 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { readPrivateFile, unreadable } from '@ringwright/node/read-regular-file';
-import { type Arguments, optionalText } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
 
 /**
  * Returns null if there is no token. Throws USAGE for an invalid token, FILE_UNFIT for a file that
@@ -16,7 +16,7 @@ export async function tokenToShow(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
   const read = (file: string): Promise<string> => readShown(file, 'the token file');
-  return shownToken(optionalText(args, 'token-file'), env, read);
+  return shownToken(args.optionalText('token-file'), env, read);
 }
 
 /**

@@ -1,4 +1,5 @@
-// The interface of a command: what a file in commands/ exports as `verb`, what it gets and returns.
+// What a file in commands/ exports as `verb`, what it is given, and what it answers; and the forms
+// of an option: a text, a list of texts, a flag. yargs guesses no numbers: arguments.ts reads them.
 import type { Options, PositionalOptions } from 'yargs';
 import type { Arguments } from './arguments.ts';
 import type { Drawing } from './display.ts';
@@ -85,11 +86,18 @@ export interface Context {
   readonly next: (command: string) => string;
 }
 
+/** For people. What is false or undefined is no line, so that one may depend on a condition. */
+export type Lines = readonly (string | false | undefined)[];
+
+export function linesOf(lines: Lines): string[] {
+  return lines.filter((line) => typeof line === 'string');
+}
+
 export interface Answer {
   /** The one document for --json. Keys are stable: new ones may be added, none is renamed. */
   readonly json: unknown;
   /** The same answer for people. */
-  readonly lines: readonly string[];
+  readonly lines: Lines;
   /** The lines quote commands as typed earlier, so no --rings is inserted into them. */
   readonly quotes?: boolean;
   /** The command to type next, from Context.next. Printed as the last line. */
@@ -99,4 +107,17 @@ export interface Answer {
    * rest waits for paused moves. Default 0.
    */
   readonly exit?: number;
+}
+
+export function textOption(describe: string, more: Options = {}): Options {
+  return { type: 'string', requiresArg: true, ...more, describe };
+}
+
+/** Several words may follow the option, or the option may be repeated. */
+export function listOption(describe: string): Options {
+  return textOption(describe, { array: true });
+}
+
+export function flagOption(describe: string): Options {
+  return { type: 'boolean', describe };
 }

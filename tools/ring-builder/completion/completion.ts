@@ -1,6 +1,5 @@
 // ring-builder completion: prints the script that a shell loads to complete commands, options,
 // rings and devices.
-import { chosen } from '../cli/arguments.ts';
 import type { Verb } from '../cli/verb.ts';
 import { scripts, shells } from './scripts.ts';
 
@@ -16,7 +15,7 @@ From a checkout: export PATH="$PWD/node_modules/.bin:$PATH"`,
     ['source <($0 completion bash)', 'for this shell only'],
   ],
   run: (args) => {
-    const shell = chosen(args, 'shell', shells);
+    const shell = args.chosen('shell', shells);
     const script = scripts[shell];
     return Promise.resolve({ json: { shell, script }, lines: script.split('\n') });
   },

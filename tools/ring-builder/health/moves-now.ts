@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../cli/verb.ts';
+import type { Context, Lines } from '../cli/verb.ts';
 import { askMoves } from '../moves/ask-moves.ts';
 import { rateClause, ratesBy, ratesText } from '../moves/copy-rates.ts';
 import { type MoveStage, moveRows } from '../moves/move-rows.ts';
@@ -20,7 +20,7 @@ interface MovesNow {
   readonly silent: readonly Plight[];
   /** The command to type instead of rollout, for Context.next; null: rollout. */
   readonly instead: string | null;
-  readonly lines: readonly string[];
+  readonly lines: Lines;
 }
 
 /** Returns null if nothing is in flight. */
@@ -53,8 +53,8 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
       ...silent.map(
         ({ address, devices }) => `${address} does not answer: ${deviceNames(devices)}`,
       ),
-      ...(advice === null ? [] : [advice.text]),
-      ...(stuck === null ? [] : [stuck.text]),
+      advice?.text,
+      stuck?.text,
     ],
   };
 }

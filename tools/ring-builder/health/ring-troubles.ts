@@ -5,18 +5,13 @@ import { saidBy } from '../moves/ask-moves.ts';
 import { type MoveRow, moveRows, type Said } from '../moves/move-rows.ts';
 import { stuckAdvice } from '../moves/stuck-moves.ts';
 import { awayHolders } from '../plan/away-holders.ts';
-import { adviceOn } from '../servers/advice.ts';
+import { adviceOn, adviceOnCode } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import { type OlderServer, olderServers } from '../servers/older-servers.ts';
 import { ringIn } from '../servers/server-status.ts';
+import { signersLine } from '../versions/signing.ts';
 import { askedServers } from './asked-servers.ts';
 import { clockTroubles } from './clock-troubles.ts';
-import {
-  accessTroubles,
-  faultTroubles,
-  signedFirst,
-  unsignedTrouble,
-} from './document-troubles.ts';
 import type { JudgedHead } from './judged-head.ts';
 import { type AskedServer, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
@@ -178,4 +173,55 @@ function moveTroubles(
     `${counted(open.length, 'move')}, none copies, no version since ${since}${told}`,
     `rollout ${keyspace}`,
   );
+}
+
+function faultTroubles({ ring: { keyspace }, fault }: JudgedHead): Trouble[] {
+  if (fault === null) return [];
+  const { file, error } = fault;
+  const why = `${file}: ${error.code}: ${error.message}`;
+  const [at, where] =
+    file === 'trust.json'
+      ? [`verify ${keyspace}`, 'what servers are started with (--trust)']
+      : ['access list', 'trust/access.json in the data directory of a server'];
+  const hint = `unreadable: get ${file} back from git, a copy, or ${where}`;
+  return [{ ring: keyspace, address: null, kind: 'unreadable', why, command: at, hint }];
+}
+
+/** Puts signing first: while the head lacks signatures, it cannot be pushed to servers. */
+function signedFirst(
+  { ring: { keyspace } }: JudgedHead,
+  troubles: readonly Trouble[],
+  unsigned: Trouble | null,
+): readonly Trouble[] {
+  if (unsigned === null) return troubles;
+  const { command } = unsigned;
+  const refused = new Set([`push ${keyspace}`, `rollout ${keyspace}`]);
+  const others = troubles.map((one) => (refused.has(one.command) ? { ...one, command } : one));
+  return [unsigned, ...others];
+}
+
+/** Returns null if the head has the signatures it needs. */
+function unsignedTrouble(head: JudgedHead): Trouble | null {
+  const { ring, signatures } = head;
+  const { keyspace, version } = ring;
+  if (signatures === null || signatures.missing === 0) return null;
+  const { signed } = signatures;
+  const { command, text } = adviceOnCode(head, signed ? 'BRAKE' : 'SIGNATURES_MISSING');
+  const lack = signed ? signersLine(signatures) : 'not signed, as this folder demands';
+  return {
+    ...{ ring: keyspace, address: null, kind: 'unsigned', command },
+    why: `version ${version} is ${lack}`,
+    hint: `unsigned: ${signed ? `ring-builder ${command} adds a signature that counts` : text}`,
+  };
+}
+
+/**
+ * Servers keep the document that they have, but one that starts empty would not accept this one.
+ */
+function accessTroubles({ ring: { keyspace }, access }: JudgedHead): Trouble[] {
+  if (access === null || access.missing === 0) return [];
+  const more = counted(access.missing, 'signature');
+  const why = `access document ${access.version} lacks ${more} of keys that count`;
+  const hint = 'unsigned: ring-builder access sign adds a signature, and sends the document';
+  return [{ ring: keyspace, address: null, kind: 'unsigned', why, command: 'access sign', hint }];
 }

@@ -3,25 +3,15 @@ import { counted } from '@ringwright/base/counted';
 import type { Ring } from '@ringwright/ring/ring';
 import type { RingStatus } from '../servers/server-status.ts';
 
-export interface ServerLine {
+type Same = 'disk' | 'requests' | 'rows' | 'bytes' | 'damaged' | 'fork' | 'rate' | 'lentMs';
+
+/** Null: it has not the ring. */
+export interface ServerLine extends Pick<RingStatus, Same> {
   readonly version: number | null;
   readonly id: string | null;
   readonly sinceMs: number | null;
-  /** The highest version on its disk. */
-  readonly disk: RingStatus['disk'];
-  /** Requests in flight, by the version they were made with. */
-  readonly requests: RingStatus['requests'];
   readonly current: boolean;
   readonly ready: boolean;
-  readonly rows: number;
-  readonly bytes: number;
-  /** Files that were deleted, replaced, truncated or found corrupt, with the reason. */
-  readonly damaged: RingStatus['damaged'];
-  /** Two rings of one version were seen; an alarm while `settled` is null. */
-  readonly fork: RingStatus['fork'];
-  /** Bytes per second of copies that it may send, and receive; null: no limit. */
-  readonly rate: number | null;
-  readonly lentMs: number | null;
   /** By the last beacon that the server received. */
   readonly freshness: RingStatus['freshness']['state'] | null;
   /** What keeps it from being current or ready; empty: nothing. */
@@ -53,23 +43,11 @@ export function serverLine(said: RingStatus | Error, head: Head): ServerLine {
   };
 }
 
-const absent = {
-  version: null,
-  id: null,
-  sinceMs: null,
-  disk: null,
-  requests: [] as RingStatus['requests'],
-  current: false,
-  ready: false,
-  rows: 0,
-  bytes: 0,
-  damaged: [] as RingStatus['damaged'],
-  fork: null,
-  freshness: null,
-  rate: null,
-  lentMs: null,
-  refusal: '',
-} as const;
+const absent: Omit<ServerLine, 'why'> = {
+  ...{ version: null, id: null, sinceMs: null, disk: null, requests: [], current: false },
+  ...{ ready: false, rows: 0, bytes: 0, damaged: [], fork: null, freshness: null },
+  ...{ rate: null, lentMs: null, refusal: '' },
+};
 
 /** The server was restarted with --trust. */
 export const unsignedText = 'its ring is unsigned: the next version must be signed';

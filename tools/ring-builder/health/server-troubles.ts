@@ -5,7 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
-import { needsToken } from '../servers/access-advice.ts';
+import { needsToken } from '../servers/advice-rows.ts';
 import { commandsForRoom, lowerWeight } from '../servers/full-disk.ts';
 import { asCommands, commandsWithout, ownersOf } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';

@@ -3,7 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { type Advice, adviceOn } from '../servers/advice.ts';
-import type { AskedTarget } from '../servers/ask-targets.ts';
+import type { AskedTarget } from '../servers/ask-servers.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
 import { situationOf } from './situation-of.ts';
 

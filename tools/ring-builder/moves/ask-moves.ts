@@ -1,8 +1,8 @@
 // Asks the servers of a ring for the state of its moves.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
-import { fanOut } from '../servers/fan-out.ts';
 import type { Target } from '../servers/ring-targets.ts';
+import { fanOut } from '../servers/server-connection.ts';
 import { type RingStatus, ringStatus } from '../servers/server-status.ts';
 import type { Said } from './move-rows.ts';
 

@@ -1,12 +1,11 @@
 // Cancels moves with a version that omits them. No other moves replace them.
 import { counted } from '@ringwright/base/counted';
 import { moveCount, withoutPartitions } from '@ringwright/builder/plan/later-waves';
-import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import { changeCommand } from '@ringwright/builder/state/composition';
-import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
@@ -16,7 +15,6 @@ import type { Advice } from '../servers/advice.ts';
 import { goneForGood, ifGoneForGood } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { advanceHead } from '../versions/advance-head.ts';
-import { stateOf } from '../versions/state-of-version.ts';
 import { wavesLeft } from '../versions/waves-left.ts';
 import { askMoves } from './ask-moves.ts';
 import { isDeviceWord, namedMoves } from './named-moves.ts';
@@ -67,18 +65,15 @@ export async function cancelAnswer(
     },
     lines: [
       `${keyspace} version ${version}: ${counted(moves.length, 'move cancelled, its slot stays where it is', 'moves cancelled, their slots stay where they are')}`,
-      ...(dropped > 0
-        ? [
-            counted(
-              dropped,
-              'move that a later wave would have made is cancelled too',
-              'moves that later waves would have made are cancelled too',
-            ),
-          ]
-        : []),
+      dropped > 0 &&
+        counted(
+          dropped,
+          'move that a later wave would have made is cancelled too',
+          'moves that later waves would have made are cancelled too',
+        ),
       `of the change ${counted(inFlight, 'move is', 'moves are')} in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
       `what a commit would move now, these perhaps among them: ${context.next(changeCommand(stateOf(head)))}`,
-      ...(gone === null ? [] : [gone.text]),
+      gone?.text,
     ],
     next: context.next(gone?.command ?? `rollout ${keyspace}`),
   };
@@ -104,15 +99,15 @@ async function silentAdvice(
   silent: readonly number[],
 ): Promise<Advice | null> {
   if (silent.length === 0) return null;
-  const { state, staged } = await openRing(rings, keyspace);
-  const { devices } = applyChanges(state, stagedChanges(staged));
+  const opened = await openRing(rings, keyspace);
+  const { devices } = stagedState(opened);
   const isLeaving = (id: number): boolean => devices[id]?.state !== 'active';
   const names = silent.map((device) => `d${device}`).join(' ');
   const back = `${names} does not answer: when it is back, rollout goes on`;
   if (silent.every(isLeaving)) {
-    return { command: changeCommand(state), text: `${back}; it is to leave already` };
+    return { command: changeCommand(opened.state), text: `${back}; it is to leave already` };
   }
-  const { components } = state;
+  const { components } = opened.state;
   const changed = { keyspace, moves, components };
   const [command = ''] = goneForGood(changed, silent);
   return { command, text: `${back}; ${ifGoneForGood(changed, silent)}` };

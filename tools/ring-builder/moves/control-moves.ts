@@ -7,8 +7,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { RequestOf } from '@ringwright/wire/message';
 import { type MoveAction, moveControl } from '@ringwright/wire/moves';
-import { fanOut } from '../servers/fan-out.ts';
-import { withServer } from '../servers/server-connection.ts';
+import { fanOut, withServer } from '../servers/server-connection.ts';
 
 export interface ControlOutcome {
   readonly address: string;

@@ -1,7 +1,7 @@
 // When who waits for moves looks again.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
-import { hearComplete } from './hear-complete.ts';
+import { hearComplete } from './watch-moves.ts';
 
 /** Nobody waits for so long here. */
 const longMs = 10 * 60_000;

@@ -1,13 +1,12 @@
 // Finds the moves that an operator names by partitions, by their source or joining devices, by
 // device selectors, or as `all`. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import type { SlotMove } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { parseNumber, usage } from '../cli/arguments.ts';
 import { deviceIdOf, selectedDevices } from '../versions/device-reference.ts';
 import { selectorOf } from '../versions/device-selector.ts';
-import { stateOf } from '../versions/state-of-version.ts';
 
 /**
  * Returns the moves that the words name. Throws USAGE, and MOVE_UNKNOWN for partitions or devices

@@ -9,8 +9,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { type OpenedReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
 import { moveReceipts } from '@ringwright/wire/moves';
 import type { Context } from '../cli/verb.ts';
-import { fanOut } from '../servers/fan-out.ts';
-import { withServer } from '../servers/server-connection.ts';
+import { fanOut, withServer } from '../servers/server-connection.ts';
 import { byJoiner } from './control-moves.ts';
 
 /**

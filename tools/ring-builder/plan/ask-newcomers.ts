@@ -8,9 +8,9 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import { printBytes } from '../cli/print-bytes.ts';
-import type { Context } from '../cli/verb.ts';
-import { fanOut } from '../servers/fan-out.ts';
+import type { Context, Lines } from '../cli/verb.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
+import { fanOut } from '../servers/server-connection.ts';
 import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { middleClock, requireFit } from './require-fit-newcomers.ts';
@@ -32,7 +32,7 @@ export async function askNewcomers(
   { rings }: Context,
   ring: string,
   devices: readonly Asked[],
-): Promise<string[]> {
+): Promise<Lines> {
   if (lastPush(await readLog(rings, ring)) === null) return [];
   const head = (await readVersion(rings, ring, 'head')).ring;
   const present = ringTargets(head, null).slice(0, CLOCKS_ASKED);
@@ -74,7 +74,7 @@ function isAway(answer: Told): answer is CodedError {
   return answer instanceof CodedError && isPeerCode(answer.code);
 }
 
-function linesOf(statuses: readonly Told[]): string[] {
+function linesOf(statuses: readonly Told[]): Lines {
   const silent = statuses.filter((status) => status instanceof CodedError);
   const free = statuses.flatMap((status) =>
     status instanceof CodedError ? [] : (status.disk?.freeBytes ?? []),
@@ -86,7 +86,7 @@ function linesOf(statuses: readonly Told[]): string[] {
       ? answered
       : `${answered}; at least ${printBytes(Math.min(...free))} are free`,
     ...silent.slice(0, NAMED_MAX).map(({ message, hint }) => `${message}${hint && `; ${hint}`}`),
-    ...(silent.length > NAMED_MAX ? [`… and ${silent.length - NAMED_MAX} more`] : []),
-    ...(silent.length > 0 ? ['plan asks again'] : []),
+    silent.length > NAMED_MAX && `… and ${silent.length - NAMED_MAX} more`,
+    silent.length > 0 && 'plan asks again',
   ];
 }

@@ -7,7 +7,7 @@ import { nextRing } from '@ringwright/builder/plan/next-ring';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { commitVersion } from '@ringwright/repository/commit-version';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import {
   type ChangeGuard,
   changeGuardOf,
@@ -23,7 +23,6 @@ import { exportCommand, isForSwift, lastPush } from '../versions/last-push.ts';
 import { rampEndFindings } from '../versions/ramp-notes.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
-import { stateOf } from '../versions/state-of-version.ts';
 
 /** A plan with all inputs of its version. */
 export interface PlanToCommit {
@@ -53,7 +52,6 @@ export interface CommitArgs {
 }
 
 interface CommittedPlan {
-  readonly version: number;
   readonly json: Readonly<Record<string, unknown>>;
   /** What was committed, and who signed it. */
   readonly lines: readonly [string, ...string[]];
@@ -129,7 +127,6 @@ export async function commitPlan(
   const back =
     revert === undefined ? '' : `, ${isReached(plan) ? 'back' : 'as near as can be'} to ${revert}`;
   return {
-    version,
     json: {
       ring,
       version,

@@ -1,5 +1,6 @@
 // Asks the servers of a ring for bytes per partition and free space per device.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { isPeerCode } from '@ringwright/base/errors';
 import {
   type KnownDisk,
@@ -7,8 +8,14 @@ import {
   withChildren,
 } from '@ringwright/builder/ask/plan-traffic';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
-import { fanOut } from '../servers/fan-out.ts';
+import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
+import { partitionSizes } from '@ringwright/builder/state/partition-sizes';
+import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { MS_PER_HOUR } from '../cli/hours.ts';
+import type { Context } from '../cli/verb.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';
+import { fanOut, withHint } from '../servers/server-connection.ts';
 import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import { lastPush } from '../versions/last-push.ts';
 import type { PlanToCommit } from './commit-plan.ts';
@@ -107,4 +114,40 @@ export async function sizesFor(toCommit: PlanToCommit): Promise<AskedSizes | nul
   // Includes the joining devices, whose disks take the most.
   const targets = ringTargets({ ...head.ring, devices: state.devices }, state);
   return withChildren(await askSizes(plan.ring, targets), head.ring, state);
+}
+
+/** Throws RING_UNKNOWN, and PEER_UNREACHABLE if no server answers. */
+export async function measureSizes(
+  { rings, nowMs }: Context,
+  ring: string,
+  swapBudget: number,
+): Promise<PartitionSizes> {
+  const head = await readVersion(rings, ring, 'head');
+  const { valueBytes } = await requireSizes(head.ring, stateOf(head));
+  const bytes = Array.from({ length: head.ring.partitions }, (_, id) => valueBytes(id));
+  const measuredHour = Math.floor(nowMs() / MS_PER_HOUR);
+  return partitionSizes(bytes, {
+    measuredHour,
+    ...(swapBudget > 0 && { swapBudget }),
+  });
+}
+
+/** Throws PEER_UNREACHABLE if no server answers, or the error of the first server. */
+export async function requireSizes(ring: Ring, state: BuilderState): Promise<AskedSizes> {
+  const targets = ringTargets(ring, state);
+  const known = await askSizes(ring.keyspace, targets);
+  if (known.answered > 0) return known;
+  const hint = `ring-builder servers ${ring.keyspace} says why`;
+  // The first server's own error says more, such as a missing token.
+  for (const { address } of targets.slice(0, 1)) {
+    await serverStatus(address).catch((error: unknown) => {
+      throw withHint(error, hint);
+    });
+  }
+  const who = `none of ${counted(known.asked, 'server')} of ${ring.keyspace}`;
+  const message = `${who} says how large its partitions are`;
+  throw new CodedError('PEER_UNREACHABLE', message, {
+    hint,
+    details: { ring: ring.keyspace, asked: known.asked },
+  });
 }

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { servedRing } from '../../../test/support/served-ring.ts';
+import { linesOf } from '../cli/verb.ts';
 import { planAway, planAwayLines } from './plan-away.ts';
 
 /** Slots of partition p: devices p, p + 1 and p + 2 modulo 4. */
@@ -29,21 +30,27 @@ test('slots that move from a device that is away, and those that nobody can fill
 
 test('who was removed is waited for by nobody; of the others it says what to type', () => {
   const moves = [move(1, 1, 0)];
-  const removed = planAwayLines(ring, planAway(ring, moves, [server(1, false)])!).join('\n');
+  const removed = linesOf(planAwayLines(ring, planAway(ring, moves, [server(1, false)])!)).join(
+    '\n',
+  );
   expect(removed).toContain('no answer from d1 (10.0.0.1:6200): 3 of 4 partitions have a slot');
   expect(removed).toContain('1 slot has one copy fewer until');
   expect(removed).toMatch(/removed, so a rollout waits for no answer$/);
-  const both = planAwayLines(ring, planAway(ring, moves, [server(1), server(2)])!).join('\n');
+  const both = linesOf(planAwayLines(ring, planAway(ring, moves, [server(1), server(2)])!)).join(
+    '\n',
+  );
   expect(both).toContain('holders of 1 partition answer (1): a rollout waits');
   expect(both).toMatch(
     /rollout cities --skip-down .* a new one takes .* ring-builder replace cities OLD NEW$/,
   );
-  const joiner = planAwayLines(ring, planAway(ring, [move(1, 1, 4)], [server(4)])!).join('\n');
+  const joiner = linesOf(planAwayLines(ring, planAway(ring, [move(1, 1, 4)], [server(4)])!)).join(
+    '\n',
+  );
   expect(joiner).toMatch(
     /no partition has a slot there\n1 slot goes there: a rollout waits for that/,
   );
   const all = [0, 1, 2, 3].map((id) => server(id));
-  expect(planAwayLines(ring, planAway(ring, moves, all)!).join()).not.toContain('remove');
+  expect(linesOf(planAwayLines(ring, planAway(ring, moves, all)!)).join()).not.toContain('remove');
 });
 
 test('plan asks, and says that a removed device is dead, in numbers', async () => {

@@ -1,7 +1,9 @@
 // Describes what a plan's moves cost while some servers do not answer. Pure.
+
 import { counted } from '@ringwright/base/counted';
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import type { Ring } from '@ringwright/ring/ring';
+import type { Lines } from '../cli/verb.ts';
 import { hasSources } from '../moves/stuck-moves.ts';
 import { withoutForGood } from '../servers/gone-for-good.ts';
 import type { Target } from '../servers/ring-targets.ts';
@@ -46,26 +48,19 @@ export function planAway(
   };
 }
 
-export function planAwayLines(head: Ring, found: PlanAway): string[] {
+export function planAwayLines(head: Ring, found: PlanAway): Lines {
   const { servers, holders, slotsFrom, slotsTo } = found;
   const removed = servers.filter(({ required }) => !required);
   const required = servers.filter((one) => one.required);
   return [
     `no answer from ${awayNames(servers)}: ${awayText(head, holders)}`,
-    ...(slotsFrom > 0
-      ? [
-          `nothing can come from there: ${counted(slotsFrom, 'slot has', 'slots have')} one copy ` +
-            'fewer until a rollout has copied from other holders',
-        ]
-      : []),
-    ...(slotsTo > 0
-      ? [`${counted(slotsTo, 'slot goes', 'slots go')} there: a rollout waits for that`]
-      : []),
+    slotsFrom > 0 &&
+      `nothing can come from there: ${counted(slotsFrom, 'slot has', 'slots have')} one copy ` +
+        'fewer until a rollout has copied from other holders',
+    slotsTo > 0 && `${counted(slotsTo, 'slot goes', 'slots go')} there: a rollout waits for that`,
     ...stuckLines(head, found),
-    ...(removed.length > 0
-      ? [`${awayNames(removed)}: removed, so a rollout waits for no answer`]
-      : []),
-    ...(required.length > 0 ? [adviceLine(head, required)] : []),
+    removed.length > 0 && `${awayNames(removed)}: removed, so a rollout waits for no answer`,
+    required.length > 0 && adviceLine(head, required),
   ];
 }
 

@@ -4,6 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Lines } from '../cli/verb.ts';
 import { nameDevice } from '../versions/device-reference.ts';
 
 /** Limit for text and --json. The digest of the plan covers longer lists. */
@@ -13,7 +14,7 @@ export const movesListedMax = 10_000;
 export function printMoves(
   { moves: first, later }: Pick<Plan, 'moves' | 'later'>,
   state: BuilderState,
-): string[] {
+): Lines {
   const waves = [first, ...later];
   const moves = waves.flatMap((wave, at) => wave.map((move) => ({ ...move, wave: at + 1 })));
   if (moves.length === 0) return ['', 'no partition moves'];
@@ -32,10 +33,7 @@ export function printMoves(
       { head: 'FROM', cell: ({ from }) => name(from) },
       { head: 'TO', cell: ({ to }) => name(to) },
     ]),
-    ...(hidden > 0
-      ? [
-          `… and ${counted(hidden, 'move')} more: once committed, ring-builder moves RING list --json lists all that are noted`,
-        ]
-      : []),
+    hidden > 0 &&
+      `… and ${counted(hidden, 'move')} more: once committed, ring-builder moves RING list --json lists all that are noted`,
   ];
 }

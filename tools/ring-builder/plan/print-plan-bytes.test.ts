@@ -1,15 +1,18 @@
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
+import { linesOf } from '../cli/verb.ts';
 import { printPlanBytes } from './print-plan-traffic.ts';
 
 const state = { ring: 'notes' } as BuilderState; // of which no other field is printed
 
 test('where nothing is stored nothing is said; else shares, and a command to type', () => {
   const empty = { devices: [{ id: 0, before: 0, after: 0 }], guessed: 0 };
-  expect(printPlanBytes({ ...empty, fullest: { before: null, after: null } }, state)).toEqual([]);
+  expect(
+    linesOf(printPlanBytes({ ...empty, fullest: { before: null, after: null } }, state)),
+  ).toEqual([]);
   const devices = [{ id: 0, before: 3_000, after: 2_000 }];
   const full = { devices, guessed: 0, fullest: { before: 1.5, after: 1 } };
-  const [, line, ...table] = printPlanBytes(full, state);
+  const [, line, ...table] = linesOf(printPlanBytes(full, state));
   expect(line).toMatch(
     /^fullest device: 1\.50 x .*now, 1\.00 x .*ring-builder set notes --balance /,
   );

@@ -1,4 +1,5 @@
 // Shows what a plan means for tiers, safety and disks, as tables and in the JSON document. Pure.
+
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
@@ -12,6 +13,7 @@ import { givenUpBy, wantedIntervals } from '@ringwright/builder/plan/plan-reshap
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
+import type { Lines } from '../cli/verb.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
 import { type LackingRoom, lackingRoom } from './lacking-room.ts';
@@ -113,7 +115,7 @@ function sizeOf({ sizes }: BuilderState, askedSizes: AskedSizes | null) {
 export function printEffects(
   effects: PlanEffects,
   { head, state }: { readonly head: Ring | null; readonly state: BuilderState },
-): string[] {
+): Lines {
   const { inPlace, tiers, risk, ends, traffic, bytes, away, givenUp } = effects;
   return [
     '',
@@ -146,23 +148,17 @@ function givenUpLine({ partitions, bytes }: NonNullable<PlanEffects['givenUp']>)
   return `at risk: ${counted(partitions.length, 'partition is', 'partitions are')} given up, ${size}`;
 }
 
-function endLines({ before, after, slots, single, fragile }: ReplicaLoss): string[] {
+function endLines({ before, after, slots, single, fragile }: ReplicaLoss): Lines {
   return [
     `${counted(slots, 'slot ends', 'slots end')}, which is no move: replicas go from ${before} to ${after}`,
-    ...(single > 0
-      ? [
-          `at risk: ${counted(single, 'partition keeps', 'partitions keep')} one replica; a device that fails loses their records`,
-        ]
-      : []),
-    ...(fragile > single
-      ? [
-          `at risk: ${counted(fragile - single, 'partition then needs', 'partitions then need')} every replica for their write quorum`,
-        ]
-      : []),
+    single > 0 &&
+      `at risk: ${counted(single, 'partition keeps', 'partitions keep')} one replica; a device that fails loses their records`,
+    fragile > single &&
+      `at risk: ${counted(fragile - single, 'partition then needs', 'partitions then need')} every replica for their write quorum`,
   ];
 }
 
-function printTiers(tiers: readonly TierPlan[]): string[] {
+function printTiers(tiers: readonly TierPlan[]): Lines {
   const shown = tiers.slice(0, TIERS_SHOWN_MAX);
   const hidden = tiers.length - shown.length;
   return [
@@ -175,7 +171,7 @@ function printTiers(tiers: readonly TierPlan[]): string[] {
       { head: 'IN', cell: ({ slotsIn }) => slotsIn },
       { head: 'OUT', cell: ({ slotsOut }) => slotsOut },
     ]),
-    ...(hidden > 0 ? [`… and ${counted(hidden, 'tier')} more: --json lists them`] : []),
+    hidden > 0 && `… and ${counted(hidden, 'tier')} more: --json lists them`,
   ];
 }
 

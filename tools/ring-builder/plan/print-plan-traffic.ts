@@ -1,4 +1,5 @@
 // Prints what a plan writes and sends, device by device. Pure.
+
 import { counted } from '@ringwright/base/counted';
 import { type Column, printTable } from '@ringwright/base/print-table';
 import type { PlanBytes } from '@ringwright/builder/ask/plan-bytes';
@@ -6,6 +7,7 @@ import type { DeviceTraffic, Traffic } from '@ringwright/builder/ask/plan-traffi
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { MS_PER_HOUR } from '../cli/hours.ts';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';
+import type { Lines } from '../cli/verb.ts';
 
 const DEVICES_SHOWN_MAX = 20;
 
@@ -64,7 +66,7 @@ function fullestOf({ devices }: ToldTraffic): DeviceTraffic[] {
 }
 
 /** Prints nothing if no device holds anything. */
-export function printPlanBytes(bytes: PlanBytes, state: BuilderState): string[] {
+export function printPlanBytes(bytes: PlanBytes, state: BuilderState): Lines {
   const { devices, fullest, guessed } = bytes;
   const { sizes, ring } = state;
   if (fullest.before === null || fullest.after === null) return [];
@@ -77,11 +79,8 @@ export function printPlanBytes(bytes: PlanBytes, state: BuilderState): string[] 
     '',
     `fullest device: ${fullest.before.toFixed(2)} x its share of the bytes now, ` +
       `${fullest.after.toFixed(2)} x after all moves (${measured})`,
-    ...(guessed === 0
-      ? []
-      : [
-          `of ${counted(guessed, 'partition')} nobody told the size: taken as the mean of the others`,
-        ]),
+    guessed !== 0 &&
+      `of ${counted(guessed, 'partition')} nobody told the size: taken as the mean of the others`,
     ...printTable(shown, [
       { head: 'ID', cell: ({ id }) => `d${id}` },
       { head: 'BYTES NOW', cell: ({ before }) => printBytes(before) },

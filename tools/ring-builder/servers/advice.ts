@@ -6,11 +6,9 @@ import { trustLifeDaysMax } from '@ringwright/base/limits';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
-import { olderAccess, pendingAccess, token } from './access-advice.ts';
+import { largeVersion, olderAccess, otherKey, pendingAccess, token } from './advice-rows.ts';
 import { fullDisk } from './full-disk.ts';
 import { type Standing, withoutForGood } from './gone-for-good.ts';
-import { largeVersion } from './large-version.ts';
-import { otherKey } from './other-key.ts';
 
 /** A server that did not take a version, and its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {

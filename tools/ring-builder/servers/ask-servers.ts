@@ -1,10 +1,10 @@
 // Asks each server once for its status, after it has checked its own files.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { filesLook } from '@ringwright/wire/files';
-import { fanOut } from './fan-out.ts';
-import type { Target } from './ring-targets.ts';
-import { withServer } from './server-connection.ts';
-import { type ServerStatus, statusOrWhyNot } from './server-status.ts';
+import { ringTargets, type Target } from './ring-targets.ts';
+import { fanOut, withServer } from './server-connection.ts';
+import { type RingStatus, ringStatus, type ServerStatus, statusOrWhyNot } from './server-status.ts';
 
 /** By address: the status, or the error that prevented it. */
 export type Answers = ReadonlyMap<string, ServerStatus | CodedError>;
@@ -65,4 +65,18 @@ export async function lookAtFiles(address: string, keyspace: string): Promise<Lo
     server.call(filesLook, { keyspace }, lookTimeoutMs),
   );
   return { damaged: new Map(damaged.map(({ partition, reason }) => [partition, reason])), log };
+}
+
+export interface AskedTarget extends Target {
+  /** An error if the server cannot be reached or does not have the ring. */
+  readonly said: RingStatus | CodedError;
+}
+
+export function askTargets({
+  ring,
+  state,
+}: Pick<StoredVersion, 'ring' | 'state'>): Promise<AskedTarget[]> {
+  return fanOut(ringTargets(ring, state), async (target) => {
+    return { ...target, said: await ringStatus(target.address, ring.keyspace) };
+  });
 }

@@ -5,9 +5,8 @@ import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { printTable } from '@ringwright/base/print-table';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { trustOffer } from '@ringwright/wire/trust';
-import { fanOut } from './fan-out.ts';
 import type { Target } from './ring-targets.ts';
-import { withServer } from './server-connection.ts';
+import { fanOut, withServer } from './server-connection.ts';
 
 export interface TrustDocuments {
   /** The bytes of trust.json. */

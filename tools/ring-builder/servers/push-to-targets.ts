@@ -4,20 +4,16 @@ import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import type { RingHead } from '@ringwright/wire/hello';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
 import type { Plight } from './advice.ts';
-import { fanOut } from './fan-out.ts';
 import { failureOf, offerTrust, type TrustDocuments } from './give-trust.ts';
-import type { DeltaFrom } from './ring-deltas.ts';
 import type { Target } from './ring-targets.ts';
-import { withServer } from './server-connection.ts';
+import { fanOut, withServer } from './server-connection.ts';
 
-export interface PushOutcome {
-  readonly address: string;
-  readonly devices: readonly number[];
-  readonly required: boolean;
+export interface PushOutcome extends Target {
   /**
    * accepted: the version is active there. refused: the server said no. unreachable: the result is
    * unknown. skipped: not asked, because another server had refused.
@@ -148,4 +144,22 @@ function pushTo(
     const sent = { ...head, bytes, deltaFrom: deltaTo, timeoutMs: ringActivationMsMax };
     return sendRing(server, sent);
   });
+}
+
+export type DeltaFrom = (base: RingHead) => Promise<Uint8Array | null>;
+
+/** Returns null for rings that are not in the repository `rings` or differ too much. */
+export function deltasTo(rings: string, version: StoredVersion): DeltaFrom {
+  const made = new Map<string, Promise<Uint8Array | null>>();
+  const make = async (base: RingHead): Promise<Uint8Array | null> => {
+    const stored = await orCoded(readVersion(rings, version.ring.keyspace, base.version));
+    // Without the base the whole file is sent. A delta is optional and must not fail a push.
+    if (stored instanceof CodedError || stored.id !== base.id) return null;
+    return makeRingDelta(stored.bytes, version.bytes);
+  };
+  return (base) => {
+    const delta = made.get(base.id) ?? make(base);
+    made.set(base.id, delta);
+    return delta;
+  };
 }

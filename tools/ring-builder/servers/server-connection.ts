@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
+import { inWaves } from '@ringwright/base/in-waves';
 import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -97,4 +98,16 @@ function keep(links: Kept['links'], listen: string, link: Link): boolean {
   links.get(listen)?.close();
   links.set(listen, link);
   return true;
+}
+
+/**
+ * Servers asked at the same time. This limits the sockets: hundreds of servers take a few rounds.
+ */
+export const serversAtOnceMax = 32;
+
+export function fanOut<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  return inWaves(items, serversAtOnceMax, work);
 }

@@ -1,7 +1,9 @@
 // Servers that gave a command no answer: unreachable, or they refused. Pure.
+
 import type { CodedError } from '@ringwright/base/coded-error';
 import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
-import { needsToken } from './access-advice.ts';
+import type { Lines } from '../cli/verb.ts';
+import { needsToken } from './advice-rows.ts';
 
 export interface SilentServer {
   readonly address: string;
@@ -18,7 +20,7 @@ export function silentServer(address: string, { code, message, hint }: CodedErro
  * Returns a line per server, and which token to show if any refused. `role`: what the command
  * needs.
  */
-export function silentLines(servers: readonly SilentServer[], role: string): string[] {
+export function silentLines(servers: readonly SilentServer[], role: string): Lines {
   const isRefused = servers.some(({ code }) => needsToken.has(code));
   return [
     ...servers.map(({ address, reason, code }) => {
@@ -30,12 +32,9 @@ export function silentLines(servers: readonly SilentServer[], role: string): str
         ? `not asked: ${address}, ${reason}`
         : `${address} refused: ${reason}`;
     }),
-    ...(isRefused
-      ? [
-          `this needs a token with ${role}: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ` +
-            'ring-builder access list shows who has which',
-        ]
-      : []),
+    isRefused &&
+      `this needs a token with ${role}: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ` +
+        'ring-builder access list shows who has which',
   ];
 }
 

@@ -3,9 +3,8 @@
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { getHttp } from '@ringwright/node/link/get-http';
 import { z } from 'zod';
-import { fanOut } from './fan-out.ts';
 import type { Target } from './ring-targets.ts';
-import { connectTimeoutMs } from './server-connection.ts';
+import { connectTimeoutMs, fanOut } from './server-connection.ts';
 import { proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 const readySchema = z.object({ waiting: z.array(z.object({ why: z.string().optional() })) });

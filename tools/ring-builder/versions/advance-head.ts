@@ -2,12 +2,11 @@
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { commitVersion, type VersionToCommit } from '@ringwright/repository/commit-version';
 import type { Head } from '@ringwright/repository/folder/read-log';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
 import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
-import { stateOf } from './state-of-version.ts';
 
 interface Advance
   extends Partial<Pick<VersionToCommit['entry'], 'moves' | 'figures' | 'details'>>,

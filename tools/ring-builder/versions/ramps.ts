@@ -7,7 +7,7 @@ import type {
 } from '@ringwright/builder/state/builder-state';
 import { isDue } from '@ringwright/builder/state/step-ramps';
 import { MS_PER_HOUR } from '../cli/hours.ts';
-import { flagOption } from '../cli/option-forms.ts';
+import { flagOption, type Lines } from '../cli/verb.ts';
 
 export interface RampRow {
   readonly id: number;
@@ -63,13 +63,13 @@ export function rampLines(rows: readonly RampRow[], step: string): string[] {
 }
 
 /** Says why --step-ramps took no step. */
-export function whyNoStep(ring: string, rows: readonly RampRow[]): string[] {
+export function whyNoStep(ring: string, rows: readonly RampRow[]): Lines {
   if (rows.length === 0) {
     return [`no device is on its way: ring-builder ramp ${ring} DEVICE WEIGHT begins a ramp`];
   }
   const again = `ring-builder ramp ${ring} DEVICE WEIGHT opens another window`;
   const isOver = rows.some(({ phase }) => phase === 'over');
-  return [...rampLines(rows, `plan ${ring} --step-ramps`), ...(isOver ? [again] : [])];
+  return [...rampLines(rows, `plan ${ring} --step-ramps`), isOver && again];
 }
 
 /**

@@ -33,13 +33,12 @@ export async function stageAndAnswer(
       ...changes
         .slice(0, CHANGES_SHOWN_MAX)
         .map((change) => `staged: ${describeChange(change, state)}`),
-      ...(changes.length > CHANGES_SHOWN_MAX
-        ? [`… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`]
-        : []),
+      changes.length > CHANGES_SHOWN_MAX &&
+        `… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`,
       ...rampNotes({ before, after: state }).slice(0, CHANGES_SHOWN_MAX),
       ...(await sharedLines(context.rings, ring, changes)).slice(0, CHANGES_SHOWN_MAX),
-      ...(changes.length === 0 ? [`nothing changes: ${ring} is as asked already`] : []),
-      ...(count === 0 ? [] : [`${counted(count, 'change')} staged; nothing moves before a commit`]),
+      changes.length === 0 && `nothing changes: ${ring} is as asked already`,
+      count > 0 && `${counted(count, 'change')} staged; nothing moves before a commit`,
     ],
     next: context.next(`${count === 0 ? 'status' : 'plan'} ${ring}`),
   };

@@ -4,7 +4,7 @@ import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-e
 import { readLog, requireHead } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { versionSpan } from '@ringwright/repository/folder/version-span';
-import { type Arguments, optionalText, text } from '../cli/arguments.ts';
+import type { Arguments } from '../cli/arguments.ts';
 import type { Context } from '../cli/verb.ts';
 
 const ID_CHARACTERS_MIN = 6;
@@ -36,8 +36,8 @@ export async function askedVersion(
   args: Arguments,
   { rings }: Pick<Context, 'rings'>,
 ): Promise<StoredVersion & { readonly entries: readonly LogEntry[] }> {
-  const ring = text(args, 'ring');
+  const ring = args.text('ring');
   const entries = await readLog(rings, ring);
-  const version = versionOf(ring, entries, optionalText(args, 'version'));
+  const version = versionOf(ring, entries, args.optionalText('version'));
   return { ...(await readVersion(rings, ring, version)), entries };
 }

@@ -1,8 +1,10 @@
 // Tells from the log and the file of a version how it was made. Pure.
+
 import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import type { Lines } from '../cli/verb.ts';
 import { describeChange } from './stage-verb.ts';
 
 const STAGED_SHOWN_MAX = 20;
@@ -11,7 +13,7 @@ const STAGED_SHOWN_MAX = 20;
 export function madeLines(
   entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'commands' | 'details'>,
   made: { readonly staged: readonly Change[] | null; readonly state: BuilderState | null },
-): string[] {
+): Lines {
   return [
     `${entry.time} ${entry.user}: ${entry.message}`,
     ...entry.commands.map((command) => `    ${command}`),
@@ -30,13 +32,13 @@ export function guardLines({ details }: Pick<LogEntry, 'details'>): string[] {
 }
 
 /** Lists staged changes, which commands such as --from FILE do not show. */
-function stagedLines(staged: readonly Change[] | null, state: BuilderState | null): string[] {
+function stagedLines(staged: readonly Change[] | null, state: BuilderState | null): Lines {
   if (staged === null || state === null) return [];
   const hidden = staged.length - STAGED_SHOWN_MAX;
   return [
     ...staged
       .slice(0, STAGED_SHOWN_MAX)
       .map((change) => `        ${describeChange(change, state)}`),
-    ...(hidden > 0 ? [`        … and ${counted(hidden, 'change')} more: --json lists them`] : []),
+    hidden > 0 && `        … and ${counted(hidden, 'change')} more: --json lists them`,
   ];
 }

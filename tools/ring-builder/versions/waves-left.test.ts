@@ -1,6 +1,7 @@
 // What is left of a change is told wherever a change can look finished: how much, and until when.
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { drained, knownRing } from '../../../test/support/known-ring.ts';
+import { linesOf } from '../cli/verb.ts';
 import { rolloutAnswer } from '../commands/carry-out/rollout.ts';
 import { noTotals } from '../commands/carry-out/rollout-totals.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from './waves-left.ts';
@@ -116,7 +117,7 @@ test('moves beyond what a version can note are counted through waves and cancels
   const part = { ring: 'east', version: 1, id: '', replicas: 1, devices: [] };
   const composed = { ...found, state: { ...found.state!, components: [part] } };
   const waits = wavesLeft(composed, entries, 0);
-  expect(wavesLeftLines('cities', waits)).toEqual([
+  expect(linesOf(wavesLeftLines('cities', waits))).toEqual([
     expect.stringMatching(/: ring-builder compose cities east$/),
   ]);
   const ended = { head: composed, end: 'done', drains: { left: [], isLeftToDown: false } } as const;

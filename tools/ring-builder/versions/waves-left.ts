@@ -1,5 +1,6 @@
 // Finds what a change has left to do after its last version: later waves, the time when the next
 // may begin, and moves that no version has noted. Pure.
+
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
@@ -10,6 +11,7 @@ import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
+import type { Lines } from '../cli/verb.ts';
 import { isForSwift } from './last-push.ts';
 
 const MINUTES_PER_HOUR = 60;
@@ -108,7 +110,7 @@ export function notNotedFindings({ ring, later, movesLeft }: Plan): Finding[] {
 export function wavesLeftLines(
   ring: string,
   { movesLeft, movesNotNoted, restsUntil, change, forSwift }: WavesLeft,
-): string[] {
+): Lines {
   if (forSwift) return swiftLines(ring, { movesLeft, restsUntil });
   const noted = movesLeft - movesNotNoted;
   const rest =
@@ -116,14 +118,10 @@ export function wavesLeftLines(
       ? ''
       : `, whose partitions rest (min_part_hours): type ring-builder rollout ${ring} after ${restsUntil.slice(0, 16)}Z`;
   return [
-    ...(noted > 0
-      ? [`${counted(noted, 'move is', 'moves are')} left for later waves of the rollout${rest}`]
-      : []),
-    ...(movesNotNoted > 0
-      ? [
-          `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted; what goes on with ${movesNotNoted === 1 ? 'it' : 'them'}: ring-builder ${change}`,
-        ]
-      : []),
+    noted > 0 &&
+      `${counted(noted, 'move is', 'moves are')} left for later waves of the rollout${rest}`,
+    movesNotNoted > 0 &&
+      `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted; what goes on with ${movesNotNoted === 1 ? 'it' : 'them'}: ring-builder ${change}`,
   ];
 }
 

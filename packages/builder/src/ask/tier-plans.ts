@@ -4,17 +4,12 @@ import type { DevicePlan, PlannedMove } from '../plan/plan.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
 
-export interface TierPlan {
+/** Slots in and out cross its border: moves inside it are not counted. */
+export interface TierPlan extends Omit<DevicePlan, 'id'> {
   readonly tier: TierKind;
   readonly name: string;
   /** Devices below it that may hold slots. */
   readonly devices: number;
-  readonly share: number;
-  readonly before: number;
-  readonly after: number;
-  /** Slots that cross its border; moves inside it are not counted. */
-  readonly slotsIn: number;
-  readonly slotsOut: number;
 }
 
 type Totals = { -readonly [key in keyof TierPlan]: TierPlan[key] };

@@ -2,7 +2,7 @@
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { schemesOf } from './compare-schemes.ts';
-import { quotaTokens } from './quota-scheme.ts';
+import { quotaTokens } from './table-schemes.ts';
 
 /** Nodes that come, numbered in order, and go; never fewer than five. */
 function memberships(seed: number): number[][] {

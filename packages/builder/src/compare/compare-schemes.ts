@@ -1,8 +1,7 @@
 // Compares schemes of placement: evenness, data moved by a join and a leave, stores scanned. Pure.
 import { murmur3 } from '@ringwright/ring/partitioner/murmur3';
 import type { Layout, Scheme, SchemeSettings } from './layout.ts';
-import { quotaTokens } from './quota-scheme.ts';
-import { ownBuilder, swiftLike } from './table-schemes.ts';
+import { ownBuilder, quotaTokens, swiftLike } from './table-schemes.ts';
 import { equalArcs, modulo, oneToken, randomTokens } from './token-schemes.ts';
 
 export interface Comparison extends SchemeSettings {

@@ -1,24 +1,16 @@
 // Finds, among tables with the same number of moves, one that spreads bytes more evenly. Pure.
 // It is a local search: it ends when no change of one slot, and no tried exchange of two, helps.
 import { byteLooksMax } from '@ringwright/base/limits-rings';
-import type { HeldLeaves } from '../place/held-devices.ts';
 import type { Placement } from '../place/placement.ts';
 import { replicasOf } from '../place/rebalance-work.ts';
-import type { Targets } from '../place/targets.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { levelsOf } from '../state/partition-sizes.ts';
-import type { TierTree } from '../state/tier-tree.ts';
 import { type ByteLoads, type ByteProblem, byteLoads, giveSlot } from './byte-loads.ts';
 import { type ByteSwap, bestSwap } from './byte-swap.ts';
 import { droppedLeaves } from './flow-graph.ts';
 
-interface EvenGoal {
+interface EvenGoal extends Omit<ByteProblem, 'bytes'> {
   readonly state: BuilderState;
-  readonly tree: TierTree;
-  readonly targets: Targets;
-  readonly before: Placement;
-  readonly frozen: Uint8Array | null;
-  readonly held: HeldLeaves | null;
   /** Whether moves may be spent on even bytes; false for an intermediate table. */
   readonly spends: boolean;
 }

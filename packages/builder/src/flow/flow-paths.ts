@@ -7,12 +7,12 @@ import {
   hadLeaf,
   leavePartition,
   mayGive,
+  type RebalanceWork,
   replicasOf,
   slotOf,
 } from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
 import { COST, droppedLeaves, type FlowGraph } from './flow-graph.ts';
-import { findRoundable, shiftQuota } from './rounding-arcs.ts';
 
 /** One arc of a path; a rounding arc has no partition. */
 interface Arc {
@@ -211,4 +211,48 @@ function leafIndex(placement: Placement, partitions: Int32Array): LeafIndex {
     }
   }
   return { start, partitions: list };
+}
+
+/** Returns a leaf in `counts` whose quota may drop by one if that of `from` rises, or -1. */
+function findRoundable(graph: FlowGraph, from: number, counts: Int32Array): number {
+  const { work, targets } = graph;
+  const { tree, balance } = work;
+  let below = tree.firstLeaf + from;
+  while (below > 0 && balance.quotas[below]! < targets.ceil[below]!) {
+    const meeting = tree.parent[below]!;
+    const found = lowerable(graph, meeting, { counts, except: below });
+    if (found >= 0) return found - tree.firstLeaf;
+    below = meeting;
+  }
+  return -1;
+}
+
+function lowerable(
+  graph: FlowGraph,
+  v: number,
+  wanted: { readonly counts: Int32Array; readonly except: number },
+): number {
+  const { tree, balance } = graph.work;
+  if (v >= tree.firstLeaf) return v;
+  const first = tree.firstChild[v]!;
+  for (let u = first; u < first + tree.childCount[v]!; u += 1) {
+    if (u === wanted.except || wanted.counts[u]! <= 0) continue;
+    if (balance.quotas[u]! <= graph.targets.floor[u]!) continue;
+    const found = lowerable(graph, u, wanted);
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+/** Adds one to `up` and subtracts one from `down`, on all nodes below their common ancestor. */
+function shiftQuota({ tree, balance }: RebalanceWork, up: number, down: number): void {
+  const { quotas } = balance;
+  let a = tree.firstLeaf + up;
+  let b = tree.firstLeaf + down;
+  while (a !== b) {
+    quotas[a]! += 1;
+    quotas[b]! -= 1;
+    a = tree.parent[a]!;
+    b = tree.parent[b]!;
+  }
 }

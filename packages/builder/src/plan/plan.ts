@@ -1,15 +1,10 @@
 // A plan: what the next version would change, as data. Nothing has happened yet.
 import type { Finding } from '@ringwright/base/finding';
+import type { SlotMove } from '@ringwright/ring/advance-ring';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import type { Optimum } from './plan-optimum.ts';
 
-export interface PlannedMove {
-  readonly partition: number;
-  readonly replica: number;
-  /** Null for a new slot, when the number of replicas grows. */
-  readonly from: number | null;
-  readonly to: number;
-}
+export type PlannedMove = SlotMove;
 
 /** Moves after those of a version, wave by wave: at most one slot of a partition per wave. */
 export type LaterWaves = readonly (readonly PlannedMove[])[];

@@ -3,6 +3,7 @@
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { messageOf } from '@ringwright/base/thrown';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type Change, type Staged, stagedSchema } from '@ringwright/builder/state/change';
 import { parseState } from '@ringwright/builder/state/state-json';
@@ -90,6 +91,14 @@ export function parseBuilderFile(text: string): BuilderFile | string {
 
 export function stagedChanges(staged: readonly Staged[]): Change[] {
   return staged.flatMap(({ changes }) => [...changes]);
+}
+
+/** The state with all that is staged applied. Throws what applyChanges throws. */
+export function stagedState({
+  state,
+  staged,
+}: Pick<BuilderFile, 'state' | 'staged'>): BuilderState {
+  return applyChanges(state, stagedChanges(staged));
 }
 
 /** Identifies the staged changes: a commit clears exactly those that it was planned with. */

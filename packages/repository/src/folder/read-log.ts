@@ -106,6 +106,18 @@ export function requireHead(ring: string, entries: readonly LogEntry[]): Head {
   });
 }
 
+/** Both as far as they are known; null: no version. */
+export function headMoved(ring: string, expected: Head | null, found: Head | null): CodedError {
+  const [is, was] = [found, expected].map((head) =>
+    head === null ? 'no version' : `version ${head.version} (${head.id.slice(0, 12)})`,
+  );
+  const message = `the head of ${ring} is ${is}, this was based on ${was}`;
+  return new CodedError('HEAD_MOVED', message, {
+    hint: `ring-builder status ${ring} shows the head, and what to type on it`,
+    details: { ring, expected, found },
+  });
+}
+
 function logDamaged(folder: RingFolder, sentence: string): CodedError {
   return new CodedError('RING_LOG_DAMAGED', `${folder.log}: ${sentence}`, {
     hint: `ring-builder verify ${folder.ring} lists all findings; get the file back from git`,

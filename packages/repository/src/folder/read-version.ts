@@ -6,30 +6,18 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { parseState } from '@ringwright/builder/state/state-json';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
-import type { RingSignature } from '@ringwright/ring/file/ring-envelope';
-import { decodeRing } from '@ringwright/ring/file/ring-file';
-import type { Section, Signing } from '@ringwright/ring/file/ring-manifest';
-import type { Ring } from '@ringwright/ring/ring';
+import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { type LogEntry, makesVersion, type Pruning, pruningOf } from './log-entry.ts';
 import { readEntries, requireHead } from './read-log.ts';
 import { requireRing } from './require-ring.ts';
 import { type RingFolder, versionFileName, versionPath } from './ring-folder.ts';
 import { versionSpan } from './version-span.ts';
 
-/** A committed version of a ring: its file, and what it contains. */
-export interface StoredVersion {
-  readonly ring: Ring;
-  readonly id: string;
+export interface StoredVersion extends Omit<RingFile, 'builder'> {
   /** The bytes of the file, ready to be pushed. */
   readonly bytes: Uint8Array;
   /** The builder state at this version; null if the file does not carry it. */
   readonly state: BuilderState | null;
-  /** What the manifest says about signing; null in unsigned versions. */
-  readonly signing: Signing | null;
-  /** The signatures in the file, not verified. */
-  readonly signatures: readonly RingSignature[];
-  /** Sections beyond those of a ring, such as the changes staged for it (staged-section.ts). */
-  readonly extraSections: readonly Section[];
 }
 
 /**
@@ -48,7 +36,7 @@ export async function readVersion(
   const wanted = version === 'head' ? head.version : version;
   const entry = entries.find((one) => makesVersion(one) && one.version === wanted);
   if (entry === undefined) {
-    const there = versionSpan(firstVersion(entries), head.version);
+    const there = versionSpan(entries.find(makesVersion)?.version ?? 1, head.version);
     throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${wanted}`, {
       hint: `ring-builder log ${ring}; it has ${there}`,
       details: { ring, version: wanted, head: head.version },
@@ -100,10 +88,6 @@ export async function versionPlace(
   return (await exists(archived)) ? archived : null;
 }
 
-function firstVersion(entries: readonly LogEntry[]): number {
-  return entries.find(makesVersion)?.version ?? 1;
-}
-
 /** Reads the file of a version without consulting the log. */
 export async function readVersionFile(
   folder: RingFolder,
@@ -140,5 +124,16 @@ function damaged(
     hint,
     details: { ...details, ...at },
     cause: error,
+  });
+}
+
+/** The builder state that a version carries. Throws RING_FILE_INVALID where its file has none. */
+export function stateOf({ ring, state }: Pick<StoredVersion, 'ring' | 'state'>): BuilderState {
+  if (state !== null) return state;
+  const { keyspace, version } = ring;
+  const message = `version ${version} of ${keyspace} does not carry the builder`;
+  throw new CodedError('RING_FILE_INVALID', message, {
+    hint: 'such a file serves lookups only; take a version that ring-builder wrote',
+    details: { ring: keyspace, version },
   });
 }

@@ -5,11 +5,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import {
-  type MoveReceipt,
-  type OpenedReceipt,
-  openReceipt,
-} from '@ringwright/ring/trust/move-receipt';
+import type { MoveReceipt, OpenedReceipt } from '@ringwright/ring/trust/move-receipt';
 import { z } from 'zod';
 import type { LogEntry } from '../folder/log-entry.ts';
 
@@ -114,15 +110,6 @@ export function isOfMove(
     receipt.from === move.from &&
     receipt.to === move.to
   );
-}
-
-export function readReceipt(line: string): MoveReceipt | CodedError {
-  try {
-    return openReceipt(line);
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
 }
 
 /**

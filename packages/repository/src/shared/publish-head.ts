@@ -5,7 +5,7 @@
 //   stored    old head; the next transaction's sweep removes the files
 //   swapped   new head; the working copy is behind, and catches up with the next command
 import { basename } from 'node:path';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import { quoteCommand } from '@ringwright/base/quote-command';
 import { sha256 } from '@ringwright/base/sha256';
@@ -28,7 +28,7 @@ import {
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
-import { headOf, type RingLog } from '../folder/read-log.ts';
+import { headMoved, headOf, type RingLog } from '../folder/read-log.ts';
 import { type RingFolder, receiptsPath, versionPath, workingPath } from '../folder/ring-folder.ts';
 import { proofOf } from './move-proof.ts';
 import type { SharedHead } from './shared-head.ts';
@@ -206,23 +206,20 @@ async function swapHead({ store, revision, record }: SharedHead, next: HeadRecor
       },
     );
   }
-  throw headMoved(ring, record, await store.read(ring));
+  throw otherHead(ring, record, await store.read(ring));
 }
 
 async function requireUnmoved(shared: SharedHead, { ring }: HeadRecord): Promise<void> {
   const stored = await shared.store.read(ring);
-  if ((stored?.revision ?? null) !== shared.revision) throw headMoved(ring, shared.record, stored);
+  if ((stored?.revision ?? null) !== shared.revision) throw otherHead(ring, shared.record, stored);
 }
 
-function headMoved(ring: string, record: HeadRecord | null, stored: StoredHead | null): CodedError {
+/** `stored`: what is there in the place of the record. */
+function otherHead(ring: string, record: HeadRecord | null, stored: StoredHead | null): unknown {
   const found = stored === null ? null : parseRecord(stored.value);
-  const name = (one: HeadRecord | null): string =>
-    one === null ? 'no version' : `version ${one.version} (${one.id.slice(0, 12)})`;
-  const both = `the head of ${ring} is ${name(found)}, this was based on ${name(record)}`;
-  const heads = [record, found].map((one) => one && { version: one.version, id: one.id });
-  return new CodedError('HEAD_MOVED', both, {
-    hint: `ring-builder status ${ring} shows the head, and what to type on it`,
-    details: { ring, expected: heads[0], found: heads[1], transaction: found?.transaction ?? null },
+  const [was, is] = [record, found].map((one) => one && { version: one.version, id: one.id });
+  return withDetails(headMoved(ring, was ?? null, is ?? null), {
+    transaction: found?.transaction ?? null,
   });
 }
 

@@ -1,22 +1,17 @@
 // Checks receipts/: the receipts of each version are those that its log entry names, and prove its
 // moves.
 import { readdir } from 'node:fs/promises';
+import { codedOr } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
-import type { MoveReceipt } from '@ringwright/ring/trust/move-receipt';
+import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
 import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
 import { logLines } from '../folder/read-log.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { type RingFolder, receiptsFileName, receiptsPath } from '../folder/ring-folder.ts';
-import {
-  finalizedMoves,
-  forcedMoves,
-  judgeProof,
-  proofOf,
-  readReceipt,
-} from '../shared/move-proof.ts';
+import { finalizedMoves, forcedMoves, judgeProof, proofOf } from '../shared/move-proof.ts';
 
 /** Totals of a ring's receipts. */
 export interface ReceiptTotals {
@@ -70,7 +65,10 @@ export function receiptChecks(
     }
     const lines = logLines(text);
     const rings = { previous: previous.ring, next: next.ring };
-    const { findings, receipts } = judgeProof(rings, lines.map(readReceipt));
+    const { findings, receipts } = judgeProof(
+      rings,
+      lines.map((line) => codedOr(() => openReceipt(line))),
+    );
     if (findings.length === 0) {
       findings.push(...addUp(receipts, totals, keys));
       const [told, found] = [proof?.forced ?? [], forcedMoves(receipts)];

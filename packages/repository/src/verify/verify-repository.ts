@@ -1,8 +1,7 @@
 // Audits a ring's folder: log, versions and builder.json, each alone and together.
 import { readdir } from 'node:fs/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, codedOr } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import { serializeState } from '@ringwright/builder/state/state-json';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
@@ -11,7 +10,7 @@ import {
   type BuilderFile,
   isDigested,
   parseBuilderFile,
-  stagedChanges,
+  stagedState,
 } from '../folder/builder-file.ts';
 import { makesVersion } from '../folder/log-entry.ts';
 import { headOf } from '../folder/read-log.ts';
@@ -118,19 +117,11 @@ function verifyBuilder(
     const message = `builder.json is not what version ${head?.version} restores`;
     report('BUILDER_STATE_WRONG', message);
   }
-  const refusal = refusalOf(file);
-  if (refusal !== null) report('STAGED_CHANGE_WRONG', `staged changes do not fit: ${refusal}`);
-  return findings;
-}
-
-function refusalOf(file: BuilderFile): string | null {
-  try {
-    applyChanges(file.state, stagedChanges(file.staged));
-    return null;
-  } catch (error) {
-    if (error instanceof CodedError) return error.message;
-    throw error;
+  const staged = codedOr(() => stagedState(file));
+  if (staged instanceof CodedError) {
+    report('STAGED_CHANGE_WRONG', `staged changes do not fit: ${staged.message}`);
   }
+  return findings;
 }
 
 async function strayFiles(folder: RingFolder): Promise<Finding[]> {

@@ -1,6 +1,6 @@
 // Checks every version's file: intact, with the id in the log, a valid ring, a legal successor.
 import { readdir } from 'node:fs/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
@@ -42,7 +42,7 @@ export async function verifyVersions(
       previous = null;
       continue;
     }
-    const read = await readOrReport(folder, entry, path);
+    const read = await orCoded(readVersionFile(folder, entry.version, path));
     if (read instanceof CodedError) {
       findings.push(finding(entry.version, read.code, read.message));
       previous = null;
@@ -56,19 +56,6 @@ export async function verifyVersions(
     previous = read;
   }
   return { findings, pruned, head: previous };
-}
-
-async function readOrReport(
-  folder: RingFolder,
-  entry: LogEntry,
-  path: string,
-): Promise<StoredVersion | CodedError> {
-  try {
-    return await readVersionFile(folder, entry.version, path);
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
 }
 
 function versionFindings(folder: RingFolder, entry: LogEntry, stored: StoredVersion): Finding[] {

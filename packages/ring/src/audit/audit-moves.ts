@@ -24,7 +24,7 @@ export const moveChecks: readonly Check<Ring>[] = [
 
 function* tooMany({ moves }: Ring): Generator<Broken> {
   if (moves.length <= movesInFlightMax) return;
-  yield { message: `${moves.length} moves in flight, at most ${movesInFlightMax}` };
+  yield `${moves.length} moves in flight, at most ${movesInFlightMax}`;
 }
 
 function* notSorted({ moves }: Ring): Generator<Broken> {
@@ -32,8 +32,7 @@ function* notSorted({ moves }: Ring): Generator<Broken> {
   for (const move of moves) {
     const order =
       before === null ? 1 : move.partition - before.partition || move.replica - before.replica;
-    if (before !== null && order < 0)
-      yield { message: `${named(move)} stands after ${named(before)}` };
+    if (before !== null && order < 0) yield `${named(move)} stands after ${named(before)}`;
     before = move;
   }
 }
@@ -45,7 +44,7 @@ function* slotTwice({ moves }: Ring): Generator<Broken> {
 function* slotUnknown({ moves, table }: Ring): Generator<Broken> {
   for (const move of moves) {
     if (move.from === null || table[move.replica]?.[move.partition] !== undefined) continue;
-    yield { message: `${named(move)} is of slot ${slotOf(move)}, which the table does not have` };
+    yield `${named(move)} is of slot ${slotOf(move)}, which the table does not have`;
   }
 }
 
@@ -58,18 +57,15 @@ function* slotNotNext(ring: Ring): Generator<Broken> {
   const replicas = grownReplicas(ring, fresh.length);
   if (liveCountOf(ring.partitioner) !== partitions && !Number.isInteger(replicas)) {
     const message = `${fresh.length} new slots make ${replicas} replicas, wanted a whole number`;
-    yield { message: `${message}: partitions were split or merged` };
+    yield `${message}: partitions were split or merged`;
   }
   const after = slotCount(partitions, replicas);
   const isGone = isRetired(ring);
   for (const move of fresh) {
     const place = move.replica * partitions + move.partition;
     if (place >= slots && place < after && !isGone(move.partition)) continue;
-    yield {
-      message:
-        `${named(move)} is of the new slot ${slotOf(move)}, ` +
-        `which is none of the ${fresh.length} after the last of the table`,
-    };
+    yield `${named(move)} is of the new slot ${slotOf(move)}, ` +
+      `which is none of the ${fresh.length} after the last of the table`;
   }
 }
 
@@ -79,7 +75,7 @@ function* childWrong(ring: Ring): Generator<Broken> {
   const { moves, table } = ring;
   const reshaping = parentsIn(ring);
   for (const ids of partedParents(ring, reshaping)) {
-    yield { message: `partitions ${ids.join(' and ')} are merged and lie on different devices` };
+    yield `partitions ${ids.join(' and ')} are merged and lie on different devices`;
   }
   const wanted = new Map<string, number | undefined>();
   for (const [child, [parent = -1]] of reshaping.parents) {
@@ -92,34 +88,30 @@ function* childWrong(ring: Ring): Generator<Broken> {
     wanted.delete(slotOf(move));
     if (move.from === null && to === move.to) continue;
     const what = to === undefined ? 'is of no child' : `joins ${move.to}, its parent is on ${to}`;
-    yield { message: `${named(move)} of slot ${slotOf(move)} ${what}` };
+    yield `${named(move)} of slot ${slotOf(move)} ${what}`;
   }
-  for (const [slot, to] of wanted) yield { message: `no move brings slot ${slot} to device ${to}` };
+  for (const [slot, to] of wanted) yield `no move brings slot ${slot} to device ${to}`;
 }
 
 function* fromWrong({ moves, table }: Ring): Generator<Broken> {
   for (const move of moves) {
     const device = table[move.replica]?.[move.partition];
     if (move.from === null || device === undefined || device === move.from) continue;
-    yield {
-      message: `${named(move)} leaves ${move.from}, but slot ${slotOf(move)} is on device ${device}`,
-    };
+    yield `${named(move)} leaves ${move.from}, but slot ${slotOf(move)} is on device ${device}`;
   }
 }
 
 function* toUnknown({ moves, devices }: Ring): Generator<Broken> {
   for (const move of moves) {
     if ((devices[move.to] ?? null) !== null) continue;
-    yield { message: `${named(move)} joins device ${move.to}, which is not in the ring` };
+    yield `${named(move)} joins device ${move.to}, which is not in the ring`;
   }
 }
 
 function* toHoldsPartition({ moves, table }: Ring): Generator<Broken> {
   for (const move of moves) {
     if (!table.some((row) => row[move.partition] === move.to)) continue;
-    yield {
-      message: `${named(move)} joins device ${move.to}, which holds partition ${move.partition}`,
-    };
+    yield `${named(move)} joins device ${move.to}, which holds partition ${move.partition}`;
   }
   yield* twice(
     moves,
@@ -131,7 +123,7 @@ function* toHoldsPartition({ moves, table }: Ring): Generator<Broken> {
 function* stateInvalid({ moves }: Ring): Generator<Broken> {
   for (const move of moves) {
     if (move.state === 'PROPOSED' || move.state === 'INITIALIZING') continue;
-    yield { message: `${named(move)} is ${String(move.state)}, not PROPOSED or INITIALIZING` };
+    yield `${named(move)} is ${String(move.state)}, not PROPOSED or INITIALIZING`;
   }
 }
 
@@ -146,7 +138,7 @@ function* assignmentTwice({ moves }: Ring): Generator<Broken> {
 function* assignmentNotIssued({ moves, nextAssignment }: Ring): Generator<Broken> {
   for (const move of moves) {
     if (move.assignment >= 1 && move.assignment < nextAssignment) continue;
-    yield { message: `${named(move)} is in use, but the next to be issued is ${nextAssignment}` };
+    yield `${named(move)} is in use, but the next to be issued is ${nextAssignment}`;
   }
 }
 
@@ -160,7 +152,7 @@ function* twice(
     const key = keyOf(move);
     const first = seen.get(key);
     if (first === undefined) seen.set(key, move);
-    else yield { message: message(move, first) };
+    else yield message(move, first);
   }
 }
 

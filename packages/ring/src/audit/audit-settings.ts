@@ -29,23 +29,23 @@ export const lengthChecks: readonly Check<Ring>[] = [
 
 function* nameInvalid({ keyspace }: Ring): Generator<Broken> {
   if (keyspaceNamePattern.test(keyspace)) return;
-  yield { message: `keyspace ${JSON.stringify(keyspace)} is not ${keyspaceNamePattern.source}` };
+  yield `keyspace ${JSON.stringify(keyspace)} is not ${keyspaceNamePattern.source}`;
 }
 
 function* clusterInvalid({ cluster }: Ring): Generator<Broken> {
   if (cluster.length > 0 && cluster.length <= 128) return;
-  yield { message: `the cluster's name has ${cluster.length} characters, wanted 1 to 128` };
+  yield `the cluster's name has ${cluster.length} characters, wanted 1 to 128`;
 }
 
 function* versionInvalid({ version }: Ring): Generator<Broken> {
   if (Number.isInteger(version) && version >= 1 && version < 2 ** 32) return;
-  yield { message: `version ${version} is not a whole number from 1 to ${2 ** 32 - 1}` };
+  yield `version ${version} is not a whole number from 1 to ${2 ** 32 - 1}`;
 }
 
 function* parentWrong({ version, parent }: Ring): Generator<Broken> {
   if (version === 1 ? parent === null : parent !== null && /^[0-9a-f]{64}$/.test(parent)) return;
   const wanted = version === 1 ? 'none' : 'a ring id of 64 hex digits';
-  yield { message: `version ${version} has parent ${parent ?? 'none'}, wanted ${wanted}` };
+  yield `version ${version} has parent ${parent ?? 'none'}, wanted ${wanted}`;
 }
 
 function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
@@ -58,26 +58,26 @@ function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
   if (partitioner.kind === 'murmur3-mod') {
     const { seed } = partitioner;
     if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return;
-    yield { message: `murmur3-mod has seed ${seed}, wanted 0 to ${2 ** 32 - 1}` };
+    yield `murmur3-mod has seed ${seed}, wanted 0 to ${2 ** 32 - 1}`;
     return;
   }
   const { power, prefix, suffix } = partitioner;
   if (!Number.isInteger(power) || power < 0 || power > partitionPowerMax) {
-    yield { message: `md5-shift has power ${power}, wanted 0 to ${partitionPowerMax}` };
+    yield `md5-shift has power ${power}, wanted 0 to ${partitionPowerMax}`;
   }
   for (const [name, hex] of Object.entries({ prefix, suffix })) {
     if (/^([0-9a-f]{2})*$/.test(hex)) continue;
-    yield { message: `md5-shift has ${name} ${JSON.stringify(hex)}, wanted bytes in hex` };
+    yield `md5-shift has ${name} ${JSON.stringify(hex)}, wanted bytes in hex`;
   }
 }
 
 function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> {
   const wanted = partitionCountOf(partitioner);
   if (partitions !== wanted) {
-    yield { message: `${partitions} partitions, but ${partitioner.kind} makes ${wanted}` };
+    yield `${partitions} partitions, but ${partitioner.kind} makes ${wanted}`;
   }
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionCountMax) {
-    yield { message: `${partitions} partitions, wanted 1 to ${partitionCountMax}` };
+    yield `${partitions} partitions, wanted 1 to ${partitionCountMax}`;
   }
 }
 
@@ -85,45 +85,43 @@ function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> 
 function* reshapeInvalid({ partitioner, reshape, partitions }: Ring): Generator<Broken> {
   if (reshape === undefined) return;
   const { kind, partitioner: other } = reshape;
-  for (const { message } of intervalFaults(other)) yield { message: `reshape ${kind}: ${message}` };
+  for (const { message } of intervalFaults(other)) yield `reshape ${kind}: ${message}`;
   if (kind === 'to' && other.partitions !== partitions) {
-    yield { message: `${other.partitions} partitions after the reshape, ${partitions} in it` };
+    yield `${other.partitions} partitions after the reshape, ${partitions} in it`;
   }
   const [before, after] = kind === 'to' ? [partitioner, other] : [other, partitioner];
   if (!mayFollow(before, after)) {
     const texts = [before, after].map(settingsText);
-    yield { message: `reshape ${kind}: ${texts[1]} cannot follow ${texts[0]}` };
+    yield `reshape ${kind}: ${texts[1]} cannot follow ${texts[0]}`;
   }
 }
 
 function* replicasInvalid({ partitioner, partitions, replicas }: Ring): Generator<Broken> {
   if (!(replicas >= 1 && replicas <= replicaCountMax)) {
-    yield { message: `${replicas} replicas, wanted 1 to ${replicaCountMax}` };
+    yield `${replicas} replicas, wanted 1 to ${replicaCountMax}`;
   }
   if (liveCountOf(partitioner) === partitions || Number.isInteger(replicas)) return;
-  yield { message: `${replicas} replicas with partitions split or merged, wanted a whole number` };
+  yield `${replicas} replicas with partitions split or merged, wanted a whole number`;
 }
 
 function* rowLengthsWrong({ table, partitions, replicas }: Ring): Generator<Broken> {
   const found = table.map((row) => row.length).join(', ');
   const wanted = rowLengths(partitions, replicas).join(', ');
-  if (found !== wanted) yield { message: `rows of ${found || 'no'} slots, wanted ${wanted}` };
+  if (found !== wanted) yield `rows of ${found || 'no'} slots, wanted ${wanted}`;
 }
 
 function* minVersionsLengthWrong({ minVersions, partitions }: Ring): Generator<Broken> {
   if (minVersions.length === partitions) return;
-  yield { message: `${minVersions.length} minVersions for ${partitions} partitions` };
+  yield `${minVersions.length} minVersions for ${partitions} partitions`;
 }
 
 function* replicasExceedDevices({ table, devices }: Ring): Generator<Broken> {
   const count = devices.filter((device) => device !== null).length;
   if (table.length <= count) return;
-  yield {
-    message: `${table.length} replicas on ${count} devices: some would hold a partition twice`,
-  };
+  yield `${table.length} replicas on ${count} devices: some would hold a partition twice`;
 }
 
 function* nextAssignmentInvalid({ nextAssignment }: Ring): Generator<Broken> {
   if (Number.isSafeInteger(nextAssignment) && nextAssignment >= 1) return;
-  yield { message: `the next assignment id is ${nextAssignment}, wanted a whole number from 1` };
+  yield `the next assignment id is ${nextAssignment}, wanted a whole number from 1`;
 }

@@ -51,13 +51,13 @@ function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
   for (const { name, before, after } of settingChanges(previous, next)) {
     if (name === 'replicas' && !isReplicasStep(previous, next)) {
       const [was, is] = [previous.replicas, next.replicas];
-      yield { message: `replicas go from ${was} to ${is} while moves are in flight` };
+      yield `replicas go from ${was} to ${is} while moves are in flight`;
     }
     if (name === 'replicas') continue;
     if ((name === 'partitioner' || name === 'partitions') && isReshapeStep(previous, next))
       continue;
     const [was, wouldBe] = [canonicalJson(before), canonicalJson(after)];
-    yield { message: `${name} was ${was} and would be ${wouldBe}` };
+    yield `${name} was ${was} and would be ${wouldBe}`;
   }
 }
 
@@ -92,12 +92,12 @@ function isReplicasStep(previous: Ring, next: Ring): boolean {
 
 function* versionWrong({ previous, next }: Transition): Generator<Broken> {
   if (next.version === previous.version + 1) return;
-  yield { message: `version ${next.version} cannot follow version ${previous.version}` };
+  yield `version ${next.version} cannot follow version ${previous.version}`;
 }
 
 function* parentWrong({ previousId, next }: Transition): Generator<Broken> {
   if (next.parent === previousId) return;
-  yield { message: `version ${next.version} has parent ${next.parent}, wanted ${previousId}` };
+  yield `version ${next.version} has parent ${next.parent}, wanted ${previousId}`;
 }
 
 /** Programs that do not know ancestors leave them out. */
@@ -105,28 +105,28 @@ function* ancestorsWrong({ previous, next }: Transition): Generator<Broken> {
   if (next.ancestors === undefined) return;
   const [is, { ancestors: wanted = [] }] = [next.ancestors, ancestorsAfter(previous)];
   if (is.join() === wanted.join()) return;
-  yield { message: `the versions before its parent are [${is.join()}], wanted [${wanted.join()}]` };
+  yield `the versions before its parent are [${is.join()}], wanted [${wanted.join()}]`;
 }
 
 function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {
   if (next.devices.length < previous.devices.length) {
-    yield { message: `${next.devices.length} device ids follow ${previous.devices.length}` };
+    yield `${next.devices.length} device ids follow ${previous.devices.length}`;
   }
   for (const [id, device] of previous.devices.entries()) {
     if (device !== null || (next.devices[id] ?? null) === null) continue;
-    yield { message: `device id ${id} was given up and is used again` };
+    yield `device id ${id} was given up and is used again`;
   }
 }
 
 function* assignmentReused({ previous, next }: Transition): Generator<Broken> {
   if (next.nextAssignment < previous.nextAssignment) {
     const [was, is] = [previous.nextAssignment, next.nextAssignment];
-    yield { message: `the next assignment id fell from ${was} to ${is}` };
+    yield `the next assignment id fell from ${was} to ${is}`;
   }
   const inFlight = byAssignment(previous);
   for (const { assignment } of next.moves) {
     if (assignment >= previous.nextAssignment || inFlight.has(assignment)) continue;
-    yield { message: `assignment ${assignment} was issued before and had ended` };
+    yield `assignment ${assignment} was issued before and had ended`;
   }
 }
 
@@ -135,9 +135,7 @@ function* moveChanged({ previous, next }: Transition): Generator<Broken> {
   for (const move of next.moves) {
     const before = inFlight.get(move.assignment);
     if (before === undefined || sameRoute(before, move)) continue;
-    yield {
-      message: `assignment ${move.assignment} was ${route(before)} and would be ${route(move)}`,
-    };
+    yield `assignment ${move.assignment} was ${route(before)} and would be ${route(move)}`;
   }
 }
 
@@ -146,15 +144,15 @@ function* moveSkippedState({ previous, next }: Transition): Generator<Broken> {
   for (const { assignment, state } of next.moves) {
     const before = inFlight.get(assignment)?.state;
     if (before === undefined && state !== 'PROPOSED') {
-      yield { message: `assignment ${assignment} starts ${state}, not PROPOSED` };
+      yield `assignment ${assignment} starts ${state}, not PROPOSED`;
     }
     if (before === 'INITIALIZING' && state === 'PROPOSED') {
-      yield { message: `assignment ${assignment} goes back from INITIALIZING to PROPOSED` };
+      yield `assignment ${assignment} goes back from INITIALIZING to PROPOSED`;
     }
   }
   for (const { assignment, state, replica, partition, to } of previous.moves) {
     if (state !== 'PROPOSED' || next.table[replica]?.[partition] !== to) continue;
-    yield { message: `assignment ${assignment} is finalized while PROPOSED` };
+    yield `assignment ${assignment} is finalized while PROPOSED`;
   }
 }
 
@@ -181,9 +179,7 @@ function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
       const key = slotKey({ partition, replica });
       if (finalized.get(key) === row[partition] && !stillInFlight.has(key)) continue;
       const change = `${before?.[partition]} to ${row[partition]}`;
-      yield {
-        message: `slot (${partition}, ${replica}) goes from device ${change} without a move`,
-      };
+      yield `slot (${partition}, ${replica}) goes from device ${change} without a move`;
     }
   }
 }
@@ -193,9 +189,7 @@ function* cutElsewhere(previous: Ring, next: Ring): Generator<Broken> {
   for (const [replica, row] of next.table.entries()) {
     for (let partition = 0; partition < row.length; partition += 1) {
       if (previous.table.some((before) => before[partition] === row[partition])) continue;
-      yield {
-        message: `slot (${partition}, ${replica}) is cut to device ${row[partition]}, not a holder`,
-      };
+      yield `slot (${partition}, ${replica}) is cut to device ${row[partition]}, not a holder`;
     }
   }
 }
@@ -207,7 +201,7 @@ function* minVersionWrong({ previous, next }: Transition): Generator<Broken> {
     const found = next.minVersions[partition];
     if (found === wanted) continue;
     const what = touched[partition] === 1 ? 'changed' : 'did not change';
-    yield { message: `partition ${partition} ${what}: minVersion ${found}, wanted ${wanted}` };
+    yield `partition ${partition} ${what}: minVersion ${found}, wanted ${wanted}`;
   }
 }
 

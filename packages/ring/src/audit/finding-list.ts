@@ -8,10 +8,8 @@ export interface Check<Subject> {
   readonly broken: (subject: Subject) => Iterable<Broken>;
 }
 
-export interface Broken {
-  readonly message: string;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
+/** A sentence, alone or with its values for programs. */
+export type Broken = string | Pick<Finding, 'message' | 'details'>;
 
 /** Returns the findings of all checks in order. A check stops at its maximum number of findings. */
 export function findingsOf<Subject>(
@@ -21,13 +19,12 @@ export function findingsOf<Subject>(
   const findings: Finding[] = [];
   for (const { code, broken } of checks) {
     let count = 0;
-    for (const { message, details } of broken(subject)) {
+    for (const found of broken(subject)) {
       count += 1;
       const last = count === findingsPerKindMax;
+      const { message, ...more } = typeof found === 'string' ? { message: found } : found;
       const text = last ? `${message} (more of this kind are not listed)` : message;
-      findings.push(
-        details === undefined ? { code, message: text } : { code, message: text, details },
-      );
+      findings.push({ code, message: text, ...more });
       if (last) break;
     }
   }

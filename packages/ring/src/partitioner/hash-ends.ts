@@ -53,7 +53,7 @@ export function parsePosition(text: string): number {
 export function positionText(position: number): string {
   for (let digits = 1; digits < 10; digits += 1) {
     const text = (position / hashPositions).toFixed(digits);
-    for (const near of [text, up(text, digits)]) {
+    for (const near of [text, (Number(text) + 10 ** -digits).toFixed(digits)]) {
       if (Number(near) < 1 && Math.floor(Number(near) * hashPositions) === position) {
         return (
           near
@@ -65,8 +65,4 @@ export function positionText(position: number): string {
     }
   }
   return `0x${position.toString(16).padStart(8, '0')}`;
-}
-
-function up(text: string, digits: number): string {
-  return (Number(text) + 10 ** -digits).toFixed(digits);
 }

@@ -1,10 +1,10 @@
 // Key to interval of the hash circle: the first end ≥ the hash. Frozen, keys depend on it. Pure.
 
-import { hashedPartOf } from './hash-key.ts';
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { jenkins } from './jenkins.ts';
 import { md5Top } from './md5-top.ts';
 import { murmur3 } from './murmur3.ts';
-import type { HashIntervalsPartitioner, IntervalHash } from './partitioner.ts';
+import { braceTag, type HashIntervalsPartitioner, type IntervalHash } from './partitioner.ts';
 
 /** Number of positions on the circle of hashes. */
 export const hashPositions = 2 ** 32;
@@ -80,4 +80,25 @@ function firstOfTop(ends: Uint32Array, bits: number): Uint32Array {
     firsts[top] = index;
   }
   return firsts;
+}
+
+const [open, close] = [0x7b, 0x7d];
+
+/** Without the delimiter or a pair of braces, or with nothing there, the whole key is hashed. */
+export function hashedPartOf(hashKey: string | undefined): (key: Uint8Array) => Uint8Array {
+  if (hashKey === undefined) return (key) => key;
+  if (hashKey === braceTag) return insideBraces;
+  const delimiter = Buffer.from(hashKey, 'utf8');
+  return (key) => {
+    const at = asBuffer(key).indexOf(delimiter);
+    return at > 0 ? key.subarray(0, at) : key;
+  };
+}
+
+/** Redis Cluster: the bytes between the first `{` and the first `}` after it. */
+function insideBraces(key: Uint8Array): Uint8Array {
+  const from = key.indexOf(open) + 1;
+  if (from === 0) return key;
+  const until = key.indexOf(close, from);
+  return until > from ? key.subarray(from, until) : key;
 }

@@ -4,8 +4,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { boundsFrom, isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
 import { circleOf, type HashArc, type HashCircle, hashesBetween, nextHash } from './hash-circle.ts';
-import { hashPositions } from './hash-intervals.ts';
-import { hashedPartOf } from './hash-key.ts';
+import { hashedPartOf, hashPositions } from './hash-intervals.ts';
 import { intervalOf } from './intervals-of.ts';
 import { partitionerOf } from './partition-of-key.ts';
 import {

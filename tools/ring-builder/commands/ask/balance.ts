@@ -1,13 +1,13 @@
 // ring-builder balance: compares shares with the slots held, by tier and device.
+
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { handoffFigures } from '@ringwright/builder/place/handoff-spread';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
-import { text } from '../../cli/arguments.ts';
+import { stateOf } from '@ringwright/repository/folder/read-version';
 import type { Verb } from '../../cli/verb.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 import { partSettings } from './part-settings.ts';
 
@@ -26,7 +26,7 @@ export const verb: Verb = {
   positionals: versionPositional,
   examples: [['$0 balance cities', 'how far each tier and device is from its exact share']],
   run: async (args, context) => {
-    const name = text(args, 'ring');
+    const name = args.text('ring');
     const stored = await askedVersion(args, context);
     const { version } = stored.ring;
     const state = stateOf(stored);
@@ -60,18 +60,12 @@ export const verb: Verb = {
         ...known.lines,
         `worst device d${balance.worstDevice}: ${balance.worstSlots.toFixed(2)} slots off; ` +
           `worst tier: ${balance.worstTierSlots.toFixed(2)}`,
-        ...(balance.slotsToClear > 0
-          ? [
-              `${counted(balance.slotsToClear, 'slot is', 'slots are')} on devices that shall have none`,
-            ]
-          : []),
+        balance.slotsToClear > 0 &&
+          `${counted(balance.slotsToClear, 'slot is', 'slots are')} on devices that shall have none`,
         ...pairs,
-        ...(handoffs === null
-          ? []
-          : [
-              `without one device at most ${(100 * handoffs.mostOnOne).toFixed(0)} % of its ` +
-                `partitions turn to the same stand-in; ${handoffs.fewestStandIns} or more share them`,
-            ]),
+        handoffs !== null &&
+          `without one device at most ${(100 * handoffs.mostOnOne).toFixed(0)} % of its ` +
+            `partitions turn to the same stand-in; ${handoffs.fewestStandIns} or more share them`,
         '',
         ...printTable(rows.slice(0, ROWS_SHOWN_MAX), [
           { head: 'TIER', cell: ({ tier }) => tier },
@@ -80,7 +74,7 @@ export const verb: Verb = {
           { head: 'SLOTS', cell: ({ slots }) => slots },
           { head: 'OFF', cell: ({ off }) => Number(off.toFixed(3)) },
         ]),
-        ...(rows.length > ROWS_SHOWN_MAX ? [`… ${rows.length} rows in all: --json`] : []),
+        rows.length > ROWS_SHOWN_MAX && `… ${rows.length} rows in all: --json`,
       ],
       next: context.next(within ? `dispersion ${name}` : whereToLook(state)),
     };

@@ -12,9 +12,8 @@ import {
 import { clockwise, type Layout } from '@ringwright/builder/compare/layout';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
-import { optionalText, text, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { comparisonPicture, percent } from './comparison-picture.ts';
 import { readScenarioFile } from './scenario-file.ts';
 
@@ -56,7 +55,7 @@ export const verb: Verb = {
     ['$0 compare scenario.json --svg compare.svg', 'and as a picture'],
   ],
   run: async (args, context) => {
-    const path = text(args, 'scenario');
+    const path = args.text('scenario');
     const example = 'a file with {"nodes": 10, "replicas": 3}';
     const asked = scenarioOf(await readScenarioFile(path, { command: 'compare', example }), path);
     const schemes = compareSchemes(asked);
@@ -65,7 +64,7 @@ export const verb: Verb = {
       ...scheme,
       lookups: lookupTimes(scheme.layout, hashes, context.nowMs),
     }));
-    const svg = optionalText(args, 'svg');
+    const svg = args.optionalText('svg');
     if (svg !== undefined) await fs.writeFile(svg, comparisonPicture(asked, schemes));
     return {
       json: {
@@ -81,7 +80,7 @@ export const verb: Verb = {
         'EVEN, AFTER: keys of the fullest node by the mean, first and after both changes',
         'JOIN, LEAVE: copies that travel; SCAN: stores read key by key to find them; FILES: whole',
         'MAP, WALK: ns a lookup, by the map and by the walk from token to token',
-        ...(svg === undefined ? [] : [`picture: ${svg}`]),
+        svg !== undefined && `picture: ${svg}`,
       ],
       next: 'ring-builder create RING …; or change the scenario and compare again',
     };

@@ -1,5 +1,6 @@
 // ring-builder dispersion: how the replicas of partitions are spread over regions, zones and
 // servers.
+
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { componentParts, type PartSettings } from '@ringwright/builder/ask/component-parts';
@@ -8,12 +9,10 @@ import { placementProblem } from '@ringwright/builder/place/placement-problem';
 import { denseHead } from '@ringwright/builder/plan/dense-head';
 import { requiredOverload } from '@ringwright/builder/shares/required-overload';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { stateOf } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
-import { text } from '../../cli/arguments.ts';
-import { flagOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
+import { flagOption, type Lines, type Verb } from '../../cli/verb.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 import { partSettings } from './part-settings.ts';
 
@@ -26,7 +25,7 @@ export const verb: Verb = {
   },
   examples: [['$0 dispersion cities', 'partitions with 0, 1, 2 … replicas in each domain']],
   run: async (args, context) => {
-    const name = text(args, 'ring');
+    const name = args.text('ring');
     const stored = await askedVersion(args, context);
     const { version } = stored.ring;
     const state = stateOf(stored);
@@ -60,7 +59,7 @@ export const verb: Verb = {
         ...printDomains(domains),
       ],
       next: context.next(nextCommand(state, wrong > 0)),
-      exit: wrong > 0 && args['exit-code'] === true ? 1 : 0,
+      exit: wrong > 0 && args.flag('exit-code') ? 1 : 0,
     };
   },
 };
@@ -109,7 +108,7 @@ function overCap({ cap, counts }: DomainSpread): number {
   return counts.reduce((sum, partitions, held) => sum + partitions * Math.max(0, held - cap), 0);
 }
 
-function printDomains(domains: readonly DomainSpread[]): string[] {
+function printDomains(domains: readonly DomainSpread[]): Lines {
   const most = domains.reduce((width, { counts }) => Math.max(width, counts.length), 0);
   const shown = domains.slice(0, ROWS_SHOWN_MAX);
   return [
@@ -124,6 +123,6 @@ function printDomains(domains: readonly DomainSpread[]): string[] {
         cell: ({ counts }: DomainSpread) => counts[held] ?? 0,
       })),
     ]),
-    ...(domains.length > shown.length ? [`… ${domains.length} domains in all: --json`] : []),
+    domains.length > shown.length && `… ${domains.length} domains in all: --json`,
   ];
 }

@@ -6,15 +6,13 @@ import { type Drill, drillRing } from '@ringwright/builder/ask/drill';
 import { hasRoom } from '@ringwright/builder/ask/plan-traffic';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierName } from '@ringwright/builder/state/tier-name';
-import { readVersion } from '@ringwright/repository/folder/read-version';
-import { text, texts, usage } from '../../cli/arguments.ts';
-import { flagOption } from '../../cli/option-forms.ts';
+import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
+import { usage } from '../../cli/arguments.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { flagOption, type Verb } from '../../cli/verb.ts';
 import { type AskedSizes, askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { deviceIdsOf } from '../../versions/device-reference.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 
 const SURVIVORS_SHOWN_MAX = 30;
 
@@ -34,14 +32,14 @@ export const verb: Verb = {
     ['$0 drill cities device d3 d7', 'two devices at once'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const stored = await readVersion(context.rings, ring, 'head');
     const state = stateOf(stored);
-    const tier = text(args, 'tier') as TierKind;
-    const gone = devicesOf(state, tier, texts(args, 'names'));
+    const tier = args.text('tier') as TierKind;
+    const gone = devicesOf(state, tier, args.texts('names'));
     const drill = drillRing(stored.ring, state, gone);
     const targets = ringTargets(stored.ring, state);
-    const sizes = args['offline'] === true ? null : await askSizes(ring, targets);
+    const sizes = args.flag('offline') ? null : await askSizes(ring, targets);
     const survivors = drill.survivors.map((one) => ({
       ...one,
       ...fitOf(one.id, one.slotsIn, sizes),

@@ -2,15 +2,13 @@
 
 import { printTable } from '@ringwright/base/print-table';
 import { overloadFrontier } from '@ringwright/builder/ask/frontier';
-import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
-import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import { parseNumber, text, texts } from '../../cli/arguments.ts';
-import { flagOption } from '../../cli/option-forms.ts';
+import { parseNumber } from '../../cli/arguments.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { flagOption, type Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
@@ -25,12 +23,12 @@ export const verb: Verb = {
     ['$0 frontier cities 0 0.1 0.2', 'for these'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const opened = await openRing(context.rings, ring);
     requireNotComposed(opened.state);
     const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
-    const state = applyChanges(opened.state, stagedChanges(opened.staged));
-    const given = texts(args, 'overloads').map((one) => parseNumber(one, 'overload', 'overload'));
+    const state = stagedState(opened);
+    const given = args.texts('overloads').map((one) => parseNumber(one, 'overload', 'overload'));
     const frontier = overloadFrontier(
       {
         head: head === null ? null : { ...head.ring, moves: [] },
@@ -39,7 +37,7 @@ export const verb: Verb = {
       },
       given.length > 0 ? given : undefined,
     );
-    const ask = args['offline'] !== true && head !== null && lastPush(opened.entries) !== null;
+    const ask = !args.flag('offline') && head !== null && lastPush(opened.entries) !== null;
     const sizes = ask ? await askSizes(ring, ringTargets(head.ring, head.state)) : null;
     const mean = sizes?.meanBytes ?? null;
     const points = frontier.points.map((point) => {

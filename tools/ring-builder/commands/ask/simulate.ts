@@ -3,9 +3,8 @@
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { type StepFigures, simulate } from '@ringwright/builder/ask/simulate';
-import { text, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { readScenario } from './read-scenario.ts';
 import { readScenarioFile } from './scenario-file.ts';
 
@@ -30,17 +29,17 @@ export const verb: Verb = {
     ['$0 simulate tools/bench/scenarios/S1.json --step b_add_server', 'one of its alternatives'],
   ],
   run: async (args, context) => {
-    const path = text(args, 'scenario');
+    const path = args.text('scenario');
     const example = 'tools/bench/scenarios/S1.json';
     const scenario = readScenario(
       await readScenarioFile(path, { command: 'simulate', example }),
       path,
     );
-    const wanted = args['step'];
+    const wanted = args.optionalText('step');
     const runs = scenario.runs.filter(({ name }) => wanted === undefined || name === wanted);
     if (runs.length === 0) {
       const names = scenario.runs.map(({ name }) => name).join(', ');
-      throw usage(`${path} has no step ${String(wanted)}; it has ${names}`);
+      throw usage(`${path} has no step ${wanted}; it has ${names}`);
     }
     context.tell(`${scenario.name}: simulating ${counted(runs.length, 'run')} …`);
     const results = runs.map(({ name, steps }) => ({

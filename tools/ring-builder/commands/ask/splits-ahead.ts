@@ -7,14 +7,14 @@ import { quoteCommand } from '@ringwright/base/quote-command';
 import { cutsAhead } from '@ringwright/builder/ask/propose-splits';
 import type { Change } from '@ringwright/builder/state/change';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { type Arguments, optionalText, text, usage } from '../../cli/arguments.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import { parseTime } from '../../cli/parse-time.ts';
-import type { Context } from '../../cli/verb.ts';
+import type { Context, Lines } from '../../cli/verb.ts';
 
 export interface FoundSplits {
   readonly changes: readonly Change[];
   readonly json: Readonly<Record<string, unknown>>;
-  readonly lines: readonly string[];
+  readonly lines: Lines;
   /** The command that stages them, without `ring-builder`. */
   readonly staging: string;
   /** The next command if the proposals cannot be staged directly. */
@@ -26,10 +26,10 @@ export async function splitsAhead(
   context: Context,
   every: string,
 ): Promise<FoundSplits> {
-  const ring = text(args, 'ring');
-  const until = optionalText(args, 'until');
+  const ring = args.text('ring');
+  const until = args.optionalText('until');
   if (until === undefined) throw usage('--ahead needs --until: where the cuts end');
-  const form = text(args, 'keys');
+  const form = args.text('keys');
   const keys = timeKeys({ every, until, form }, context.nowMs());
   const { partitioner } = (await readVersion(context.rings, ring, 'head')).ring;
   if (partitioner.kind !== 'ranges') throw inNoOrder(ring, partitioner.kind);

@@ -10,24 +10,21 @@ import {
   type SplitLimits,
   smallNeighbours,
 } from '@ringwright/builder/ask/propose-splits';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import type { Ring } from '@ringwright/ring/ring';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  text,
-  usage,
-} from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import type { AskedSizes } from '../../plan/known-sizes.ts';
-import { requireSizes } from '../../plan/measure-sizes.ts';
+import {
+  type Answer,
+  type Context,
+  flagOption,
+  type Lines,
+  textOption,
+  type Verb,
+} from '../../cli/verb.ts';
+import { type AskedSizes, requireSizes } from '../../plan/known-sizes.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 import { type Head, intervalsIn, type Proposal, proposalOf } from './split-proposal.ts';
 import { type FoundSplits, splitsAhead } from './splits-ahead.ts';
 
@@ -54,7 +51,7 @@ export const verb: Verb = {
     ['$0 splits events --ahead 1d --until 2026-12-24 --stage', 'a partition for each day to come'],
   ],
   run: async (args, context) => {
-    const ahead = optionalText(args, 'ahead');
+    const ahead = args.optionalText('ahead');
     const found =
       ahead === undefined ? splitsNow(args, context) : splitsAhead(args, context, ahead);
     return answerOf(args, context, await found);
@@ -62,7 +59,7 @@ export const verb: Verb = {
 };
 
 async function splitsNow(args: Arguments, context: Context): Promise<FoundSplits> {
-  const name = text(args, 'ring');
+  const name = args.text('ring');
   const limits = limitsOf(args);
   const stored = await readVersion(context.rings, name, 'head');
   const { ring } = stored;
@@ -84,7 +81,7 @@ async function splitsNow(args: Arguments, context: Context): Promise<FoundSplits
     json: { ring: name, ...limits, asked, answered, proposals: shown },
     lines: [
       ...heardLines(head, known),
-      ...(proposals.length === 0 ? [`${name}: ${noneText(head, known, limits)}`] : []),
+      proposals.length === 0 && `${name}: ${noneText(head, known, limits)}`,
       ...proposals.map(({ why, command }) => `${why}: ${command}`),
     ],
     staging: quoteCommand(['splits', name, ...typedLimits(args), '--stage']),
@@ -95,7 +92,7 @@ async function splitsNow(args: Arguments, context: Context): Promise<FoundSplits
 /** Returns the limits as typed, so that --stage finds the same proposals. */
 function typedLimits(args: Arguments): string[] {
   return ['split-above', 'split-busier', 'merge-below', 'most'].flatMap((name) => {
-    const value = optionalText(args, name);
+    const value = args.optionalText(name);
     const isUsual = value === undefined || value === verb.options?.[name]?.default;
     return isUsual ? [] : [`--${name}`, value];
   });
@@ -105,8 +102,8 @@ const nothingStaged = 'nothing is staged: none of this can be done as it is';
 
 async function answerOf(args: Arguments, context: Context, found: FoundSplits): Promise<Answer> {
   const { changes, json, lines, staging, instead } = found;
-  const ring = text(args, 'ring');
-  const isStaged = flag(args, 'stage');
+  const ring = args.text('ring');
+  const isStaged = args.flag('stage');
   if (!isStaged || changes.length === 0) {
     const next = context.next(changes.length > 0 ? staging : (instead ?? `status ${ring}`));
     const why = isStaged && instead !== undefined ? [nothingStaged] : [];
@@ -118,14 +115,14 @@ async function answerOf(args: Arguments, context: Context, found: FoundSplits): 
 }
 
 /** Says what servers did not report. */
-function heardLines(head: Head, { away, requestRate }: AskedSizes): string[] {
+function heardLines(head: Head, { away, requestRate }: AskedSizes): Lines {
   const uncounted = intervalsOf(intervalsIn(head)).filter(({ id }) => requestRate(id) === null);
   const who = counted(away.length, 'server says', 'servers say');
   const silent = `${who} nothing: others told the sizes`;
   const early =
     `requests of ${counted(uncounted.length, 'partition')} are not known yet: ` +
     'servers count for a minute first, and what may be busy is not merged';
-  return [...(away.length > 0 ? [silent] : []), ...(uncounted.length > 0 ? [early] : [])];
+  return [away.length > 0 && silent, uncounted.length > 0 && early];
 }
 
 /** Says why nothing is proposed. */
@@ -149,10 +146,10 @@ function noneText(
 }
 
 function limitsOf(args: Arguments): SplitLimits {
-  const above = parseBytes(optionalText(args, 'split-above') ?? '', '--split-above');
-  const below = belowOf(optionalText(args, 'merge-below'), above);
-  const times = timesOf(optionalText(args, 'split-busier') ?? '');
-  const most = optionalNumber(args, 'most') ?? splitsProposedMax;
+  const above = parseBytes(args.optionalText('split-above') ?? '', '--split-above');
+  const below = belowOf(args.optionalText('merge-below'), above);
+  const times = timesOf(args.optionalText('split-busier') ?? '');
+  const most = args.optionalNumber('most') ?? splitsProposedMax;
   return { above, below, busy: { times, least: busyRateMin }, most };
 }
 

@@ -8,12 +8,11 @@ import { denseHead } from '@ringwright/builder/plan/dense-head';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierKinds, tierName } from '@ringwright/builder/state/tier-name';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
-import type { WhyInput } from './why-input.ts';
+import type { WhyInput } from './why-partition.ts';
 
 const REMOVED = 'removed: it gives everything away, at once and before all others';
 
@@ -31,7 +30,9 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const planned =
     next instanceof Error ? undefined : next.plan.devices.find((one) => one.id === id);
   const touched = opened.entries.filter(
-    (entry) => makesVersion(entry) && entry.commands.some((command) => mentions(command, id)),
+    (entry) =>
+      makesVersion(entry) &&
+      entry.commands.some((command) => new RegExp(`\\bd${id}\\b`).test(command)),
   );
   const partitions = liveCountOf(head.ring.partitioner);
   const rule = part === undefined ? ruleOf({ ...found, partitions }) : partRule(context, part, id);
@@ -133,8 +134,4 @@ function partRule(context: Context, { component }: ComponentPart, id: number): s
   const { ring, devices } = component;
   const command = context.next(`why ${ring} d${devices.indexOf(id)}`);
   return `component ${ring} gives it its slots: ${command}`;
-}
-
-function mentions(command: string, id: number): boolean {
-  return new RegExp(`\\bd${id}\\b`).test(command);
 }

@@ -1,18 +1,21 @@
 // Answers `why RING PARTITION`: each slot with its rule, its history and its next move.
+import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/ask/why-slot';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
+import type { OpenedRing } from '@ringwright/repository/open-ring';
 import { intervalJson, intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { movesOf } from '@ringwright/ring/slots-of';
-import type { Answer } from '../../cli/verb.ts';
+import { hoursOf, MS_PER_HOUR } from '../../cli/hours.ts';
+import type { Answer, Context } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { type StuckAdvice, stuckOf } from '../../moves/stuck-moves.ts';
+import type { PreparedPlan } from '../../plan/prepare-plan.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 import { partitionHistory, type SlotEvent } from './partition-history.ts';
-import { hoursFrozen, type WhyInput } from './why-input.ts';
 
 const sentences: Readonly<Record<SlotRule, string>> = {
   removed: 'its device was removed: it must move',
@@ -64,11 +67,11 @@ export async function whyPartition(
       ...slots.flatMap((slot) => ['', ...printSlot(slot, state, history.events)]),
       '',
       ...componentLines(input, state, partition),
-      ...(history.ends === null ? [] : [`history ends: ${history.ends}`]),
+      history.ends !== null && `history ends: ${history.ends}`,
       ...(blocks.length === 0
         ? ['nothing blocks it']
         : blocks.map(({ message }) => `blocked: ${message}`)),
-      ...(future === null ? [] : [`next version: ${future}`]),
+      future !== null && `next version: ${future}`,
       ...coming.map(
         ({ replica, from, to }) => `next version: replica ${replica} moves, ${routeText(from, to)}`,
       ),
@@ -166,4 +169,22 @@ function blocksOf(input: WhyInput, partition: number): Block[] {
     blocks.push({ code: 'PARTITION_FROZEN', message });
   }
   return blocks;
+}
+
+export interface WhyInput {
+  readonly context: Context;
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion;
+  /** The plan that a commit would make now, or the error that prevents it. */
+  readonly next: PreparedPlan | CodedError;
+}
+
+/** Returns the hours until minPartHours lets the partition move again; 0 if it may move now. */
+function hoursFrozen({ context, opened, head }: WhyInput, partition: number): number {
+  const touched = head.ring.minVersions[partition] ?? 0;
+  const made = hoursOf(opened.entries).get(touched);
+  const { minPartHours, restedThrough = 0 } = stateOf(head);
+  if (made === undefined || touched <= restedThrough) return 0;
+  const passed = context.nowMs() / MS_PER_HOUR - made;
+  return Math.max(0, minPartHours - passed);
 }

@@ -1,19 +1,20 @@
 // ring-builder why: which rule placed a slot, which version moved it, what blocks it, and what
 // comes next.
 import { orCoded } from '@ringwright/base/coded-error';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import {
+  readVersion,
+  type StoredVersion,
+  stateOf,
+} from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { isRetired, parentsIn } from '@ringwright/ring/reshape-ring';
-import { flag, text, usage } from '../../cli/arguments.ts';
-import { flagOption } from '../../cli/option-forms.ts';
-import type { Answer, Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { type Answer, flagOption, type Verb } from '../../cli/verb.ts';
 import { preparePlan } from '../../plan/prepare-plan.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 import { whyDevice } from './why-device.ts';
-import type { WhyInput } from './why-input.ts';
-import { whyPartition } from './why-partition.ts';
+import { type WhyInput, whyPartition } from './why-partition.ts';
 
 export const verb: Verb = {
   positionals: {
@@ -28,13 +29,13 @@ export const verb: Verb = {
     ['$0 why cities DE/Berlin/Berlin', 'the partition of a key'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const opened = await openRing(context.rings, ring);
     const head = await readVersion(context.rings, ring, 'head');
-    const what = text(args, 'what');
+    const what = args.text('what');
     const next = await orCoded(preparePlan(context, ring, { direct: false }));
     const input = { context, opened, head, next };
-    if (flag(args, 'as-key')) return whyKey(input, what);
+    if (args.flag('as-key')) return whyKey(input, what);
     if (/^\d{1,9}$/.test(what)) return whyPartition(input, partitionOf(head, Number(what)), null);
     if (/^d\d{1,9}$/.test(what) || /:\d+\/[^/]+$/.test(what)) {
       return whyDevice(input, deviceIdOf(stateOf(head), what));

@@ -1,8 +1,8 @@
 // The limits on concurrent copies of a rollout. Asks servers for sizes if bytes are limited.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { type Arguments, optionalText } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
+import type { Arguments } from '../../cli/arguments.ts';
 import { parseBytes } from '../../cli/print-bytes.ts';
+import { textOption } from '../../cli/verb.ts';
 import { type AskedSizes, askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import type { CopyLimits } from './rollout-step.ts';
@@ -13,7 +13,7 @@ export const maxBytesOption = textOption(
 
 /** Returns the value of --max-bytes, or Infinity without it. Throws USAGE. */
 export function bytesAtOnce(args: Arguments): number {
-  const given = optionalText(args, 'max-bytes');
+  const given = args.optionalText('max-bytes');
   return given === undefined ? Number.POSITIVE_INFINITY : parseBytes(given, '--max-bytes');
 }
 

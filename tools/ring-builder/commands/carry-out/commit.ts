@@ -5,9 +5,7 @@ import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
-import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { commitPlan, ringOf } from '../../plan/commit-plan.ts';
 import {
@@ -49,14 +47,14 @@ export const verb: Verb = {
     ],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const direct = flag(args, 'direct');
-    const limits = parseLimits(optionalText(args, 'if'));
+    const ring = args.text('ring');
+    const direct = args.flag('direct');
+    const limits = parseLimits(args.optionalText('if'));
     const signs = await isFirstSigned(context, ring);
-    const stepRamps = flag(args, 'step-ramps');
+    const stepRamps = args.flag('step-ramps');
     const prepared = await preparePlan(context, ring, { direct, stepRamps, signs });
-    requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
-    requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
+    requireDigest(prepared.plan, args.optionalText('plan'), prepared.opened.head);
+    requireReplicasAtOnce(prepared.plan, args.optionalNumber('max-replicas-at-once'));
     if (!prepared.changed && !signs) return nothingToDo(context, prepared, { stepRamps });
     if (direct && !context.yes) requireUnpushed(ring, prepared);
     const sizes = await sizesFor(prepared);
@@ -67,14 +65,14 @@ export const verb: Verb = {
     if (limits.length > 0) {
       requireLimits(prepared, planEffects(prepared, { sizes, rate: null }), limits);
     }
-    const override = optionalText(args, 'override') ?? null;
-    const reason = optionalText(args, 'unproved') ?? null;
+    const override = args.optionalText('override') ?? null;
+    const reason = args.optionalText('unproved') ?? null;
     const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);
-    const overfill = optionalText(args, 'overfill') ?? null;
+    const overfill = args.optionalText('overfill') ?? null;
     const lacking = requireRoom(prepared, sizes, overfill);
     const wanted = { ...prepared, state: stateToCommit(prepared) };
     const { json, lines, next } = await commitPlan(context, wanted, {
-      ...{ message: text(args, 'message'), override },
+      ...{ message: args.text('message'), override },
       ...(lacking.length > 0 &&
         overfill !== null && { overfill: { devices: lacking, reason: overfill } }),
       ...(partitions.length > 0 && reason !== null && { unproved: { partitions, reason } }),

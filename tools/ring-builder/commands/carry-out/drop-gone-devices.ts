@@ -3,11 +3,10 @@
 // duties, so it would neither serve as a source nor drop its files. The hole is made only after all
 // removed servers have drained. A server that cannot be reached is taken for gone.
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Context } from '../../cli/verb.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 
 /**
  * Commits a version that changes only devices. Returns false if no device leaves. `silent`:

@@ -2,7 +2,8 @@
 // well.
 import { setTimeout as delay } from 'node:timers/promises';
 import { counted } from '@ringwright/base/counted';
-import type { Answer, Context } from '../../cli/verb.ts';
+import { Arguments } from '../../cli/arguments.ts';
+import { type Answer, type Context, linesOf } from '../../cli/verb.ts';
 import { checkRings } from '../../health/check-rings.ts';
 import { byWeight, exitOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
@@ -145,8 +146,9 @@ async function takeStep(
   args: { readonly ring: string; readonly override?: string },
 ): Promise<boolean> {
   const message = 'the next step of its ramps (rollout --follow)';
-  const { json, lines } = await commit.run({ ...args, message, 'step-ramps': true }, context);
-  for (const line of lines) context.tell(line);
+  const typed = { ...args, message, 'step-ramps': true };
+  const { json, lines } = await commit.run(new Arguments(typed), context);
+  for (const line of linesOf(lines)) context.tell(line);
   return (json as { readonly changed: boolean }).changed;
 }
 

@@ -1,9 +1,8 @@
 // Drops that servers hold back until an operator confirms them: counts them and confirms them.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { confirmDrops } from '@ringwright/wire/trash';
-import { fanOut } from '../../servers/fan-out.ts';
 import { failureOf } from '../../servers/give-trust.ts';
-import { withServer } from '../../servers/server-connection.ts';
+import { fanOut, withServer } from '../../servers/server-connection.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 
 export interface HeldDrops {

@@ -5,26 +5,27 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import {
+  readVersion,
+  type StoredVersion,
+  stateOf,
+} from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
-import { chosen, optionalText, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { parseNumber, usage } from '../../cli/arguments.ts';
+import { type Answer, type Context, textOption, type Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { cancelAnswer } from '../../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves, forceRefills } from '../../moves/control-moves.ts';
-import { rateClause, ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
+import { rateAnswer, rateClause, ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
 import { noMoveRate } from '../../moves/move-rate.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { isDeviceWord, isNamed, namedMoves, withSelected } from '../../moves/named-moves.ts';
 import { noteControl } from '../../moves/note-control.ts';
 import { movesTable } from '../../moves/print-board.ts';
-import { rateAnswer } from '../../moves/rate-answer.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
@@ -62,15 +63,15 @@ A rate is 256KiB/s or more.`,
     ['$0 moves cities force 17 --reason "both others burnt" --yes', 'it joins with what there is'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const action = chosen(args, 'action', actions);
+    const ring = args.text('ring');
+    const action = args.chosen('action', actions);
     const head = await readVersion(context.rings, ring, 'head');
-    const which = texts(args, 'which');
+    const which = args.texts('which');
     if (action === 'list') return listMoves(context, head, which);
     if (action === 'rate') return rateAnswer(context, head, which);
     if (action === 'force') {
       const wanted = forcedOf(head, which);
-      const reason = requireForce(context, { ring, which, reason: optionalText(args, 'reason') });
+      const reason = requireForce(context, { ring, which, reason: args.optionalText('reason') });
       return force(context, head, { ...wanted, reason });
     }
     const selected = withSelected(head, which);
@@ -134,7 +135,7 @@ async function listMoves(
     },
     lines: [
       `${keyspace} version ${version}: ${counted(ring.moves.length, 'move')} in flight`,
-      ...(clause === '' ? [] : [clause]),
+      clause !== '' && clause,
       ...unanswered.map((address) => `${address} did not answer: what it says of moves is missing`),
       ...wavesLeftLines(keyspace, left),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noMoveRate)]),
@@ -241,10 +242,9 @@ async function controlAnswer(
     },
     lines: [
       `${action}: ${known} of ${counted(moves, 'move')} of ${keyspace} version ${version}`,
-      ...(available > 0
-        ? [`${counted(available, 'move')} besides ${available === 1 ? 'has' : 'have'} all copied`]
-        : []),
-      ...(action === 'pause' && known > 0 ? ['files half copied begin anew when they go on'] : []),
+      available > 0 &&
+        `${counted(available, 'move')} besides ${available === 1 ? 'has' : 'have'} all copied`,
+      action === 'pause' && known > 0 && 'files half copied begin anew when they go on',
       ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
       ...behind.map(({ address }) => `${address} has another version; push it first`),
     ],

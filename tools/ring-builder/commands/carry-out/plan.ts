@@ -2,10 +2,8 @@
 import { counted } from '@ringwright/base/counted';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { replicasAtOnceOption, requireReplicasAtOnce } from '../../plan/commit-rules.ts';
 import { type AskedSizes, sizesFor } from '../../plan/known-sizes.ts';
@@ -39,29 +37,29 @@ export const verb: Verb = {
     ['$0 plan cities --max-bytes 2GiB', 'and in how many steps a rollout with it copies'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const limits = parseLimits(optionalText(args, 'if'));
-    const asked = { direct: flag(args, 'direct'), stepRamps: flag(args, 'step-ramps') };
+    const ring = args.text('ring');
+    const limits = parseLimits(args.optionalText('if'));
+    const asked = { direct: args.flag('direct'), stepRamps: args.flag('step-ramps') };
     const wanted = await readWanted(context, ring, asked);
     if (wanted.running !== null) return runningAnswer(context, wanted.running, wanted);
     const prepared = planWanted(context, wanted, asked);
-    requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
+    requireReplicasAtOnce(prepared.plan, args.optionalNumber('max-replicas-at-once'));
     const { state, changed, direct } = prepared;
-    const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
+    const sizes = args.flag('offline') ? null : await sizesFor(prepared);
     if (!context.yes) {
       requireFitNewcomers(prepared, sizes);
       requireReaders(prepared, sizes);
     }
-    const given = optionalText(args, 'rate');
+    const given = args.optionalText('rate');
     const rate = given === undefined ? null : parseBytes(given, '--rate');
     const effects = planEffects(prepared, { sizes, rate });
     const steps = stepsOf(prepared.plan, sizes, bytesAtOnce(args));
     requireLimits(prepared, effects, limits);
     const options = ['direct', 'step-ramps']
-      .map((name) => (flag(args, name) ? ` --${name}` : ''))
+      .map((name) => (args.flag(name) ? ` --${name}` : ''))
       .join('');
     const reviewed = await reviewedPlan(context, prepared, effects);
-    const moves = flag(args, 'partitions') ? printMoves(prepared.plan, state) : [];
+    const moves = args.flag('partitions') ? printMoves(prepared.plan, state) : [];
     const idle = whenIdle(prepared.opened);
     return {
       json: { ...reviewed.json, direct, changed, steps },

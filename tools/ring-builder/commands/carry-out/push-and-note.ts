@@ -5,11 +5,11 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
 import {
   accepted,
+  deltasTo,
   type PushOutcome,
   type PushWith,
   pushToTargets,
 } from '../../servers/push-to-targets.ts';
-import { deltasTo } from '../../servers/ring-deltas.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { requireOwnLine } from '../../versions/other-line.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';

@@ -1,30 +1,40 @@
 // ring-builder push: sends a version to the servers of its ring and shows what each answered.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { chosen, flag, optionalNumber, texts } from '../../cli/arguments.ts';
-import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
+import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import {
+  type Answer,
+  type Context,
+  flagOption,
+  listOption,
+  textOption,
+  type Verb,
+} from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
-import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
 import { accepted, type PushOutcome, plightsOf, skipped } from '../../servers/push-to-targets.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
+import { fanOut, serversAtOnceMax } from '../../servers/server-connection.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { gatewayGrant, unheardGateways, unheardLine } from '../../servers/unheard-gateways.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
 import { askedVersion } from '../../versions/version-reference.ts';
 import { pushAndNote } from './push-and-note.ts';
-import { isEnough, type WaitRule, waitRules } from './wait-rule.ts';
 
 /**
  * The files of a new ring are opened within this time. A device that refills may take longer and is
  * reported.
  */
 const READY_WAIT_MS = 15_000;
+
+/** How many servers a push waits for: all, a majority of every partition, or one whole zone. */
+const waitRules = ['all', 'quorum', 'zone'] as const;
+export type WaitRule = (typeof waitRules)[number];
 
 export const verb: Verb = {
   options: {
@@ -46,11 +56,11 @@ export const verb: Verb = {
   run: async (args, context) => {
     const version = await askedVersion(args, context);
     const named = ringTargets(version.ring, version.state);
-    const targets = withFurther(named, texts(args, 'to'));
+    const targets = withFurther(named, args.texts('to'));
     const how = {
-      wait: chosen(args, 'wait', waitRules),
-      canaries: optionalNumber(args, 'canary') ?? 0,
-      keepGoing: flag(args, 'keep-going'),
+      wait: args.chosen('wait', waitRules),
+      canaries: args.optionalNumber('canary') ?? 0,
+      keepGoing: args.flag('keep-going'),
     };
     const pushed = await pushInSteps(context, version, { targets, how });
     const plights = plightsOf(pushed.servers);
@@ -176,11 +186,11 @@ function pushAnswer(
       ...sentLines(servers),
       ...(failed.length > 0 ? table : []),
       ...new Set(failed.flatMap(({ hint = [] }) => hint)),
-      ...(skips > 0 ? [`${counted(skips, 'server was', 'servers were')} not asked: ${why}`] : []),
-      ...(notReady === '' ? [] : [notReady]),
-      ...(unheard.length === 0 ? [] : [unheardLine(unheard, keyspace)]),
-      ...(pushed.isVouched && accepts > 0 ? [beaconLine(keyspace)] : []),
-      ...(advice === null ? [] : [advice.text]),
+      skips > 0 && `${counted(skips, 'server was', 'servers were')} not asked: ${why}`,
+      notReady !== '' && notReady,
+      unheard.length > 0 && unheardLine(unheard, keyspace),
+      pushed.isVouched && accepts > 0 && beaconLine(keyspace),
+      advice?.text,
     ],
     next: context.next(
       advice?.command ?? nextCommand(pushed, { keyspace, inFlight: moves.length > 0 }),
@@ -222,4 +232,43 @@ function exitOf(
   if (unreachable > 0 && (wait === 'all' || !enough)) return 4;
   if (refused > 0) return 5;
   return canariesFailed ? 4 : 0;
+}
+
+/** Whether the servers in `good` (addresses) satisfy the rule. */
+export function isEnough(
+  rule: WaitRule,
+  ring: Ring,
+  { good, targets }: { readonly good: ReadonlySet<string>; readonly targets: readonly Target[] },
+): boolean {
+  if (rule === 'all') {
+    return targets.every(({ address, required }) => !required || good.has(address));
+  }
+  const isGood = ring.devices.map((device) => device !== null && good.has(formatAddress(device)));
+  return rule === 'quorum' ? haveMajorities(ring, isGood) : hasWholeZone(ring, isGood);
+}
+
+/** Whether more than half of the slots of every partition are on good devices. */
+function haveMajorities({ table, partitions }: Ring, isGood: readonly boolean[]): boolean {
+  for (let partition = 0; partition < partitions; partition += 1) {
+    let [slots, held] = [0, 0];
+    for (const row of table) {
+      const device = row[partition];
+      if (device === undefined) continue;
+      slots += 1;
+      if (isGood[device] === true) held += 1;
+    }
+    if (held * 2 <= slots) return false;
+  }
+  return true;
+}
+
+/** Whether every device of some zone is good. */
+function hasWholeZone({ devices }: Ring, isGood: readonly boolean[]): boolean {
+  const whole = new Map<string, boolean>();
+  for (const device of devices) {
+    if (device === null) continue;
+    const zone = `${device.region}/${device.zone}`;
+    whole.set(zone, (whole.get(zone) ?? true) && isGood[device.id] === true);
+  }
+  return [...whole.values()].includes(true);
 }

@@ -1,18 +1,33 @@
 // ring-builder reconcile: compares the head with the disks of its devices.
 
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { text } from '../../cli/arguments.ts';
+import type { Ring } from '@ringwright/ring/ring';
+import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
-import { countedTargets } from '../../servers/ring-targets.ts';
-import { silentExit, silentLines } from '../../servers/silent-servers.ts';
-import { listDisks } from './list-disks.ts';
-import { type DiskFinding, type DiskFindingKind, reconcileRing } from './reconcile-ring.ts';
+import { lookAtFiles } from '../../servers/ask-servers.ts';
+import { countedTargets, type Target } from '../../servers/ring-targets.ts';
+import { fanOut, withServer } from '../../servers/server-connection.ts';
+import { serverStatus } from '../../servers/server-status.ts';
+import {
+  type SilentServer,
+  silentExit,
+  silentLines,
+  silentServer,
+} from '../../servers/silent-servers.ts';
+import {
+  type DiskFile,
+  type DiskFinding,
+  type DiskFindingKind,
+  type DiskListing,
+  reconcileRing,
+} from './reconcile-ring.ts';
 
 /** --json lists all findings. */
 const FINDINGS_SHOWN_MAX = 50;
@@ -30,7 +45,7 @@ const kinds: readonly DiskFindingKind[] = [
 export const verb: Verb = {
   examples: [['$0 reconcile cities', 'exit code 1 when the disks are not as the ring says']],
   run: async (args, context) => {
-    const name = text(args, 'ring');
+    const name = args.text('ring');
     const { ring, state, id } = await readVersion(context.rings, name, 'head');
     const targets = countedTargets(ring, state);
     const { listings, away } = await listDisks(ring, targets);
@@ -52,18 +67,15 @@ export const verb: Verb = {
             ? `no server answered, so nothing is known of its ${counted(slots, 'slot')}`
             : `${complete} of ${counted(slots, 'slot')} with a complete file`
         }`,
-        ...(joining > 0
-          ? [
-              `${counted(joining, 'file')} beside that ${joining === 1 ? 'is' : 'are'} filled by moves, as planned`,
-            ]
-          : []),
+        joining > 0 &&
+          `${counted(joining, 'file')} beside that ${joining === 1 ? 'is' : 'are'} filled by moves, as planned`,
         ...counts.map(
           ({ kind, count, bytes }) => `${kind}: ${counted(count, 'file')}, ${printBytes(bytes)}`,
         ),
         ...silentLines(away, 'operator'),
-        ...(stuck === null ? [] : [stuck.text]),
+        stuck?.text,
         ...(worst.length === 0 ? [] : ['', ...table(worst.slice(0, FINDINGS_SHOWN_MAX))]),
-        ...(worst.length > FINDINGS_SHOWN_MAX ? [`… ${worst.length} in all`] : []),
+        worst.length > FINDINGS_SHOWN_MAX && `… ${worst.length} in all`,
       ],
       next: context.next(
         first?.command ??
@@ -94,4 +106,57 @@ function table(findings: readonly DiskFinding[]): string[] {
     { head: 'WHY', cell: ({ why }) => why },
     { head: 'COMMAND', cell: ({ command }) => `ring-builder ${command}` },
   ]);
+}
+
+interface ListedDisks {
+  readonly listings: readonly DiskListing[];
+  readonly away: readonly SilentServer[];
+}
+
+/** The longest time a device needs to read the headers of thousands of files. */
+const listTimeoutMs = 30_000;
+
+async function listDisks(ring: Ring, targets: readonly Target[]): Promise<ListedDisks> {
+  const listings: DiskListing[] = [];
+  const away: SilentServer[] = [];
+  await fanOut(targets, async ({ address, required }) => {
+    const listing = await orCoded(listDisk(ring, address));
+    if (listing instanceof CodedError) {
+      if (required) away.push(silentServer(address, listing));
+    } else if (listing !== null) listings.push(listing);
+  });
+  return { listings: listings.sort((a, b) => a.device - b.device), away };
+}
+
+/** Returns null if the server is no device of the ring. Throws RING_UNKNOWN, PEER_UNREACHABLE, … */
+async function listDisk(ring: Ring, address: string): Promise<DiskListing | null> {
+  const { keyspace } = ring;
+  // Checked first, so that a lost file is not listed as present.
+  const { damaged } = await lookAtFiles(address, keyspace);
+  const status = await serverStatus(address, { sizesOf: keyspace });
+  const said = status.rings.find((one) => one.ring === keyspace);
+  if (said === undefined)
+    throw new CodedError('RING_UNKNOWN', `${address} has no ring ${keyspace}`);
+  if (said.device === null) return null;
+  const bytes = new Map(status.files ?? status.sizes ?? []);
+  const partitions = [...bytes.keys()].filter((partition) => partition < ring.partitions);
+  const files = new Map<number, DiskFile>();
+  await withServer(address, async (server) => {
+    for (let at = 0; at < partitions.length; at += digestPartitionsMax) {
+      const part = partitions.slice(at, at + digestPartitionsMax);
+      const request = { keyspace, ringVersion: said.version, partitions: part };
+      const { holdings } = await server.call(digests, request, listTimeoutMs);
+      for (const [index, holding] of holdings.entries()) {
+        const partition = part[index];
+        if (holding === null || partition === undefined) continue;
+        const { state, rows } = holding;
+        files.set(partition, { state, rows, bytes: bytes.get(partition) ?? 0 });
+      }
+    }
+  });
+  const draining = new Map(said.draining.map(({ partition, reason }) => [partition, reason]));
+  const { quarantines } = said.held;
+  const loads = said.loads.filter(({ assignment }) => assignment === null);
+  const refills = new Map(loads.map(({ partition, reason }) => [partition, reason]));
+  return { device: said.device, address, files, draining, damaged, quarantines, refills };
 }

@@ -9,10 +9,9 @@ import { mayFollow } from '@ringwright/ring/partitioner/reshape';
 import type { Ring } from '@ringwright/ring/ring';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { named } from '../../servers/advice.ts';
-import type { AskedTarget } from '../../servers/ask-targets.ts';
-import { fanOut } from '../../servers/fan-out.ts';
+import type { AskedTarget } from '../../servers/ask-servers.ts';
 import type { Target } from '../../servers/ring-targets.ts';
-import { withServer } from '../../servers/server-connection.ts';
+import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { waysToFindKeys, wayWithArchive } from './advice-after-fork.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { adviceOn } from '../../servers/advice.ts';
-import { askTargets } from '../../servers/ask-targets.ts';
+import { askTargets } from '../../servers/ask-servers.ts';
 
 /** Throws RING_FORK. Servers that do not answer are ignored here: the push asks them again. */
 export async function requireNoFork(context: Context, head: StoredVersion): Promise<void> {

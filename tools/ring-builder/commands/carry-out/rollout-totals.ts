@@ -1,6 +1,7 @@
 // Totals of one rollout, and their wording. Pure.
 import { counted } from '@ringwright/base/counted';
 import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
+import { linesOf } from '../../cli/verb.ts';
 
 /** Data loaded for moves, as the joiners count it. */
 export interface Loaded {
@@ -66,14 +67,11 @@ export function totalsText(totals: Readonly<RolloutTotals>): {
     // Versions that complete a removal load nothing.
     all:
       parts.length === 0 ? `${counted(versions, 'new version')}, no slot moved` : parts.join('; '),
-    lines: [
-      ...(copied > 0 ? [`${printBytes(bytes)} copied${time}`] : []),
-      ...(filled.slots > 0
-        ? [
-            `${printBytes(filled.bytes)} filled${time}, where the parents lie: none crossed the network`,
-          ]
-        : []),
-    ],
+    lines: linesOf([
+      copied > 0 && `${printBytes(bytes)} copied${time}`,
+      filled.slots > 0 &&
+        `${printBytes(filled.bytes)} filled${time}, where the parents lie: none crossed the network`,
+    ]),
   };
 }
 

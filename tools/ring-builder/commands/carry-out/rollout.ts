@@ -4,17 +4,9 @@ import { quoteWord } from '@ringwright/base/quote-command';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  text,
-  usage,
-} from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { parseRate } from '../../moves/copy-rates.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
@@ -67,22 +59,22 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const options: RolloutOptions = {
-      stallMs: (optionalNumber(args, 'stall-timeout') ?? STALL_SECONDS) * 1_000,
-      skipDown: flag(args, 'skip-down'),
-      confirmDrops: flag(args, 'confirm-drops'),
-      step: flag(args, 'step'),
-      movesMax: optionalNumber(args, 'max-moves') ?? Number.POSITIVE_INFINITY,
+      stallMs: (args.optionalNumber('stall-timeout') ?? STALL_SECONDS) * 1_000,
+      skipDown: args.flag('skip-down'),
+      confirmDrops: args.flag('confirm-drops'),
+      step: args.flag('step'),
+      movesMax: args.optionalNumber('max-moves') ?? Number.POSITIVE_INFINITY,
       bytesMax: bytesAtOnce(args),
-      wavesMax: optionalNumber(args, 'waves') ?? Number.POSITIVE_INFINITY,
+      wavesMax: args.optionalNumber('waves') ?? Number.POSITIVE_INFINITY,
       rate: rateOf(args),
       window: windowOf(args),
-      override: optionalText(args, 'override') ?? null,
+      override: args.optionalText('override') ?? null,
     };
     const rolled = () => rollOutOnce(args, context, options);
-    if (!flag(args, 'follow')) return (await rolled()).answer;
+    if (!args.flag('follow')) return (await rolled()).answer;
     // Loaded on demand: the steps of --follow are commits, which load the planner.
     const { followRollout } = await import('./follow-rollout.ts');
-    return followRollout(context, { ring: text(args, 'ring'), override: options.override }, rolled);
+    return followRollout(context, { ring: args.text('ring'), override: options.override }, rolled);
   },
 };
 
@@ -91,7 +83,7 @@ async function rollOutOnce(
   context: Context,
   options: RolloutOptions,
 ): Promise<RolledOut> {
-  const outcome = await rollOut(context, text(args, 'ring'), options);
+  const outcome = await rollOut(context, args.text('ring'), options);
   const { head, drains, end } = outcome;
   const entries = await readLog(context.rings, head.ring.keyspace);
   const plights = drains.left.flatMap(({ address, devices, code }) =>
@@ -110,16 +102,16 @@ async function rollOutOnce(
 }
 
 function rateOf(args: Arguments): number | null {
-  const given = optionalText(args, 'rate');
+  const given = args.optionalText('rate');
   if (given === undefined) return null;
   const rate = parseRate(given, '--rate');
   if (rate !== null) return rate;
-  const hint = `ring-builder moves ${text(args, 'ring')} rate none lifts what holds copies back`;
+  const hint = `ring-builder moves ${args.text('ring')} rate none lifts what holds copies back`;
   throw usage('--rate none: a rollout lends a rate, such as 50MB/s', hint);
 }
 
 function windowOf(args: Arguments): RolloutOptions['window'] {
-  const given = optionalText(args, 'window');
+  const given = args.optionalText('window');
   return given === undefined ? null : parseWindow(given);
 }
 
@@ -170,7 +162,7 @@ export function rolloutAnswer(
       ),
       ...wavesLeftLines(keyspace, waits),
       ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
-      ...(advice === null ? [] : [advice.text]),
+      advice?.text,
       ...(end === 'done' ? standing : []),
     ],
     next: context.next(
@@ -227,8 +219,8 @@ function givenOptions(args: Arguments): string {
   return Object.entries(verb.options ?? {})
     .filter(([name]) => name !== 'override')
     .map(([name, { type }]) => {
-      if (type === 'boolean') return flag(args, name) ? ` --${name}` : '';
-      const value = optionalText(args, name);
+      if (type === 'boolean') return args.flag(name) ? ` --${name}` : '';
+      const value = args.optionalText(name);
       return value === undefined ? '' : ` --${name} ${quoteWord(value)}`;
     })
     .join('');

@@ -1,26 +1,33 @@
 // ring-builder settle: after a fork, tells every server that the history here is the right one.
 import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import { printTable } from '@ringwright/base/print-table';
 import { noteVersion } from '@ringwright/repository/append-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
-import { text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { ringSettle } from '@ringwright/wire/rings';
+import { sendRing } from '@ringwright/wire/send-ring';
+import { type Context, textOption, type Verb } from '../../cli/verb.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { situationOf } from '../../health/situation-of.ts';
-import { type AskedTarget, askTargets } from '../../servers/ask-targets.ts';
-import { fanOut } from '../../servers/fan-out.ts';
+import { type AskedTarget, askTargets } from '../../servers/ask-servers.ts';
+import { failureOf, offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
 import { asCommands } from '../../servers/gone-for-good.ts';
-import { plightsOf } from '../../servers/push-to-targets.ts';
-import { deltasTo } from '../../servers/ring-deltas.ts';
+import {
+  type DeltaFrom,
+  deltasTo,
+  type PushOutcome,
+  plightsOf,
+} from '../../servers/push-to-targets.ts';
+import type { Target } from '../../servers/ring-targets.ts';
+import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { adviceAfterFork } from './advice-after-fork.ts';
 import { requireFindable } from './require-findable.ts';
-import { type SettleOutcome, settleOn } from './settle-fork.ts';
 
 const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
   settled: 'settled',
@@ -40,7 +47,7 @@ export const verb: Verb = {
     ['$0 settle cities -m "the other commit was never reviewed" --yes', 'servers drop data again'],
   ],
   run: async (args, context) => {
-    const [ring, reason] = [text(args, 'ring'), text(args, 'message')];
+    const [ring, reason] = [args.text('ring'), args.text('message')];
     const version = await readVersion(context.rings, ring, 'head');
     const { id } = version;
     const head = { version: version.ring.version, id };
@@ -85,7 +92,7 @@ export const verb: Verb = {
           { head: 'ANSWER', cell: ({ outcome }) => answers[outcome] },
           { head: 'WHY', cell: ({ message }) => message ?? '' },
         ]),
-        ...(advice === null ? [] : [advice.text]),
+        advice?.text,
       ],
       next: context.next(advice?.command ?? `servers ${ring}`),
       exit: count('unreachable') > 0 ? 4 : count('refused') > 0 ? 5 : 0,
@@ -118,4 +125,61 @@ async function requireNoneAhead(
       asCommands([change, `commit ${keyspace} -m 'so that settle can win'`]),
     details: { ring: keyspace, version: version.ring.version, ahead },
   });
+}
+
+interface SettleWith {
+  readonly reason: string;
+  readonly trust: TrustDocuments | null;
+  readonly deltaFrom: DeltaFrom;
+}
+
+interface SettleOutcome extends Target, Pick<PushOutcome, 'code' | 'message'> {
+  /**
+   * settled: the fork alarm is cleared. quiet: there was none. Either way the version is active.
+   */
+  readonly outcome: 'settled' | 'quiet' | 'refused' | 'unreachable';
+}
+
+/** Safe to repeat. A server that has not noticed the fork notices it when it receives the ring. */
+async function settleOn(
+  version: StoredVersion,
+  { address, devices, required }: Target,
+  settings: SettleWith,
+): Promise<SettleOutcome> {
+  const settled = await orCoded(
+    withServer(address, (server) => settleAndSend(server, version, settings)),
+  );
+  if (settled instanceof CodedError) return { address, devices, required, ...failureOf(settled) };
+  return { address, devices, required, outcome: settled ? 'settled' : 'quiet' };
+}
+
+async function settleAndSend(
+  server: Caller,
+  { ring, id, bytes }: StoredVersion,
+  { reason, trust, deltaFrom }: SettleWith,
+): Promise<boolean> {
+  const head = { keyspace: ring.keyspace, version: ring.version, id };
+  const sent = { ...head, bytes, deltaFrom, timeoutMs: ringActivationMsMax };
+  if (trust !== null) await offerTrust(server, trust);
+  const settle = (): Promise<boolean> =>
+    server.call(ringSettle, { ...head, reason }, ringActivationMsMax).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof CodedError && error.code === 'RING_FORK_UNKNOWN') return false;
+        throw error;
+      },
+    );
+  if (await settle()) {
+    await sendRing(server, sent);
+    return true;
+  }
+  try {
+    await sendRing(server, sent);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'RING_FORK') throw error;
+  }
+  const settled = await settle();
+  await sendRing(server, sent);
+  return settled;
 }

@@ -9,13 +9,11 @@ import { isRetired } from '@ringwright/ring/reshape-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { type AnswerOf } from '@ringwright/wire/message';
 import { trashList, trashRestore } from '@ringwright/wire/trash';
-import { text, texts, usage } from '../../cli/arguments.ts';
-import { listOption } from '../../cli/option-forms.ts';
+import { usage } from '../../cli/arguments.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { fanOut } from '../../servers/fan-out.ts';
+import { type Answer, type Context, listOption, type Verb } from '../../cli/verb.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
-import { withServer } from '../../servers/server-connection.ts';
+import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import {
   type SilentServer,
@@ -44,13 +42,13 @@ export const verb: Verb = {
   ],
   oldOrder: { second: 'action', isOld: (first, second) => isAction(first) && !isAction(second) },
   run: async (args, context) => {
-    const head = await readVersion(context.rings, text(args, 'ring'), 'head');
-    const action = text(args, 'action');
+    const head = await readVersion(context.rings, args.text('ring'), 'head');
+    const action = args.text('action');
     const named = ringTargets(head.ring, head.state);
-    const targets = withFurther(named, texts(args, 'to'));
+    const targets = withFurther(named, args.texts('to'));
     if (action === 'list') return list(context, head.ring, targets);
     if (action === 'confirm') return confirm(context, head.ring, targets);
-    const names = texts(args, 'names');
+    const names = args.texts('names');
     if (names.length === 0)
       throw usage('which dropped files? names, as trash RING list shows them');
     const { keyspace } = head.ring;
@@ -120,7 +118,7 @@ async function list(context: Context, ring: Ring, targets: readonly Target[]): P
         : `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
       ...silentLines(away, 'operator'),
       ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
-      ...(count > shown.length ? [`… ${count} in all`] : []),
+      count > shown.length && `… ${count} in all`,
       ...(shown.every(({ restorable }) => restorable)
         ? []
         : ['', 'gone: the partition was split, merged or retired; its files cannot come back']),

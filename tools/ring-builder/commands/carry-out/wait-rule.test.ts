@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../../test/support/served-ring.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
-import { isEnough, type WaitRule } from './wait-rule.ts';
+import { isEnough, type WaitRule } from './push.ts';
 
 /** Four devices in four zones; partition p is on p, p + 1 and p + 2. */
 const ring = servedRing();

@@ -3,18 +3,9 @@ import { counted } from '@ringwright/base/counted';
 import { operatorFileBytesMax } from '@ringwright/base/limits';
 import type { Change } from '@ringwright/builder/state/change';
 import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  text,
-  texts,
-  usage,
-} from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import { readInput } from '../../cli/read-input.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { askNewcomers } from '../../plan/ask-newcomers.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
@@ -51,12 +42,12 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const given = await devicesOf(args);
-    const devices = flag(args, 'ask-key') ? await withAskedKeys(given) : given;
-    const tokens = optionalText(args, 'tokens')?.split(',').map(parsePosition);
+    const devices = args.flag('ask-key') ? await withAskedKeys(given) : given;
+    const tokens = args.optionalText('tokens')?.split(',').map(parsePosition);
     if (tokens !== undefined && devices.length > 1) {
       throw usage(`--tokens are of one device, given ${devices.length}`);
     }
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const heard = context.yes ? [] : await askNewcomers(context, ring, devices);
     const answer = await stageAndAnswer(context, ring, (state) => {
       requireKeys(ring, state.devices, devices);
@@ -71,14 +62,14 @@ export const verb: Verb = {
 
 async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
   const flags = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'];
-  const given = flags.filter((name) => args[name] !== undefined);
-  const pairs = texts(args, 'devices');
-  const from = optionalText(args, 'from');
+  const given = flags.filter((name) => args.has(name));
+  const pairs = args.texts('devices');
+  const from = args.optionalText('from');
   const ways = [pairs.length > 0, given.length > 0, from !== undefined].filter(Boolean).length;
   if (ways !== 1) {
     throw usage(
       `${counted(ways, 'way')} to name devices given, wanted one: pairs, flags, or --from FILE`,
-      `ring-builder add ${text(args, 'ring')} r1z2-10.0.0.1:6200/sdb 100`,
+      `ring-builder add ${args.text('ring')} r1z2-10.0.0.1:6200/sdb 100`,
     );
   }
   if (pairs.length > 0) return withOwn(args, devicesOfPairs(pairs));
@@ -91,8 +82,8 @@ async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
  * Adds --key and --replication-address. Throws USAGE for several devices, because both are unique.
  */
 function withOwn(args: Arguments, devices: readonly NewDevice[]): readonly NewDevice[] {
-  const key = optionalText(args, 'key');
-  const copies = optionalText(args, 'replication-address');
+  const key = args.optionalText('key');
+  const copies = args.optionalText('replication-address');
   const given = key === undefined ? copies && '--replication-address' : '--key';
   const [device, ...more] = devices;
   if (given === undefined || device === undefined) return devices;
@@ -103,13 +94,13 @@ function withOwn(args: Arguments, devices: readonly NewDevice[]): readonly NewDe
 
 function deviceOfFlags(args: Arguments): NewDevice {
   const device = {
-    region: optionalNumber(args, 'region') ?? 1,
-    zone: optionalNumber(args, 'zone') ?? 1,
-    ip: text(args, 'ip'),
-    port: optionalNumber(args, 'port'),
-    device: text(args, 'device'),
-    weight: optionalNumber(args, 'weight'),
-    meta: optionalText(args, 'meta') ?? '',
+    region: args.optionalNumber('region') ?? 1,
+    zone: args.optionalNumber('zone') ?? 1,
+    ip: args.text('ip'),
+    port: args.optionalNumber('port'),
+    device: args.text('device'),
+    weight: args.optionalNumber('weight'),
+    meta: args.optionalText('meta') ?? '',
   };
   if (device.port === undefined) throw usage('--port is missing');
   if (device.weight === undefined) throw usage('--weight is missing');

@@ -6,8 +6,7 @@ import { askDeviceKey } from '@ringwright/node/link/prove-server';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { Answer } from '../../cli/verb.ts';
-import { fanOut } from '../../servers/fan-out.ts';
-import { connectTimeoutMs } from '../../servers/server-connection.ts';
+import { connectTimeoutMs, fanOut } from '../../servers/server-connection.ts';
 
 /** Returns each device with the key that its server shows now. Throws PEER_UNREACHABLE. */
 export function withAskedKeys<One extends Pick<Device, 'ip' | 'port'>>(

@@ -7,18 +7,16 @@ import { sameState } from '@ringwright/builder/state/state-json';
 import { createRing } from '@ringwright/repository/add-ring';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { ringExists } from '@ringwright/repository/folder/require-ring';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
-import { optionalText, text, texts, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { type Context, textOption, type Verb } from '../../cli/verb.ts';
 import { commitPlan, type PlanToCommit } from '../../plan/commit-plan.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
 import { requireRoom } from '../../plan/lacking-room.ts';
 import { lastPush } from '../../versions/last-push.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 
 export const verb: Verb = {
   positionals: { components: { describe: 'rings whose replicas it has, in this order' } },
@@ -35,7 +33,7 @@ where servers have it, in moves, which rollout carries out. Nothing else changes
     ['$0 compose photos photos-east photos-west -m "new disks"', 'again, after commits to those'],
   ],
   run: async (args, context) => {
-    const [ring, names] = [text(args, 'ring'), texts(args, 'components')];
+    const [ring, names] = [args.text('ring'), args.texts('components')];
     if (names.length < 2 || new Set([ring, ...names]).size <= names.length) {
       const hint = `ring-builder compose ${ring} ${ring}-east ${ring}-west`;
       throw usage(`${ring} of ${names.join(' ')}: wanted two other rings or more`, hint);
@@ -51,8 +49,8 @@ where servers have it, in moves, which rollout carries out. Nothing else changes
     }
     requireRoom(given, await sizesFor(given), null);
     const made = madeOf(context, given);
-    const message = optionalText(args, 'message') ?? made.message;
-    const override = optionalText(args, 'override') ?? null;
+    const message = args.optionalText('message') ?? made.message;
+    const override = args.optionalText('override') ?? null;
     const done = await commitPlan(context, given, { message, override, isTyped: true });
     const { slotsLater } = given;
     return {

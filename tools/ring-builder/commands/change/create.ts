@@ -9,9 +9,8 @@ import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
-import { type Arguments, flag, parseNumber, text } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import { type Arguments, parseNumber } from '../../cli/arguments.ts';
+import { type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { type BegunSigning, beginSigning, keyNameOf } from '../../versions/begin-signing.ts';
 import { partitionerOptions, typedPartitioner } from './typed-partitioner.ts';
 
@@ -46,15 +45,15 @@ export const verb: Verb = {
     ],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const state = createState({
       ring,
-      cluster: text(args, 'cluster'),
+      cluster: args.text('cluster'),
       partitioner: typedPartitioner(args),
-      replicas: parseNumber(text(args, 'replicas'), 'replicas'),
-      ...(text(args, 'placement') === 'tokens' && { placement: 'tokens' as const }),
-      minPartHours: parseNumber(text(args, 'min-part-hours'), 'min-part-hours'),
-      overload: parseNumber(text(args, 'overload'), 'overload'),
+      replicas: parseNumber(args.text('replicas'), 'replicas'),
+      ...(args.text('placement') === 'tokens' && { placement: 'tokens' as const }),
+      minPartHours: parseNumber(args.text('min-part-hours'), 'min-part-hours'),
+      overload: parseNumber(args.text('overload'), 'overload'),
     });
     const begun = await signFromTheStart(args, context, state);
     await createRing(context.rings, state, context.command);
@@ -85,7 +84,7 @@ async function signFromTheStart(
 ): Promise<BegunSigning | null> {
   const { rings } = context;
   ringFolder(rings, ring); // an invalid name must leave no keys behind
-  if (flag(args, 'unsigned') || (await listRings(rings)).length > 0) return null;
+  if (args.flag('unsigned') || (await listRings(rings)).length > 0) return null;
   if ((await readTrust(rings)) !== null || (await readStoreFile(rings)) !== null) return null;
   const expires = new Date(context.nowMs() + trustLifeDaysMax * dayMs).toISOString();
   const passphrase = (): Promise<string | null> => context.keys.passphrase('given');

@@ -1,8 +1,7 @@
 // ring-builder maintenance: stages that devices get no slots, and by default also keep theirs.
 import type { Change } from '@ringwright/builder/state/change';
-import { flag, text, texts, usage } from '../../cli/arguments.ts';
-import { flagOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { flagOption, type Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -18,13 +17,13 @@ export const verb: Verb = {
     ['$0 maintenance cities d3 --off', 'it takes part again'],
   ],
   run: async (args, context) => {
-    const devices = texts(args, 'devices');
-    const [off, noTarget] = [flag(args, 'off'), flag(args, 'no-target')];
+    const devices = args.texts('devices');
+    const [off, noTarget] = [args.flag('off'), args.flag('no-target')];
     if (devices.length === 0 || (off && noTarget)) {
       throw usage('name devices, with --no-target, --off or neither');
     }
     const hold = off ? null : noTarget ? 'no-target' : 'maintenance';
-    return stageAndAnswer(context, text(args, 'ring'), (state) =>
+    return stageAndAnswer(context, args.text('ring'), (state) =>
       deviceIdsOf(state, devices).map((id): Change => ({ kind: 'hold', id, hold })),
     );
   },

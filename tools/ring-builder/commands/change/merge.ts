@@ -1,5 +1,5 @@
 // ring-builder merge: stages one partition in place of two neighbors.
-import { parseNumber, text } from '../../cli/arguments.ts';
+import { parseNumber } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stageReshape } from '../../versions/stage-reshape.ts';
 
@@ -11,9 +11,9 @@ export const verb: Verb = {
   examples: [['$0 merge users 4 5', 'one partition in the place of partitions 4 and 5']],
   run: async (args, context) => {
     const number = (name: 'partition' | 'other'): number =>
-      parseNumber(text(args, name), name, 'partition');
+      parseNumber(args.text(name), name, 'partition');
     const partitions = [number('partition'), number('other')] as const;
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     return stageReshape(context, ring, {
       change: { kind: 'merge', partitions },
       again: `merge ${ring} ${partitions.join(' ')}`,

@@ -1,7 +1,6 @@
 // ring-builder pin: stages devices that must, or must not, hold a partition.
-import { parseNumber, text, texts, usage } from '../../cli/arguments.ts';
-import { listOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { parseNumber, usage } from '../../cli/arguments.ts';
+import { listOption, type Verb } from '../../cli/verb.ts';
 import { deviceIdsOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -16,10 +15,10 @@ export const verb: Verb = {
     ['$0 pin cities 17 --off d4 d5', 'none is on d4 or d5; replaces the pin before'],
   ],
   run: async (args, context) => {
-    const partition = parseNumber(text(args, 'partition'), 'partition', 'partition');
-    const [on, off] = [texts(args, 'on'), texts(args, 'off')];
+    const partition = parseNumber(args.text('partition'), 'partition', 'partition');
+    const [on, off] = [args.texts('on'), args.texts('off')];
     if (on.length + off.length === 0) throw usage('name devices: --on d3 or --off d4');
-    return stageAndAnswer(context, text(args, 'ring'), (state) => [
+    return stageAndAnswer(context, args.text('ring'), (state) => [
       {
         kind: 'pin',
         pin: {

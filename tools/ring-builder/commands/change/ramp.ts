@@ -1,18 +1,9 @@
 // ring-builder ramp: stages a weight that later versions reach step by step.
 import type { WeightRamp } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  parseNumber,
-  text,
-  usage,
-} from '../../cli/arguments.ts';
+import { type Arguments, parseNumber, usage } from '../../cli/arguments.ts';
 import { MS_PER_HOUR } from '../../cli/hours.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -54,9 +45,9 @@ the slots of a device where they are, no step of its ramp is taken; a window doe
     ['$0 ramp cities d3 --off', 'the weight stays where it is now'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const device = text(args, 'device');
-    if (flag(args, 'off')) return stopRamps(args, context, ring);
+    const ring = args.text('ring');
+    const device = args.text('device');
+    if (args.flag('off')) return stopRamps(args, context, ring);
     const asked = rampOf(args, context, ring);
     return stageAndAnswer(context, ring, (state) => {
       return deviceIdsOf(state, [device]).map((id): Change => {
@@ -72,7 +63,7 @@ the slots of a device where they are, no step of its ramp is taken; a window doe
 };
 
 function stopRamps(args: Arguments, context: Context, ring: string): Promise<Answer> {
-  const [device, weight] = [text(args, 'device'), optionalText(args, 'weight')];
+  const [device, weight] = [args.text('device'), args.optionalText('weight')];
   if (weight !== undefined) {
     throw usage(
       `${device} is to go to weight ${weight}, and by --off to stay where it is: wanted one`,
@@ -92,23 +83,23 @@ interface AskedRamp extends Omit<WeightRamp, 'step'> {
 }
 
 function rampOf(args: Arguments, context: Context, ring: string): AskedRamp {
-  const weight = optionalText(args, 'weight');
+  const weight = args.optionalText('weight');
   if (weight === undefined) {
-    const device = text(args, 'device');
+    const device = args.text('device');
     throw usage(
       `to which weight is ${device} to go?`,
       `ring-builder ramp ${ring} ${device} WEIGHT, or --off, which ends a ramp`,
     );
   }
   const target = parseNumber(weight, 'weight', 'weight');
-  const percent = optionalNumber(args, 'percent') ?? PERCENT;
+  const percent = args.optionalNumber('percent') ?? PERCENT;
   return { target, percent, ...windowOf(args, context.nowMs() / MS_PER_HOUR) };
 }
 
 /** The state has whole hours. The window opens no earlier, and is no shorter, than requested. */
 function windowOf(args: Arguments, nowHours: number): Pick<WeightRamp, 'fromHour' | 'untilHour'> {
-  const wait = optionalNumber(args, 'in-hours') ?? 0;
-  const hours = optionalNumber(args, 'hours') ?? HOURS;
+  const wait = args.optionalNumber('in-hours') ?? 0;
+  const hours = args.optionalNumber('hours') ?? HOURS;
   const fromHour = wait === 0 ? Math.floor(nowHours) : Math.ceil(nowHours + wait);
   return { fromHour, untilHour: Math.ceil(Math.max(nowHours, fromHour) + hours) };
 }

@@ -1,6 +1,5 @@
 // ring-builder remove: stages devices to leave the ring.
 import type { Change } from '@ringwright/builder/state/change';
-import { text, texts } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
@@ -14,10 +13,10 @@ export const verb: Verb = {
     ['$0 remove cities r1z2,weight=0', 'all drained devices of a zone'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const removed: number[] = [];
     const answer = await stageAndAnswer(context, ring, (state) =>
-      deviceIdsOf(state, texts(args, 'devices')).map((id): Change => {
+      deviceIdsOf(state, args.texts('devices')).map((id): Change => {
         removed.push(id);
         return { kind: 'remove', id };
       }),

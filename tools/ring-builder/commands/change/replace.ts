@@ -3,14 +3,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { typedCharactersMax } from '@ringwright/base/limits-commands';
 import { isWholeAddress, parseAddress } from '@ringwright/base/server-address';
 import { shortened } from '@ringwright/base/shortened';
-import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { Change } from '@ringwright/builder/state/change';
-import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Device } from '@ringwright/ring/device';
-import { type Arguments, flag, optionalText, text, usage } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
@@ -38,11 +36,10 @@ plan shows them. An empty disk at the same address needs no command: its server 
     ['$0 replace cities @10.0.0.3 10.0.0.9', 'a whole server, device by device'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const { state: head, staged } = await openRing(context.rings, ring);
-    const state = applyChanges(head, stagedChanges(staged));
-    const given = heirsOf(args, state.devices, deviceIdsOf(state, [text(args, 'old')]));
-    const heirs = flag(args, 'ask-key') ? await withAskedKeys(given) : given;
+    const ring = args.text('ring');
+    const state = stagedState(await openRing(context.rings, ring));
+    const given = heirsOf(args, state.devices, deviceIdsOf(state, [args.text('old')]));
+    const heirs = args.flag('ask-key') ? await withAskedKeys(given) : given;
     const answer = await stageAndAnswer(context, ring, ({ devices }) => {
       requireKeys(ring, devices, heirs);
       return heirs.map(({ replaces, ...device }, at): Change => {
@@ -62,10 +59,10 @@ type Devices = Parameters<typeof requireKeys>[1] & readonly (NewDevice | null)[]
  */
 function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Heir[] {
   const olds = ids.flatMap((id) => devices[id] ?? []);
-  const place = placeOf(text(args, 'new'));
-  const key = optionalText(args, 'key');
+  const place = placeOf(args.text('new'));
+  const key = args.optionalText('key');
   const servers = new Set(olds.map(({ ip }) => ip)).size;
-  if (servers > 1) throw usage(`${text(args, 'old')} means ${servers} servers, wanted one`);
+  if (servers > 1) throw usage(`${args.text('old')} means ${servers} servers, wanted one`);
   const single = ['port', 'device'].find((name) => name in place) ?? (key && 'key');
   if (olds.length > 1 && single !== undefined) {
     throw usage(

@@ -1,8 +1,6 @@
 // ring-builder retire: stages the removal of ranges before a key, such as past months.
 import { keyOfText, keyText } from '@ringwright/ring/partitioner/key-text';
-import { text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
@@ -16,8 +14,8 @@ export const verb: Verb = {
     ['$0 commit events --override "kept for a year"', 'given up are records: this needs a reason'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const before = keyText(keyOfText(text(args, 'before')));
+    const ring = args.text('ring');
+    const before = keyText(keyOfText(args.text('before')));
     const answer = await stageAndAnswer(context, ring, () => [{ kind: 'retire', before }]);
     const trash =
       'files of retired partitions lie in the trash for a week after the rollout: ' +

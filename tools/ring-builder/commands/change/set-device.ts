@@ -1,18 +1,9 @@
 // ring-builder set-device: stages another address, zone, key or meta of a device.
-import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { Change } from '@ringwright/builder/state/change';
-import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { openRing } from '@ringwright/repository/open-ring';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  text,
-  usage,
-} from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
+import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { withAskedKeys, withFingerprints } from './ask-keys.ts';
@@ -44,12 +35,12 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const fields = fieldsOf(args);
-    if (flag(args, 'ask-key')) return setAskedKeys(args, fields, context);
+    if (args.flag('ask-key')) return setAskedKeys(args, fields, context);
     if (Object.keys(fields).length === 0) {
-      throw usage('nothing to set', `ring-builder set-device ${text(args, 'ring')} d3 --zone 2`);
+      throw usage('nothing to set', `ring-builder set-device ${args.text('ring')} d3 --zone 2`);
     }
-    const reference = text(args, 'device');
-    return stageAndAnswer(context, text(args, 'ring'), (state) => {
+    const reference = args.text('device');
+    return stageAndAnswer(context, args.text('ring'), (state) => {
       return deviceIdsOf(state, [reference]).map((id): Change => {
         const { region, zone, ip, port, device, weight, meta, key, replication } = {
           ...state.devices[id],
@@ -66,10 +57,9 @@ export const verb: Verb = {
 
 /** Throws USAGE with other fields: --ask-key may apply to all devices, those fields only to one. */
 async function setAskedKeys(args: Arguments, fields: Fields, context: Context): Promise<Answer> {
-  const [ring, reference] = [text(args, 'ring'), text(args, 'device')];
+  const [ring, reference] = [args.text('ring'), args.text('device')];
   if (Object.keys(fields).length > 0) throw usage('--ask-key stands alone');
-  const opened = await openRing(context.rings, ring);
-  const state = applyChanges(opened.state, stagedChanges(opened.staged));
+  const state = stagedState(await openRing(context.rings, ring));
   const ids = new Set(reference === 'all' ? [] : deviceIdsOf(state, [reference]));
   const meant = state.devices.filter(
     (device) => device?.state === 'active' && (ids.size === 0 || ids.has(device.id)),
@@ -82,15 +72,15 @@ async function setAskedKeys(args: Arguments, fields: Fields, context: Context): 
 }
 
 function fieldsOf(args: Arguments): Fields {
-  const key = optionalText(args, 'key');
-  const copies = optionalText(args, 'replication-address');
+  const key = args.optionalText('key');
+  const copies = args.optionalText('replication-address');
   const given = {
-    region: optionalNumber(args, 'region'),
-    zone: optionalNumber(args, 'zone'),
-    ip: optionalText(args, 'ip'),
-    port: optionalNumber(args, 'port'),
-    device: optionalText(args, 'name'),
-    meta: optionalText(args, 'meta'),
+    region: args.optionalNumber('region'),
+    zone: args.optionalNumber('zone'),
+    ip: args.optionalText('ip'),
+    port: args.optionalNumber('port'),
+    device: args.optionalText('name'),
+    meta: args.optionalText('meta'),
     key: key === 'none' ? '' : key,
     replication: copies === 'none' ? null : copies && replicationOf(copies),
   };

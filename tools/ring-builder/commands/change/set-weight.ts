@@ -2,7 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
-import { parseNumber, text, texts, usage } from '../../cli/arguments.ts';
+import { parseNumber, usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { deviceIdsOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
@@ -15,14 +15,14 @@ export const verb: Verb = {
     ['$0 set-weight cities @10.0.0.1 0', 'all devices of a server'],
   ],
   run: async (args, context) => {
-    const pairs = texts(args, 'pairs');
+    const pairs = args.texts('pairs');
     if (pairs.length % 2 === 1) {
       throw usage(
         `${counted(pairs.length, 'word')}, wanted pairs of device and weight: ${pairs.at(-1)} has no weight`,
-        `ring-builder set-weight ${text(args, 'ring')} d3 150`,
+        `ring-builder set-weight ${args.text('ring')} d3 150`,
       );
     }
-    return stageAndAnswer(context, text(args, 'ring'), (state) => changesOf(state, pairs));
+    return stageAndAnswer(context, args.text('ring'), (state) => changesOf(state, pairs));
   },
 };
 

@@ -1,21 +1,13 @@
 // ring-builder set: stages other settings of the ring.
-import { CodedError } from '@ringwright/base/coded-error';
+import { type CodedError, codedOr } from '@ringwright/base/coded-error';
 import { checkReplicaStep } from '@ringwright/builder/place/change-replicas';
 import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog, requireHead } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  text,
-  usage,
-} from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
-import { measureSizes } from '../../plan/measure-sizes.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
+import { type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
+import { measureSizes } from '../../plan/known-sizes.ts';
 import { stageReshape } from '../../versions/stage-reshape.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -51,13 +43,13 @@ export const verb: Verb = {
     ['$0 set cities --overload 0.1', 'devices may take 10 % more than their weight'],
   ],
   run: async (args, context) => {
-    const replicas = optionalNumber(args, 'replicas');
-    const minPartHours = optionalNumber(args, 'min-part-hours');
-    const overload = optionalNumber(args, 'overload');
-    const partitionPower = optionalNumber(args, 'partition-power');
-    const zonesMin = optionalNumber(args, 'zones-min');
-    const ring = text(args, 'ring');
-    const restedThrough = flag(args, 'pretend-min-part-hours-passed')
+    const replicas = args.optionalNumber('replicas');
+    const minPartHours = args.optionalNumber('min-part-hours');
+    const overload = args.optionalNumber('overload');
+    const partitionPower = args.optionalNumber('partition-power');
+    const zonesMin = args.optionalNumber('zones-min');
+    const ring = args.text('ring');
+    const restedThrough = args.flag('pretend-min-part-hours-passed')
       ? requireHead(ring, await readLog(context.rings, ring)).version
       : undefined;
     const sizes = await askedSizes(args, context);
@@ -84,9 +76,9 @@ export const verb: Verb = {
 
 /** Returns null for `counts`, undefined without the option. */
 async function askedSizes(args: Arguments, context: Context) {
-  const balance = optionalText(args, 'balance');
-  const swapBudget = optionalNumber(args, 'swap-budget') ?? 0;
-  if (balance === 'bytes') return measureSizes(context, text(args, 'ring'), swapBudget);
+  const balance = args.optionalText('balance');
+  const swapBudget = args.optionalNumber('swap-budget') ?? 0;
+  if (balance === 'bytes') return measureSizes(context, args.text('ring'), swapBudget);
   if (swapBudget > 0) throw usage('--swap-budget is for --balance bytes, which measures sizes');
   return balance === 'counts' ? null : undefined;
 }
@@ -105,11 +97,5 @@ async function replicasTooFar(
   const { ring: head } = await readVersion(rings, ring, 'head');
   // Columns of partitions that were split have no slots and do not count.
   const live = { partitions: liveCountOf(head.partitioner), replicas: head.replicas };
-  try {
-    checkReplicaStep({ head: live, state: { ring, replicas } });
-    return null;
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
+  return codedOr(() => checkReplicaStep({ head: live, state: { ring, replicas } })) ?? null;
 }

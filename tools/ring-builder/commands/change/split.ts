@@ -4,9 +4,8 @@ import { requireIntervals } from '@ringwright/builder/state/reshaped-by';
 import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { equalCuts } from '@ringwright/ring/partitioner/reshape';
-import { optionalNumber, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
-import { listOption, textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { parseNumber, usage } from '../../cli/arguments.ts';
+import { listOption, textOption, type Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
@@ -20,14 +19,14 @@ export const verb: Verb = {
     ['$0 split events 0 --at 2026-06 2026-07', 'three ranges of keys in the place of one'],
   ],
   run: async (args, context) => {
-    const partition = parseNumber(text(args, 'partition'), 'partition', 'partition');
-    const at = texts(args, 'at');
-    const parts = optionalNumber(args, 'parts');
+    const partition = parseNumber(args.text('partition'), 'partition', 'partition');
+    const at = args.texts('at');
+    const parts = args.optionalNumber('parts');
     if (at.length > 0 && parts !== undefined) throw usage('take --at or --parts, not both');
     if (at.length >= splitPartsMax) {
       throw usage(`${at.length + 1} parts, ${splitPartsMax} is the most at once`);
     }
-    return stageAndAnswer(context, text(args, 'ring'), (state) => {
+    return stageAndAnswer(context, args.text('ring'), (state) => {
       const partitioner = requireIntervals(state);
       const cuts =
         at.length === 0 ? equalCuts(partitioner, partition, parts ?? 2) : placesOf(partitioner, at);

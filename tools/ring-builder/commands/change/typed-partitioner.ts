@@ -9,8 +9,8 @@ import {
   type Partitioner,
   type RangesPartitioner,
 } from '@ringwright/ring/partitioner/partitioner';
-import { type Arguments, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/verb.ts';
 
 const kinds = ['md5-shift', 'murmur3-mod', 'hash-intervals', 'ranges'] as const;
 
@@ -49,9 +49,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 
 /** Throws USAGE; INTERVALS_INVALID and KEY_INVALID for an invalid boundary. */
 export function typedPartitioner(args: Arguments): Partitioner {
-  const kind = text(args, 'partitioner');
+  const kind = args.text('partitioner');
   for (const [name, of] of Object.entries(owners)) {
-    if (args[name] === undefined || of.includes(kind)) continue;
+    if (!args.has(name) || of.includes(kind)) continue;
     throw usage(`--${name} is a setting of ${of.join(' and ')}, not of ${kind}`);
   }
   if (kind === 'ranges') return typedRanges(args);
@@ -65,13 +65,13 @@ export function typedPartitioner(args: Arguments): Partitioner {
       'add --partitioner murmur3-mod, or give --partition-power',
     );
   }
-  const [prefix, suffix] = [optionalText(args, 'hash-prefix'), optionalText(args, 'hash-suffix')];
+  const [prefix, suffix] = [args.optionalText('hash-prefix'), args.optionalText('hash-suffix')];
   return { kind: 'md5-shift', power, prefix: hex(prefix), suffix: hex(suffix) };
 }
 
 function typedCount(args: Arguments): number {
-  const power = optionalNumber(args, 'partition-power');
-  const partitions = optionalNumber(args, 'partitions');
+  const power = args.optionalNumber('partition-power');
+  const partitions = args.optionalNumber('partitions');
   if (power !== undefined && partitions === undefined) return 2 ** power;
   if (partitions !== undefined && power === undefined) return partitions;
   const found = power === undefined ? 'neither' : 'both';
@@ -80,14 +80,14 @@ function typedCount(args: Arguments): number {
 
 function typedIntervals(args: Arguments): HashIntervalsPartitioner {
   // yargs accepts only the choices.
-  const hash = (optionalText(args, 'hash') ?? 'murmur3') as IntervalHash;
-  const hashKey = optionalText(args, 'hash-key');
+  const hash = (args.optionalText('hash') ?? 'murmur3') as IntervalHash;
+  const hashKey = args.optionalText('hash-key');
   const settings = {
     kind: 'hash-intervals',
     hash,
     ...(hashKey !== undefined && { hashKey }),
   } as const;
-  const tokens = optionalText(args, 'tokens');
+  const tokens = args.optionalText('tokens');
   if (tokens === undefined) return { ...settings, partitions: typedCount(args) };
   const seed = /^random:(\d{1,10})$/.exec(tokens)?.[1];
   if (seed !== undefined) {
@@ -102,17 +102,14 @@ function typedIntervals(args: Arguments): HashIntervalsPartitioner {
 /** A new ring of ranges has one partition unless boundaries are typed. */
 function typedRanges(args: Arguments): RangesPartitioner {
   refuseCount(args, '--partitioner ranges', 'has as many as --boundaries make');
-  const boundaries = optionalText(args, 'boundaries');
-  const starts = boundaries === undefined ? [] : boundaries.split(',').map(oneSpelling);
+  const boundaries = args.optionalText('boundaries');
+  const starts =
+    boundaries === undefined ? [] : boundaries.split(',').map((key) => keyText(keyOfText(key)));
   return { kind: 'ranges', partitions: starts.length + 1, starts };
 }
 
-function oneSpelling(key: string): string {
-  return keyText(keyOfText(key));
-}
-
 function refuseCount(args: Arguments, option: string, why: string): void {
-  const name = ['partition-power', 'partitions'].find((one) => args[one] !== undefined);
+  const name = ['partition-power', 'partitions'].find((one) => args.has(one));
   if (name !== undefined) throw usage(`--${name} beside ${option}, which ${why}`);
 }
 

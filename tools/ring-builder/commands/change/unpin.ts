@@ -1,5 +1,5 @@
 // ring-builder unpin: stages the end of pins, so that shares decide where the partition goes.
-import { parseNumber, text } from '../../cli/arguments.ts';
+import { parseNumber } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -10,9 +10,9 @@ export const verb: Verb = {
     ['$0 unpin cities all', 'forgets all pins'],
   ],
   run: async (args, context) => {
-    const word = text(args, 'partition');
+    const word = args.text('partition');
     const one = word === 'all' ? null : parseNumber(word, 'partition', 'partition');
-    return stageAndAnswer(context, text(args, 'ring'), ({ pins = [] }) => {
+    return stageAndAnswer(context, args.text('ring'), ({ pins = [] }) => {
       return pins
         .filter(({ partition }) => one === null || partition === one)
         .map(({ partition }) => ({ kind: 'pin', pin: { partition, on: [], off: [] } }));

@@ -1,6 +1,6 @@
 // ring-builder unstage: drops staged commands, all or some.
 import { unstage } from '@ringwright/repository/stage-changes';
-import { parseNumber, text, texts } from '../../cli/arguments.ts';
+import { parseNumber } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
@@ -11,8 +11,8 @@ export const verb: Verb = {
     ['$0 unstage cities 2', 'only the second command; later ones stay, if they fit without it'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const words = texts(args, 'numbers');
+    const ring = args.text('ring');
+    const words = args.texts('numbers');
     const numbers = [...new Set(words.map((word) => parseNumber(word, 'number', 'number')))];
     const dropped = await unstage(
       { rings: context.rings, ring },

@@ -60,9 +60,7 @@ export async function addImported(
         ? `imported ${name} from a ${source.kind}: ${counted(devices, 'device')}, nothing placed yet`
         : `imported ${name} from a ${source.kind} as version 1 (${head.id.slice(0, 12)}): ` +
           `${counted(slots, 'slot')} on ${counted(devices, 'device')}, every one where it was`,
-      ...(head === null || trust === null || signing !== null
-        ? []
-        : [unsignedLine(context, state, trust)]),
+      !(head === null || trust === null || signing !== null) && unsignedLine(context, state, trust),
     ],
     next: context.next(`${head === null ? 'plan' : 'show'} ${name}`),
   };

@@ -12,10 +12,8 @@ import { exists } from '@ringwright/node/missing-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { optionalNumber, text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { newManifest } from '../../records/archive-manifest.ts';
 import {
   type ArchiveProgress,
@@ -42,10 +40,10 @@ export const verb: Verb = {
     ['$0 archive-data cities --partition 17 --to /backup/cities-17', 'those of one partition'],
   ],
   run: async (args, context) => {
-    const [name, folder] = [text(args, 'ring'), resolve(text(args, 'to'))];
+    const [name, folder] = [args.text('ring'), resolve(args.text('to'))];
     const stored = await readVersion(context.rings, name, 'head');
     const { ring } = stored;
-    const partition = optionalNumber(args, 'partition') ?? null;
+    const partition = args.optionalNumber('partition') ?? null;
     if (partition !== null) requirePartition(ring, partition);
     if (await exists(manifestPath(folder))) throw isThere(folder);
     const key = await ringKey(context);

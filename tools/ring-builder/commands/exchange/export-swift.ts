@@ -18,9 +18,8 @@ import {
 } from '@ringwright/swift/export-swift';
 import { encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
 import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
-import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
 export const verb: Verb = {
@@ -39,13 +38,13 @@ export const verb: Verb = {
     ['$0 export-swift objects object.builder', 'to go on with swift-ring-builder'],
   ],
   run: async (args, context) => {
-    const [name, file] = [text(args, 'ring'), text(args, 'file')];
+    const [name, file] = [args.text('ring'), args.text('file')];
     if (file === '-') throw usage('stdout is for the answer: name a file, such as object.ring.gz');
-    const builder = flag(args, 'builder') || file.endsWith('.builder');
-    const format = optionalText(args, 'format');
+    const builder = args.flag('builder') || file.endsWith('.builder');
+    const format = args.optionalText('format');
     if (builder && format !== undefined) throw usage('--format is of ring files, not of builders');
     const entries = await readLog(context.rings, name);
-    const unplaced = builder && !entries.some(makesVersion) && args['version'] === undefined;
+    const unplaced = builder && !entries.some(makesVersion) && !args.has('version');
     if (unplaced) return exportUnplaced(context, name, file);
     const stored = await askedVersion(args, context);
     const { version } = stored.ring;
@@ -91,11 +90,8 @@ async function exportUnplaced(context: Context, name: string, file: string): Pro
     lines: [
       `${changed ? 'wrote' : 'already there:'} ${file}: ${name}, nothing of it placed yet, as ` +
         `Swift's builder, version ${swiftVersion} there, ${counted(bytes.length, 'byte')}`,
-      ...(waiting > 0
-        ? [
-            `not in it: ${counted(waiting, 'staged change, until it is', 'staged changes, until they are')} committed`,
-          ]
-        : []),
+      waiting > 0 &&
+        `not in it: ${counted(waiting, 'staged change, until it is', 'staged changes, until they are')} committed`,
     ],
     next: context.next(`plan ${name}`),
   };

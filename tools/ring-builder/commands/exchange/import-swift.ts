@@ -4,10 +4,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { importSwift } from '@ringwright/swift/import-swift';
 import { readSwiftFile, type SwiftFile } from '@ringwright/swift/swift-file';
-import { type Arguments, optionalText, text, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import { readInput } from '../../cli/read-input.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
 
 /** Options for the hash prefix and suffix: as text, or as hex if the bytes are not text. */
@@ -35,11 +34,11 @@ export const verb: Verb = {
       isPath(first) === isPath(second) ? existsSync(first) && !existsSync(second) : isPath(first),
   },
   run: async (args, context) => {
-    const file = text(args, 'file');
+    const file = args.text('file');
     const swift = await readSwift(file);
     const imported = importSwift(swift, {
-      ring: text(args, 'ring'),
-      cluster: text(args, 'cluster'),
+      ring: args.text('ring'),
+      cluster: args.text('cluster'),
       prefix: saltOf(args, 'prefix'),
       suffix: saltOf(args, 'suffix'),
     });
@@ -66,7 +65,7 @@ function isPath(word: string): boolean {
 /** Returns the bytes in hex; empty without the option. */
 function saltOf(args: Arguments, which: 'prefix' | 'suffix'): string {
   const [asText, asHex] = [`hash-${which}`, `hash-${which}-hex`];
-  const [text, hex] = [optionalText(args, asText), optionalText(args, asHex)?.toLowerCase()];
+  const [text, hex] = [args.optionalText(asText), args.optionalText(asHex)?.toLowerCase()];
   if (text !== undefined && hex !== undefined) throw usage(`--${asText} and --${asHex} given`);
   if (hex === undefined) return Buffer.from(text ?? '', 'utf8').toString('hex');
   if (/^([0-9a-f]{2})*$/.test(hex)) return hex;

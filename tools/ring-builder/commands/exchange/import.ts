@@ -1,10 +1,8 @@
 // ring-builder import: imports a ring that a converter of another system wrote as JSON.
 import { importJsonBytesMax } from '@ringwright/base/limits';
 import { importJson } from '@ringwright/builder/state/import-json';
-import { optionalText, text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
 
 /**
@@ -31,9 +29,9 @@ export const verb: Verb = {
     ['$0 table cities --json | $0 import --from-json - copy', 'what table prints is such a file'],
   ],
   run: async (args, context) => {
-    const file = text(args, 'from-json');
+    const file = args.text('from-json');
     const content = (await readInput(file, { bytesMax: importJsonBytesMax })).toString('utf8');
-    const names = { ring: text(args, 'ring'), cluster: optionalText(args, 'cluster') };
+    const names = { ring: args.text('ring'), cluster: args.optionalText('cluster') };
     return addImported(context, importJson(content, names), { file, kind: 'JSON file' });
   },
 };

@@ -7,9 +7,7 @@ import { restoredAtOnce } from '@ringwright/base/limits-commands';
 import { compareStamps, formatStamp, parseStamp } from '@ringwright/base/stamp';
 import type { Client } from '@ringwright/client/client';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import { type Context, textOption, type Verb } from '../../cli/verb.ts';
 import { type ArchiveManifest, manifestSigners } from '../../records/archive-manifest.ts';
 import { connectRing } from '../../records/connect-ring.ts';
 import { type ArchivedRecord, framesOf, openArchive } from '../../records/record-file.ts';
@@ -29,7 +27,7 @@ export const verb: Verb = {
     ['$0 restore-data towns --from /backup/cities-monday', 'all of it, into another ring'],
   ],
   run: async (args, context) => {
-    const [name, folder] = [text(args, 'ring'), resolve(text(args, 'from'))];
+    const [name, folder] = [args.text('ring'), resolve(args.text('from'))];
     const stored = await readVersion(context.rings, name, 'head');
     const archive = await openArchive(folder);
     await requireSigned(context, { folder, archive });
@@ -47,7 +45,7 @@ export const verb: Verb = {
       json: { ring: name, folder, records: archive.records, ...counts, changed: written > 0 },
       lines: [
         `${name}: ${counted(written, 'record')} written, ${kept} kept as they are newer or the same`,
-        ...(expired > 0 ? [`${counted(expired, 'record')} expired since`] : []),
+        expired > 0 && `${counted(expired, 'record')} expired since`,
       ],
       next: context.next(`health ${name}`),
     };

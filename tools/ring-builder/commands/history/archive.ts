@@ -3,9 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { exists } from '@ringwright/node/missing-file';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
-import { text, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { keepOption, pruneAndAnswer } from './prune.ts';
 
 export const verb: Verb = {
@@ -17,8 +16,8 @@ export const verb: Verb = {
   },
   examples: [['$0 archive cities --keep 50 --to /backup/rings', 'all but the newest 50 versions']],
   run: async (args, context) => {
-    const to = resolve(text(args, 'to'));
-    await requireElsewhere(to, context.rings, text(args, 'ring'));
+    const to = resolve(args.text('to'));
+    await requireElsewhere(to, context.rings, args.text('ring'));
     return pruneAndAnswer(args, context, to);
   },
 };

@@ -4,7 +4,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { readStoreFile, useStore } from '@ringwright/repository/shared/store-file';
 import { catchUp } from '@ringwright/repository/write-ring';
-import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
@@ -25,9 +25,9 @@ export async function followStore(
   context: Context,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const url = optionalText(args, 'store');
-  const access = storeAccessOf((name) => optionalText(args, name), env);
-  const given = optionalText(args, 'ring-stores');
+  const url = args.optionalText('store');
+  const access = storeAccessOf((name) => args.optionalText(name), env);
+  const given = args.optionalText('ring-stores');
   const stores = given === undefined ? [] : given.split(',');
   if (url === undefined && given !== undefined) {
     throw usage('--ring-stores is given together with --store');
@@ -35,7 +35,7 @@ export async function followStore(
   const known = url ?? (await readStoreFile(context.rings))?.url;
   const isGiven = url !== undefined || Object.keys(access).length > 0;
   if (known !== undefined && isGiven) await useStore(context.rings, { url: known, stores, access });
-  const ring = optionalText(args, 'ring');
+  const ring = args.optionalText('ring');
   if (ring === undefined) return;
   const failure = await orCoded(catchUp({ rings: context.rings, ring }, authorOf(context)));
   if (!(failure instanceof CodedError) || left.has(failure.code)) return;

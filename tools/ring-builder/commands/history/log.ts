@@ -3,10 +3,9 @@ import { counted } from '@ringwright/base/counted';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { flag, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
+import { usage } from '../../cli/arguments.ts';
 import { parseTime } from '../../cli/parse-time.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { guardLines } from '../../versions/version-story.ts';
 import { readStat, type VersionStat } from './version-stat.ts';
 
@@ -26,11 +25,11 @@ export const verb: Verb = {
     ['$0 log cities --commands', 'with the commands as they were typed'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const all = (await readLog(context.rings, ring)).toReversed();
-    const author = optionalText(args, 'author');
+    const author = args.optionalText('author');
     const [since, until] = ['since', 'until'].map((name) => {
-      const given = optionalText(args, name);
+      const given = args.optionalText(name);
       return given === undefined ? undefined : parseTime(given, context.nowMs(), `--${name}`);
     });
     const byHead = all.filter(({ user, time }) => {
@@ -41,9 +40,9 @@ export const verb: Verb = {
         ms <= (until ?? Infinity)
       );
     });
-    const limit = optionalNumber(args, 'limit') ?? all.length;
-    const device = deviceOption(optionalText(args, 'device'));
-    const withStat = flag(args, 'stat') || device !== null;
+    const limit = args.optionalNumber('limit') ?? all.length;
+    const device = deviceOption(args.optionalText('device'));
+    const withStat = args.flag('stat') || device !== null;
     const entries: (LogEntry & { stat?: VersionStat })[] = [];
     for (const entry of byHead) {
       if (entries.length >= limit) break;
@@ -53,7 +52,7 @@ export const verb: Verb = {
       entries.push(stat === null ? entry : { ...entry, stat });
     }
     const lines = entries.flatMap((entry) =>
-      printEntry(entry, { commands: flag(args, 'commands') }),
+      printEntry(entry, { commands: args.flag('commands') }),
     );
     const none = all.length === 0 ? `ring ${ring} has no committed version yet` : 'no entry fits';
     return {

@@ -2,10 +2,9 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionSpan } from '@ringwright/repository/folder/version-span';
 import { pruneVersions } from '@ringwright/repository/prune-versions';
-import { type Arguments, parseNumber, text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
+import { type Arguments, parseNumber } from '../../cli/arguments.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Answer, type Context, textOption, type Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 export const keepOption = textOption('how many of the newest versions stay', {
@@ -17,7 +16,7 @@ export const verb: Verb = {
   examples: [['$0 prune cities --keep 50 --yes', 'deletes all but the newest 50 versions']],
   run: async (args, context) => {
     if (context.yes) return pruneAndAnswer(args, context, null);
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     throw new CodedError('CONFIRMATION_NEEDED', `prune deletes versions of ${ring} for good`, {
       hint: `ring-builder archive ${ring} --keep N --to DIR keeps them; or add --yes`,
       details: { ring },
@@ -31,8 +30,8 @@ export async function pruneAndAnswer(
   context: Context,
   archive: string | null,
 ): Promise<Answer> {
-  const ring = text(args, 'ring');
-  const keep = parseNumber(text(args, 'keep'), 'keep');
+  const ring = args.text('ring');
+  const keep = parseNumber(args.text('keep'), 'keep');
   const request = { keep, archive, command: context.command };
   const place = { rings: context.rings, ring };
   const { versions, bytes } = await pruneVersions(place, authorOf(context), request);

@@ -1,8 +1,6 @@
 // ring-builder rebase: stages again, on the new head, what was staged on an older one.
 import { rebaseRing } from '@ringwright/repository/rebase-ring';
-import { flag, optionalText, text } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
@@ -15,8 +13,8 @@ export const verb: Verb = {
     ['$0 rebase cities --onto ../theirs/rings', 'with the history of another folder'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const request = { upstream: optionalText(args, 'onto') ?? null, drop: flag(args, 'drop') };
+    const ring = args.text('ring');
+    const request = { upstream: args.optionalText('onto') ?? null, drop: args.flag('drop') };
     const done = await rebaseRing({ rings: context.rings, ring }, authorOf(context), request);
     const { from, onto, staged, refused, fetched } = done;
     const changed = from?.id !== onto?.id;
@@ -27,9 +25,8 @@ export const verb: Verb = {
         changed
           ? `${ring}: from version ${from?.version ?? 'none'} onto version ${onto?.version}`
           : `${ring}: the staged changes are on the head already, version ${onto?.version ?? 'none'}`,
-        ...(fetched.length > 0
-          ? [`fetched version${fetched.length === 1 ? '' : 's'} ${fetched.join(', ')}`]
-          : []),
+        fetched.length > 0 &&
+          `fetched version${fetched.length === 1 ? '' : 's'} ${fetched.join(', ')}`,
         ...kept.map(({ command }) => `staged again: ${command}`),
         ...refused.map(({ command, reason }) => `left out: ${command}: ${reason}`),
       ],

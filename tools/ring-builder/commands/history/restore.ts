@@ -5,17 +5,18 @@ import { counted } from '@ringwright/base/counted';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { exists } from '@ringwright/node/missing-file';
 import { trustPath } from '@ringwright/repository/folder/trust-file';
-import { openRing } from '@ringwright/repository/open-ring';
+import { versionSpan } from '@ringwright/repository/folder/version-span';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { copyRing, type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { takeStored } from '@ringwright/repository/shared/pull-head';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
+import { verifyRepository } from '@ringwright/repository/verify/verify-repository';
 import { catchUp } from '@ringwright/repository/write-ring';
-import { decodeRing } from '@ringwright/ring/file/ring-file';
-import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { idAt } from '@ringwright/ring/audit/fork-point';
+import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
+import { usage } from '../../cli/arguments.ts';
+import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
-import { requireGain } from './require-gain.ts';
 import { type RestoreSource, restoreSource, serverOf } from './restore-source.ts';
 
 export const verb: Verb = {
@@ -39,10 +40,10 @@ of rings of its own, which log and show read with --rings; stage again what is s
     ['$0 restore cities --from ../theirs/rings --replace', 'their history, with its log'],
   ],
   run: async (args, context) => {
-    const name = optionalText(args, 'ring');
-    const from = text(args, 'from');
-    const replace = flag(args, 'replace');
-    const source = await restoreSource(context, from, { name, pin: optionalText(args, 'trust') });
+    const name = args.optionalText('ring');
+    const from = args.text('from');
+    const replace = args.flag('replace');
+    const source = await restoreSource(context, from, { name, pin: args.optionalText('trust') });
     const placing = { author: authorOf(context), replace };
     if (source.kind !== 'file') {
       if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
@@ -144,9 +145,7 @@ function restoredAnswer(
       `restored ${keyspace} at version ${version} (${id.slice(0, 12)}), builder included`,
       ...lines,
       ...keptLines(keyspace, kept),
-      ...(inFlight > 0
-        ? [`${counted(inFlight, 'move is', 'moves are')} in flight: rollout goes on`]
-        : []),
+      inFlight > 0 && `${counted(inFlight, 'move is', 'moves are')} in flight: rollout goes on`,
     ],
     next: context.next(first),
   };
@@ -174,4 +173,56 @@ function authenticity({ signed, signers }: Restored, isChecked: boolean): string
     ? 'NOT CHECKED by whom it is: no trust.json is here. --trust names the root of the cluster: ' +
         'a copy of trust.json, or from a server the id of the root'
     : 'UNSIGNED: who can write the file, or answers for the server, can have made it up';
+}
+
+/**
+ * Returns false if the head is the ring of the file and the folder is sound. A damaged folder is
+ * always replaced. Throws RING_FILE_INVALID and the like. With `replace`, throws
+ * CONFIRMATION_NEEDED if a log would be lost for a few versions of the same history.
+ */
+async function requireGain(
+  context: Context,
+  bytes: Uint8Array,
+  wanted: { readonly name: string | undefined; readonly replace: boolean },
+): Promise<boolean> {
+  const given = decodeRing(bytes);
+  const { keyspace } = given.ring;
+  if (wanted.name !== undefined && wanted.name !== keyspace) return true;
+  // A folder that cannot be read is replaced.
+  const opened = await openRing(context.rings, keyspace).catch(() => null);
+  const head = opened?.head ?? null;
+  if (opened === null || head === null) return true;
+  const isSame = head.id === given.id;
+  if (!isSame && !wanted.replace) return true;
+  if (!isSame && idAt({ ...given.ring, id: given.id }, head.version) !== head.id) return true;
+  const found = await verifyRepository(context.rings, keyspace, null).catch(() => null);
+  if (found === null || found.findings.length > 0) return true;
+  if (isSame) return false;
+  if (!context.yes) throw wouldLoseLog(context, { opened, head, given });
+  return true;
+}
+
+interface Older {
+  readonly opened: OpenedRing;
+  readonly head: NonNullable<OpenedRing['head']>;
+  readonly given: RingFile;
+}
+
+function wouldLoseLog({ rings }: Context, { opened, head, given }: Older): CodedError {
+  const { keyspace, version } = given.ring;
+  const entries = counted(opened.entries.length, 'entry', 'entries');
+  const skipped = versionSpan(head.version + 1, version - 1);
+  const lacking = version - 1 > head.version ? `without ${skipped}, and ` : '';
+  return new CodedError(
+    'CONFIRMATION_NEEDED',
+    `the ring here is an older state of the same history: version ${head.version}, which version ` +
+      `${version} follows. It would get that alone, ${lacking}with a log that begins anew`,
+    {
+      hint:
+        'git pull brings all versions with their log, as does ring-builder rebase ' +
+        `${keyspace} --onto FOLDER from another folder of rings; where none has them, add --yes: ` +
+        `what is here, its versions and its log of ${entries}, is kept in ${rings}/.replaced`,
+      details: { ring: keyspace, version: head.version, id: head.id, given: version },
+    },
+  );
 }

@@ -1,14 +1,26 @@
 // ring-builder revert: makes a new version that goes back to an old placement, from where the data
 // is now.
+import { isDeepStrictEqual } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import type { Plan } from '@ringwright/builder/plan/plan';
+import { revertPlan, revertState } from '@ringwright/builder/plan/revert-plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Staged } from '@ringwright/builder/state/change';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { openRing } from '@ringwright/repository/open-ring';
+import { requireNotComposed } from '@ringwright/builder/state/composition';
+import { sameState } from '@ringwright/builder/state/state-json';
+import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
+import { laterWavesOf } from '@ringwright/repository/folder/later-section';
+import {
+  readVersion,
+  type StoredVersion,
+  stateOf,
+} from '@ringwright/repository/folder/read-version';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { cancelMoves } from '@ringwright/ring/advance-ring';
+import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import { optionalText, text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Answer, type Context, textOption, type Verb } from '../../cli/verb.ts';
 import {
   type CommitArgs,
   commitPlan,
@@ -22,9 +34,9 @@ import { requireRoom } from '../../plan/lacking-room.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
 import { reviewedPlan } from '../../plan/reviewed-plan.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
+import { lastPush } from '../../versions/last-push.ts';
 import { versionOf } from '../../versions/version-reference.ts';
-import { type PreparedRevert, prepareRevert } from './prepare-revert.ts';
+import { notNotedFindings } from '../../versions/waves-left.ts';
 
 export const verb: Verb = {
   positionals: { version: { describe: 'the version to go back to: 7, @~1 or the start of an id' } },
@@ -39,22 +51,22 @@ export const verb: Verb = {
     ['$0 revert cities 7 -m "zone 3 was wrong" --plan 3f9c2a7be01d', 'does it'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const { entries, staged } = await openRing(context.rings, ring);
     requireNothingStaged(ring, staged);
-    const version = versionOf(ring, entries, text(args, 'version'));
+    const version = versionOf(ring, entries, args.text('version'));
     const prepared = await prepareRevert(context, ring, version);
-    const message = optionalText(args, 'message');
-    const digest = optionalText(args, 'plan');
+    const message = args.optionalText('message');
+    const digest = args.optionalText('plan');
     if (!prepared.changed) return nothingToDo(context, prepared);
     if (message === undefined) return showPlan(context, prepared);
     requireDigest(prepared.plan, digest, prepared.opened.head);
-    const reason = optionalText(args, 'overfill') ?? null;
+    const reason = args.optionalText('overfill') ?? null;
     const planned = toCommit(prepared);
     const devices = requireRoom(planned, await sizesFor(planned), reason);
     return carryOut(context, prepared, {
       message,
-      override: optionalText(args, 'override') ?? null,
+      override: args.optionalText('override') ?? null,
       ...(devices.length > 0 && reason !== null && { overfill: { devices, reason } }),
     });
   },
@@ -85,9 +97,7 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
     lines: [
       `${ring}: ${isReached(plan) ? 'back' : 'as near as can be'} to the placement of version ` +
         `${old.ring.version}; nothing is done yet`,
-      ...(inFlight > 0
-        ? [`first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`]
-        : []),
+      inFlight > 0 && `first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`,
       'files that were not given up yet need no copy',
       ...reviewed.lines([]),
     ],
@@ -140,9 +150,7 @@ async function carryOut(
   return {
     json: { ...json, to: revert, cancelled: inFlight },
     lines: [
-      ...(cancelled === null
-        ? []
-        : [`version ${cancelled.version}: ${counted(inFlight, 'move')} cancelled`]),
+      cancelled !== null && `version ${cancelled.version}: ${counted(inFlight, 'move')} cancelled`,
       ...lines,
     ],
     next,
@@ -171,4 +179,62 @@ async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): P
     later: [],
   });
   return id;
+}
+
+interface PreparedRevert {
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion;
+  readonly old: StoredVersion;
+  /** The version that cancels the moves in flight; null if there are none. */
+  readonly cancelled: Ring | null;
+  /** Weights and settings as in the old version. */
+  readonly state: BuilderState;
+  readonly plan: Plan;
+  readonly direct: boolean;
+  /** False if everything is as it was, or on its way there. */
+  readonly changed: boolean;
+}
+
+async function prepareRevert(
+  context: Context,
+  ring: string,
+  version: number,
+): Promise<PreparedRevert> {
+  const opened = await openRing(context.rings, ring);
+  requireNotComposed(opened.state);
+  requireSteadyPower(opened.state);
+  const head = await readVersion(context.rings, ring, 'head');
+  const old = await readVersion(context.rings, ring, version);
+  const cancelled = cancelledHead(head);
+  const { partitioner } = cancelled ?? head.ring;
+  const state = { ...revertState(opened.state, stateOf(old)), partitioner };
+  const direct = lastPush(opened.entries) === null;
+  const planned = revertPlan({
+    head: cancelled ?? head.ring,
+    // The head's id even if moves are canceled first: the id of that version is unknown until it is
+    // signed.
+    headId: head.id,
+    state,
+    old: old.ring,
+    direct,
+  });
+  const plan = { ...planned, warnings: [...planned.warnings, ...notNotedFindings(planned)] };
+  const changed = !sameState(state, opened.state) || !leadsThere(head, planned);
+  return { opened, head, old, cancelled, state, plan, direct, changed };
+}
+
+/**
+ * Whether the moves in flight and the later waves are exactly what the plan would move (often
+ * none).
+ */
+function leadsThere({ ring, extraSections }: StoredVersion, { moves, later }: Plan): boolean {
+  const slotsOf = (some: readonly Pick<Move, 'partition' | 'replica' | 'to'>[]): Set<string> =>
+    new Set(some.map(({ partition, replica, to }) => `${partition} ${replica} ${to}`));
+  const onTheWay = slotsOf([...ring.moves, ...laterWavesOf(extraSections).flat()]);
+  return isDeepStrictEqual(onTheWay, slotsOf([...moves, ...later.flat()]));
+}
+
+function cancelledHead({ ring, id }: StoredVersion): Ring | null {
+  if (ring.moves.length === 0) return null;
+  return cancelMoves(ring, id, new Set(ring.moves.map(({ assignment }) => assignment)));
 }

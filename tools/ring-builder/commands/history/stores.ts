@@ -2,7 +2,7 @@
 
 import { printTable } from '@ringwright/base/print-table';
 import { changeRingStores, ringStoreStates } from '@ringwright/repository/ring-stores';
-import { text, texts, usage } from '../../cli/arguments.ts';
+import { usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
@@ -13,8 +13,8 @@ export const verb: Verb = {
     ['$0 stores cities /srv/a /srv/b /srv/d', 'd joins for c; it has caught up before it does'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const folders = texts(args, 'folders');
+    const ring = args.text('ring');
+    const folders = args.texts('folders');
     const place = { rings: context.rings, ring };
     if (folders.length > 0) await changeRingStores(place, authorOf(context), folders);
     const found = await ringStoreStates(context.rings, ring);

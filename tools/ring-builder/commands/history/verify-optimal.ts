@@ -12,12 +12,15 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import {
+  readVersion,
+  type StoredVersion,
+  stateOf,
+} from '@ringwright/repository/folder/read-version';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
-import { stateOf } from '../../versions/state-of-version.ts';
 import { notNoted } from '../../versions/waves-left.ts';
 
 export interface OptimalityCheck {

@@ -1,21 +1,25 @@
 // ring-builder verify: audits a ring's whole folder; with --optimal, proves one version.
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import type { Finding } from '@ringwright/base/finding';
 import type { Component } from '@ringwright/builder/state/builder-state';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import {
   type Verification,
   verifyRepository,
 } from '@ringwright/repository/verify/verify-repository';
-import { flag, optionalText, text } from '../../cli/arguments.ts';
-import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
+import {
+  type Answer,
+  type Context,
+  flagOption,
+  type Lines,
+  textOption,
+  type Verb,
+} from '../../cli/verb.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { type OptimalityCheck, verifyOptimal } from './verify-optimal.ts';
-import { waysBack } from './ways-back.ts';
 
 type Receipts = Verification['receipts'];
 
@@ -30,12 +34,12 @@ export const verb: Verb = {
     ['$0 verify cities --optimal', 'the proof for the head; 1 when there is none'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const reference = optionalText(args, 'version');
-    if (flag(args, 'optimal') || reference !== undefined) {
+    const ring = args.text('ring');
+    const reference = args.optionalText('version');
+    if (args.flag('optimal') || reference !== undefined) {
       return optimality(context, ring, reference);
     }
-    const pin = optionalText(args, 'trust') ?? null;
+    const pin = args.optionalText('trust') ?? null;
     const found = await verifyRepository(context.rings, ring, pin);
     const { versions, pruned, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
@@ -47,16 +51,13 @@ export const verb: Verb = {
       json: { ...found, ok: sound },
       lines: [
         ...findings.map(({ code, message }) => `${code}: ${message}`),
-        ...(signed ? [] : ['unsigned: who can write the folder can write another history']),
+        !signed && 'unsigned: who can write the folder can write another history',
         ...receiptLines(found.receipts),
-        ...(found.digested
-          ? []
-          : ['builder.json has no digest yet: an edit of what is staged would not show']),
-        ...(pruned > 0
-          ? [`${counted(pruned, 'pruned version')}: the log alone tells of them`]
-          : []),
+        !found.digested &&
+          'builder.json has no digest yet: an edit of what is staged would not show',
+        pruned > 0 && `${counted(pruned, 'pruned version')}: the log alone tells of them`,
         ...found.outside.map((name) => `${name} is outside of what can be verified`),
-        ...(waiting > 0 ? [`the head waits for ${counted(waiting, 'more signature')}`] : []),
+        waiting > 0 && `the head waits for ${counted(waiting, 'more signature')}`,
         sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
         ...waysBack(ring, found),
       ],
@@ -74,13 +75,13 @@ function nextCommand(
   return isReadable ? `log ${ring}` : 'list';
 }
 
-function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): string[] {
+function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): Lines {
   if (moves === 0) return [];
   const whose = counted(moves, 'finalized move');
   const sum = `${counted(receipts, 'receipt')} of ${whose}, ${printBytes(bytes)} copied`;
   return [
     forced === 0 ? sum : `${sum}, ${forced} of them forced`,
-    ...(absent === 0 ? [] : [`receipts of ${counted(absent, 'version')} are not in this copy`]),
+    absent !== 0 && `receipts of ${counted(absent, 'version')} are not in this copy`,
   ];
 }
 
@@ -100,9 +101,8 @@ async function optimality(context: Context, ring: string, reference?: string): P
     lines: [
       ...faults.map((fault) => `${fault.code}: ${fault.message}`),
       ...verdict(ring, check),
-      ...(optimal
-        ? [`potentials settled in ${counted(passes, 'pass', 'passes')}, ${held} of them below 0`]
-        : []),
+      optimal &&
+        `potentials settled in ${counted(passes, 'pass', 'passes')}, ${held} of them below 0`,
     ],
     next: context.next(optimal ? `status ${ring}` : `plan ${ring}`),
     exit: optimal ? 0 : 1,
@@ -155,4 +155,48 @@ function verdict(
   return [
     `${ring} version ${version} ${made}, which is not the fewest: an exchange along ${devices} saves one`,
   ];
+}
+
+/** Returns one sentence for each kind of finding. */
+export function waysBack(
+  ring: string,
+  { findings, signed }: { readonly findings: readonly Finding[]; readonly signed: boolean },
+): Lines {
+  const half = findings.filter(
+    ({ code, details }) => code === 'BUILDER_BEHIND' || details?.['leftover'] === true,
+  );
+  const rootless = findings.filter(({ code }) => code === 'VERSION_ROOT_UNKNOWN');
+  const isDamaged = half.length + rootless.length < findings.length;
+  return [
+    // While the log or builder.json is damaged, no commit is accepted.
+    half.length > 0 && !isDamaged && commitEnds(ring),
+    rootless.length > 0 && rootText(ring, signed),
+    isDamaged && copies(ring),
+  ];
+}
+
+function commitEnds(ring: string): string {
+  return (
+    `a commit did not end, as on a full disk: ring-builder commit ${ring} -m REASON, or whatever ` +
+    'was typed then, tidies up and does it again'
+  );
+}
+
+function rootText(ring: string, signed: boolean): string {
+  const back =
+    'the root that signed is missing: put trust.json back from git, a copy, or what servers are ' +
+    `started with (--trust); or ring-builder restore ${ring} --from IP:PORT --trust ID --replace ` +
+    'takes it from a server that has it, where ID is the root named above and you know it';
+  const anew =
+    '; where nobody has it, ring-builder key generate makes a new root, for versions to come';
+  return signed ? back : `${back}${anew}`;
+}
+
+/** If the folder is in git, git shows who changed a file. */
+function copies(ring: string): string {
+  const command = `ring-builder restore ${ring} --from IP:PORT --replace`;
+  return (
+    `git log -p shows what was changed, where the folder is in git; ${command} takes what a ` +
+    'server has, and keeps this folder aside'
+  );
 }

@@ -2,7 +2,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
-import { waysBack } from './ways-back.ts';
+import { linesOf } from '../../cli/verb.ts';
+import { waysBack } from './verify.ts';
 
 test('what a commit left that did not end is tidied up by the next', async () => {
   const tool = await ringBuilderHere();
@@ -21,12 +22,12 @@ test('what a commit left that did not end is tidied up by the next', async () =>
 
 test('where the root is missing, a copy without it does not help', () => {
   const missing = { code: 'VERSION_ROOT_UNKNOWN', message: 'signed under root f' };
-  const [way, ...more] = waysBack('cities', { findings: [missing], signed: false });
+  const [way, ...more] = linesOf(waysBack('cities', { findings: [missing], signed: false }));
   expect(more).toEqual([]);
   expect(way).toContain('restore cities --from IP:PORT --trust ID --replace');
   expect(way).toContain('key generate');
   const both = [missing, { code: 'VERSION_ID_WRONG', message: 'another id' }];
-  expect(waysBack('cities', { findings: both, signed: true })[1]).toMatch(/^git log -p/);
+  expect(linesOf(waysBack('cities', { findings: both, signed: true }))[1]).toMatch(/^git log -p/);
 });
 
 test('where the log was lost, no commit that would be refused is named', async () => {

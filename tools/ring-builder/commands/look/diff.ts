@@ -1,20 +1,26 @@
 // ring-builder diff: shows what differs between two versions.
 
+import type { Json } from '@ringwright/base/canonical-json';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { planTraffic } from '@ringwright/builder/ask/plan-traffic';
+import type { TierPlan } from '@ringwright/builder/ask/tier-plans';
+import { tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
-import { diffRings, type RingDiff } from '@ringwright/ring/diff-rings';
-import { flag, optionalText, text } from '../../cli/arguments.ts';
-import { flagOption } from '../../cli/option-forms.ts';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import {
+  diffRings,
+  type MovedSlot,
+  type RingDiff,
+  type SettingChange,
+} from '@ringwright/ring/diff-rings';
+import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { flagOption, type Lines, type Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { versionOf } from '../../versions/version-reference.ts';
-import { stateSettings, type TierTraffic, tierTraffic } from './diff-parts.ts';
 
 const MOVES_LISTED_MAX = 10_000;
 const PAIRS_SHOWN_MAX = 40;
@@ -34,16 +40,16 @@ export const verb: Verb = {
     ['$0 diff cities 3 @ --exit-code', 'all since version 3'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const entries = await readLog(context.rings, ring);
-    const to = versionOf(ring, entries, optionalText(args, 'to'));
-    const from = versionOf(ring, entries, optionalText(args, 'from') ?? `${Math.max(1, to - 1)}`);
+    const to = versionOf(ring, entries, args.optionalText('to'));
+    const from = versionOf(ring, entries, args.optionalText('from') ?? `${Math.max(1, to - 1)}`);
     const before = await readVersion(context.rings, ring, from);
     const after = await readVersion(context.rings, ring, to);
     const { moved, settings: ringSettings, ...rest } = diffRings(before.ring, after.ring);
     const diff = { ...rest, settings: [...ringSettings, ...stateSettings(before, after)] };
     const tiers = tierTraffic({ before: before.ring, after: after.ring }, moved);
-    const sizes = flag(args, 'bytes')
+    const sizes = args.flag('bytes')
       ? await askSizes(ring, ringTargets(after.ring, after.state))
       : null;
     // The moved slots are already at their new devices.
@@ -63,24 +69,24 @@ export const verb: Verb = {
           ]
         : [`${ring}: versions ${from} and ${to} do not differ`],
       next: context.next(`show ${ring} ${to}`),
-      exit: differs && flag(args, 'exit-code') ? 1 : 0,
+      exit: differs && args.flag('exit-code') ? 1 : 0,
     };
   },
 };
 
-function printDiff(head: string, diff: RingDiff): string[] {
+function printDiff(head: string, diff: RingDiff): Lines {
   const { moved, settings, pairs, movesStarted, movesEnded, slotsAdded, slotsRemoved } = diff;
   const hidden = pairs.length - PAIRS_SHOWN_MAX;
   return [
     `${head}: ${counted(moved.length, 'slot')} moved, ${counted(movesStarted, 'move')} began, ${movesEnded} ended`,
-    ...(slotsAdded > 0 ? [`${counted(slotsAdded, 'slot')} added`] : []),
-    ...(slotsRemoved > 0 ? [`${counted(slotsRemoved, 'slot')} given up, which is no move`] : []),
+    slotsAdded > 0 && `${counted(slotsAdded, 'slot')} added`,
+    slotsRemoved > 0 && `${counted(slotsRemoved, 'slot')} given up, which is no move`,
     ...settings.map(
       ({ name, before, after }) =>
         `~ ${name}: ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
     ),
     ...printDevices(diff),
-    ...(pairs.length === 0 ? [] : ['']),
+    pairs.length > 0 && '',
     ...(pairs.length === 0
       ? []
       : printTable(pairs.slice(0, PAIRS_SHOWN_MAX), [
@@ -88,7 +94,7 @@ function printDiff(head: string, diff: RingDiff): string[] {
           { head: 'TO', cell: ({ to }) => `d${to}` },
           { head: 'SLOTS', cell: ({ slots }) => slots },
         ])),
-    ...(hidden > 0 ? [`… and ${counted(hidden, 'pair')} more: --json lists them`] : []),
+    hidden > 0 && `… and ${counted(hidden, 'pair')} more: --json lists them`,
   ];
 }
 
@@ -125,4 +131,59 @@ function printDevices(
       return `~ ${nameDevice(after)}: ${changes.join(', ')}`;
     }),
   ];
+}
+
+/** Compares settings and device states that only the builder state has. */
+function stateSettings(
+  { state: before }: StoredVersion,
+  { state: after }: StoredVersion,
+): SettingChange[] {
+  if (before === null || after === null) return [];
+  const plain = new Set(['devices', 'ring', 'cluster', 'partitioner', 'replicas', 'swift']);
+  const was = new Map<string, unknown>(Object.entries(before));
+  const is = new Map<string, unknown>(Object.entries(after));
+  const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => !plain.has(name));
+  const settings = names.map((name) => [name, json(was.get(name)), json(is.get(name))] as const);
+  const states = after.devices.flatMap((device, id) => {
+    const then = before.devices[id] ?? null;
+    if (device === null || then === null || then.state === device.state) return [];
+    return [[`state of d${id}`, then.state, device.state] as const];
+  });
+  return [...settings, ...states]
+    .filter(([, old, now]) => JSON.stringify(old) !== JSON.stringify(now))
+    .map(([name, old, now]) => ({ name, before: old, after: now }));
+}
+
+/** Members of the state are plain JSON; a missing one is null. */
+function json(value: unknown): Json {
+  return (value ?? null) as Json;
+}
+
+type TierTraffic = Pick<TierPlan, 'tier' | 'name' | 'slotsIn' | 'slotsOut'>;
+
+/**
+ * Counts slots that moved between regions, zones and servers; names without any are omitted. A
+ * device counts where the later ring has it; a removed one, where it was.
+ */
+function tierTraffic(
+  { before, after }: { readonly before: Ring; readonly after: Ring },
+  moved: readonly MovedSlot[],
+): TierTraffic[] {
+  return tierKinds.slice(0, -1).flatMap((tier) => {
+    const [was, is] = [before, after].map(({ devices }) => tierNamesById(devices, tier));
+    const found = new Map<string, { slotsIn: number; slotsOut: number }>();
+    const of = (name: string): { slotsIn: number; slotsOut: number } => {
+      const known = found.get(name) ?? { slotsIn: 0, slotsOut: 0 };
+      found.set(name, known);
+      return known;
+    };
+    const nameOf = (id: number): string => is?.[id] || was?.[id] || 'gone';
+    for (const { from, to } of moved) {
+      const [left, joined] = [nameOf(from), nameOf(to)];
+      if (left === joined) continue;
+      of(left).slotsOut += 1;
+      of(joined).slotsIn += 1;
+    }
+    return [...found].map(([name, traffic]) => ({ tier, name, ...traffic }));
+  });
 }

@@ -5,8 +5,7 @@ import { printTable } from '@ringwright/base/print-table';
 import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { requireRing } from '@ringwright/repository/folder/require-ring';
 import { type Rotation, waitingRoot } from '@ringwright/repository/rotate-trust';
-import { optionalText } from '../../cli/arguments.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import type { Context, Lines, Verb } from '../../cli/verb.ts';
 import { checkRings, type RingHealth } from '../../health/check-rings.ts';
 import { byWeight, exitOf, hintsOf, type Trouble } from '../../health/trouble.ts';
 import { type OlderServer, olderLines } from '../../servers/older-servers.ts';
@@ -26,7 +25,7 @@ export const verb: Verb = {
     ['$0 health cities --json', 'for a monitor: every trouble with its kind, server and command'],
   ],
   run: async (args, context) => {
-    const rings = await checkRings(context, await chosen(context, optionalText(args, 'ring')));
+    const rings = await checkRings(context, await chosen(context, args.optionalText('ring')));
     const troubles = byWeight(rings.flatMap((one) => one.troubles));
     const shown = grouped(troubles);
     const waiting = await waitingRoot(context.rings).catch(() => null); // key trust reports why
@@ -51,7 +50,7 @@ export const verb: Verb = {
         ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
         ...rings.flatMap((one) => behindLines(context, one)),
         ...olderLines(olderOf(rings)),
-        ...(waiting === null ? [] : [waitingLine(context, waiting)]),
+        waiting !== null && waitingLine(context, waiting),
       ],
       next: context.next(nextCommand(rings, troubles)),
       exit: isWell ? 0 : exitOf(troubles) || 1,
@@ -159,7 +158,7 @@ function withoutAddress(why: string, address: string): string {
   return after.length === 0 ? why : `${before}it${rest}`;
 }
 
-function troublesTable(context: Context, groups: readonly Group[]): string[] {
+function troublesTable(context: Context, groups: readonly Group[]): Lines {
   const hidden = groups.length - TROUBLES_SHOWN_MAX;
   return [
     ...printTable(groups.slice(0, TROUBLES_SHOWN_MAX), [
@@ -169,7 +168,7 @@ function troublesTable(context: Context, groups: readonly Group[]): string[] {
       { head: 'WHY', cell: ({ why }) => why },
       { head: 'COMMAND', cell: ({ command }) => context.next(command) },
     ]),
-    ...(hidden > 0 ? [`… and ${hidden} more: --json lists them`] : []),
+    hidden > 0 && `… and ${hidden} more: --json lists them`,
   ];
 }
 

@@ -1,12 +1,10 @@
 // ring-builder list-parts: lists the partitions that devices hold, with the number of replicas.
 import { counted } from '@ringwright/base/counted';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
-import { text, texts } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
-import { stateOf } from '../../versions/state-of-version.ts';
 
 interface HeldPartition {
   readonly partition: number;
@@ -21,9 +19,9 @@ export const verb: Verb = {
     ['$0 list-parts cities r1z2', 'those of a zone: 2 means that it has two of the replicas'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const head = await readVersion(context.rings, ring, 'head');
-    const devices = deviceIdsOf(stateOf(head), texts(args, 'devices'));
+    const devices = deviceIdsOf(stateOf(head), args.texts('devices'));
     const partitions = partitionsOf(head.ring, new Set(devices));
     const { version } = head.ring;
     return {

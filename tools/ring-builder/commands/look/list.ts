@@ -68,7 +68,7 @@ export const verb: Verb = {
       },
       lines: [
         count,
-        ...(isStored ? ['a ring of the store comes here when it is first named'] : []),
+        isStored && 'a ring of the store comes here when it is first named',
         ...(rings.length === 0 ? [] : ['', ...table(rings)]),
       ],
       next: context.next(rings.length === 0 ? first : followed(rings)),

@@ -13,10 +13,9 @@ import { intervalJson, intervalOf, intervalText } from '@ringwright/ring/partiti
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { optionalNumber, optionalText, text, texts, usage } from '../../cli/arguments.ts';
-import { listOption, textOption } from '../../cli/option-forms.ts';
+import { usage } from '../../cli/arguments.ts';
 import { isTime, parseTime } from '../../cli/parse-time.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { listOption, textOption, type Verb } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 
@@ -38,20 +37,20 @@ export const verb: Verb = {
   ],
   readsBehindDashes: true,
   run: async (args, context) => {
-    const name = text(args, 'ring');
-    const given = [...texts(args, 'keys'), ...texts(args, '--')];
-    const positions = texts(args, 'position');
+    const name = args.text('ring');
+    const given = [...args.texts('keys'), ...args.texts('--')];
+    const positions = args.texts('position');
     if (given.length + positions.length === 0)
       throw usage('no key given', `ring-builder lookup ${name} KEY`);
     const entries = await readLog(context.rings, name);
     const version = versionAt(name, entries, {
-      given: optionalText(args, 'at'),
+      given: args.optionalText('at'),
       nowMs: context.nowMs(),
     });
     const { ring, id } = await readVersion(context.rings, name, version);
     const { partitionOf, atPosition } = partitionsOf(ring);
     const counts = tierCountsOf(ring);
-    const handoffCount = optionalNumber(args, 'handoffs') ?? 0;
+    const handoffCount = args.optionalNumber('handoffs') ?? 0;
     const places = [
       ...given.map((key) => ({ key, partition: partitionOf(keyBytes(key)) })),
       ...positions.map((position) => ({ position, partition: atPosition(position) })),

@@ -3,12 +3,10 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { quoteCommand } from '@ringwright/base/quote-command';
 import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
-import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
-import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import { text, texts } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice, searched, selectedDevices } from '../../versions/device-reference.ts';
 import { selectorForm } from '../../versions/device-selector.ts';
@@ -22,10 +20,10 @@ export const verb: Verb = {
     ['$0 search cities sdb meta=rack7', 'those called sdb, and those with rack7 in their meta'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const opened = await openRing(context.rings, ring);
-    const state = applyChanges(opened.state, stagedChanges(opened.staged));
-    const words = texts(args, 'devices');
+    const state = stagedState(opened);
+    const words = args.texts('devices');
     const found = devicesOf(state, words);
     const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
     const slots = slotsPerDevice(head?.ring.table ?? [], state.devices.length);

@@ -5,7 +5,6 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { judgedHead } from '../../health/judged-head.ts';
 import { troublesOfRing } from '../../health/ring-troubles.ts';
@@ -24,7 +23,7 @@ interface Line extends ServerLine {
 export const verb: Verb = {
   examples: [['$0 servers cities', 'asks every server of the ring what it has in memory']],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const head = await readVersion(context.rings, ring, 'head');
     const judged = await judgedHead(context, head, await readLog(context.rings, ring));
     const { targets } = judged;
@@ -57,7 +56,7 @@ export const verb: Verb = {
           { head: 'RATE', cell: rateText },
           { head: 'STATE', cell: stateOf },
         ]),
-        ...(given ? [] : [`no server was ever given ${ring}`]),
+        !given && `no server was ever given ${ring}`,
         ...troubles.flatMap(besideTable),
         ...hintsOf(troubles),
         ...olderLines(older),

@@ -9,7 +9,6 @@ import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { slotTotal } from '@ringwright/ring/ring';
-import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { pinLines } from '../../versions/pins.ts';
@@ -23,7 +22,7 @@ export const verb: Verb = {
     ['$0 show cities @~1 --json', 'the version before it'],
   ],
   run: async (args, context) => {
-    const name = text(args, 'ring');
+    const name = args.text('ring');
     const asked = await askedVersion(args, context);
     const { ring, id, bytes, state, extraSections, entries } = asked;
     const { version } = ring;
@@ -67,13 +66,11 @@ export const verb: Verb = {
         `${partitioner.kind}, ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')} = ${counted(slots, 'slot')}`,
         ...(entry === undefined ? [] : madeLines(entry, { staged, state })),
         `${counted(moves.length, 'move')} in flight`,
-        ...(settings === null
-          ? []
-          : [`min-part-hours ${settings.minPartHours}, overload ${settings.overload}`]),
+        settings !== null &&
+          `min-part-hours ${settings.minPartHours}, overload ${settings.overload}`,
         ...pinLines(state ?? {}, (partition) => context.next(`unpin ${name} ${partition}`)),
-        ...(figures === null
-          ? []
-          : [`worst device ${figures.balance.worstSlots.toFixed(2)} slots off its share`]),
+        figures !== null &&
+          `worst device ${figures.balance.worstSlots.toFixed(2)} slots off its share`,
         '',
         ...printTable(devices, [
           { head: 'DEVICE', cell: nameDevice },

@@ -16,9 +16,7 @@ import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { stagedCommands } from '@ringwright/repository/stage-changes';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
-import { flag, text } from '../../cli/arguments.ts';
-import { flagOption } from '../../cli/option-forms.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import { type Context, flagOption, type Lines, type Verb } from '../../cli/verb.ts';
 import { movesNow } from '../../health/moves-now.ts';
 import { standingOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
@@ -48,7 +46,7 @@ export const verb: Verb = {
   },
   examples: [['$0 status cities', 'devices with what is staged for them, what to type next']],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const opened = await openRing(context.rings, ring);
     const { head, entries, staged } = opened;
     const changes = stagedChanges(staged);
@@ -63,7 +61,7 @@ export const verb: Verb = {
     const signing = stored && approvalOf(stored, trust);
     const removed = stored ? removedHolders(stored.ring, opened.state) : [];
     const advice = stored && signing && adviceOnHead({ opened, stored, signing, trust });
-    const isPushed = pushed !== null && !flag(args, 'offline');
+    const isPushed = pushed !== null && !args.flag('offline');
     const now = isPushed && stored !== null ? await movesNow(context, stored) : null;
     const lock = await lockOwner(ringFolder(context.rings, ring));
     const state = applyChanges(opened.state, changes);
@@ -105,9 +103,9 @@ export const verb: Verb = {
         ...cancelledLines(cancelled, change),
         ...removedLines(removed, change),
         ...signingLines(signing),
-        ...(advice?.isFirst === true ? [advice.text] : []),
+        advice?.isFirst === true && advice.text,
         ...forcedLines([...forced.keys()]),
-        ...(lock === null ? [] : [`being changed by ${describeOwner(lock)}`]),
+        lock !== null && `being changed by ${describeOwner(lock)}`,
         '',
         ...devicesTable(devices),
         '',
@@ -125,7 +123,7 @@ function headLine({ ring, head }: OpenedRing, inFlight: number): string {
   return `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${moves}`;
 }
 
-function devicesTable(devices: readonly DeviceStanding[]): string[] {
+function devicesTable(devices: readonly DeviceStanding[]): Lines {
   const more = devices.length > DEVICES_SHOWN_MAX;
   return [
     ...printTable(devices.slice(0, DEVICES_SHOWN_MAX), [
@@ -133,7 +131,7 @@ function devicesTable(devices: readonly DeviceStanding[]): string[] {
       { head: 'WEIGHT', cell: (device) => standingText(device, 'weight') },
       { head: 'STATE', cell: (device) => standingText(device, 'state') },
     ]),
-    ...(more ? [`… ${devices.length} devices in all`] : []),
+    more && `… ${devices.length} devices in all`,
   ];
 }
 

@@ -3,7 +3,6 @@ import { intervalJson, intervalsOf, intervalText } from '@ringwright/ring/partit
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import { holderIn } from '@ringwright/ring/ring';
-import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
@@ -11,7 +10,7 @@ export const verb: Verb = {
   positionals: versionPositional,
   examples: [['$0 table cities --json', 'for programs: table[replica][partition] = device id']],
   run: async (args, context) => {
-    const name = text(args, 'ring');
+    const name = args.text('ring');
     const { ring, id } = await askedVersion(args, context);
     const { version, partitioner, partitions, replicas, devices, moves } = ring;
     const intervals = isIntervals(partitioner) ? intervalsOf(partitioner) : null;

@@ -62,10 +62,8 @@ export async function changedAnswer(
       ...answer.lines,
       `access document ${version}: in force on ${took}`,
       ...missed.table,
-      ...(missed.someAway
-        ? ['those that were away get it from the others when they are back']
-        : []),
-      ...(lacksTrust ? [startLine(context)] : []),
+      missed.someAway && 'those that were away get it from the others when they are back',
+      lacksTrust && startLine(context),
     ],
     next: context.next(lacksTrust ? 'key trust' : missed.count > 0 ? 'access push' : 'access list'),
     exit: missed.exit,

@@ -19,14 +19,7 @@ import { tokenSecretBytes } from '@ringwright/base/limits-access';
 import { writeNewFile } from '@ringwright/node/durable-files';
 import { changeAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  texts,
-  usage,
-} from '../../cli/arguments.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
@@ -45,12 +38,12 @@ export async function grantAnswer(
     });
   }
   const grants = grantsOf(args);
-  const days = optionalNumber(args, 'days');
+  const days = args.optionalNumber('days');
   const expiresMs = days === undefined ? null : context.nowMs() + days * 86_400_000;
   const token = newToken(id, randomBytes(tokenSecretBytes));
   const granted: GrantedToken = { id, hash: tokenHash(token), expiresMs, grants };
   const key = await ringKey(context);
-  const out = optionalText(args, 'out');
+  const out = args.optionalText('out');
   // Written before the grant takes effect: a token lost on the way would have to be revoked.
   if (out !== undefined) await writeToken(out, tokenText(token));
   const said = grants.map(grantText).join(', ');
@@ -76,8 +69,8 @@ export async function grantAnswer(
 }
 
 function grantsOf(args: Arguments): Grant[] {
-  const onData = dataRoles.flatMap((role) => texts(args, role).map((one) => placeOf(role, one)));
-  const onCluster = clusterRoles.filter((role) => flag(args, role)).map((role) => ({ role }));
+  const onData = dataRoles.flatMap((role) => args.texts(role).map((one) => placeOf(role, one)));
+  const onCluster = clusterRoles.filter((role) => args.flag(role)).map((role) => ({ role }));
   const grants = [...onData, ...onCluster];
   if (grants.length > 0) return grants;
   throw usage('a token for nothing: --read, --write, --operator, --metrics or --peer');

@@ -4,9 +4,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { requireAccess } from '@ringwright/repository/change-access';
-import { type Arguments, flag } from '../../cli/arguments.ts';
+import type { Arguments } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
-import { fanOut } from '../../servers/fan-out.ts';
+import { fanOut } from '../../servers/server-connection.ts';
 import { statusOrWhyNot } from '../../servers/server-status.ts';
 import { allTargets } from '../../versions/all-targets.ts';
 
@@ -23,7 +23,7 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
   const { document, signers, needed } = await requireAccess(context.rings);
   const { version, tokens, by, ms, change } = document;
   const nowMs = context.nowMs();
-  const { used, asked, silent } = await lastUse(flag(args, 'offline') ? null : context.rings);
+  const { used, asked, silent } = await lastUse(args.flag('offline') ? null : context.rings);
   const rows = tokens.map(({ id, grants, expiresMs }) => {
     const expired = expiresMs !== null && nowMs >= expiresMs;
     const usedMs = used.get(id) ?? null;
@@ -34,7 +34,7 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
     json: { version, by, ms, change, signers, needed, tokens: rows, asked, silent },
     lines: [
       `access document ${version}, by ${by} at ${new Date(ms).toISOString()}: ${change}`,
-      ...(waits ? [`it waits for ${counted(needed - signers.length, 'signature')}`] : []),
+      waits && `it waits for ${counted(needed - signers.length, 'signature')}`,
       ...printTable(rows, [
         { head: 'TOKEN', cell: ({ token }) => token },
         { head: 'MAY', cell: ({ grants }) => grants.join(', ') },

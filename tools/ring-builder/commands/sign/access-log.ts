@@ -6,8 +6,7 @@ import { auditAnswerLinesMax } from '@ringwright/base/limits-access';
 import { printTable } from '@ringwright/base/print-table';
 import { auditRead } from '@ringwright/wire/audit';
 import type { Answer, Context } from '../../cli/verb.ts';
-import { fanOut } from '../../servers/fan-out.ts';
-import { withServer } from '../../servers/server-connection.ts';
+import { fanOut, withServer } from '../../servers/server-connection.ts';
 import {
   type SilentServer,
   silentExit,

@@ -1,7 +1,6 @@
 // ring-builder access: manages tokens and the signed document that tells servers what each may do.
-import { text, texts, usage } from '../../cli/arguments.ts';
-import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { usage } from '../../cli/arguments.ts';
+import { flagOption, listOption, textOption, type Verb } from '../../cli/verb.ts';
 import { pushAnswer, revokeAnswer, signAnswer } from './access-change.ts';
 import { grantAnswer } from './access-grant.ts';
 import { listAnswer } from './access-list.ts';
@@ -38,8 +37,8 @@ export const verb: Verb = {
     'everybody may do everything. Operators show their token by --token-file FILE,\n' +
     'RING_BUILDER_TOKEN_FILE or RING_BUILDER_TOKEN.',
   run: async (args, context) => {
-    const names = texts(args, 'names');
-    const action = text(args, 'action');
+    const names = args.texts('names');
+    const action = args.text('action');
     if (action === 'grant') return grantAnswer(args, context, names);
     if (action === 'revoke') return revokeAnswer(context, names);
     if (names.length > 0) throw usage(`access ${action} takes no names, not ${names.join(' ')}`);

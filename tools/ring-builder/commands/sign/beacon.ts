@@ -5,12 +5,10 @@ import { counted } from '@ringwright/base/counted';
 import { accessToGive } from '@ringwright/repository/folder/access-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
-import { optionalNumber, text } from '../../cli/arguments.ts';
 import { numberRanges } from '../../cli/number-ranges.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { textOption, type Verb } from '../../cli/verb.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
-import { askTargets } from '../../servers/ask-targets.ts';
+import { askTargets } from '../../servers/ask-servers.ts';
 import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
@@ -23,8 +21,8 @@ export const verb: Verb = {
   },
   examples: [['$0 beacon cities', 'from cron every five minutes: frozen servers then show']],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const minutes = optionalNumber(args, 'minutes') ?? beaconMinutes;
+    const ring = args.text('ring');
+    const minutes = args.optionalNumber('minutes') ?? beaconMinutes;
     const { trust, bytes } = await requireTrust(context.rings);
     const version = await readVersion(context.rings, ring, 'head');
     const beacon = await makeBeacon(context, trust, { version, minutes });
@@ -52,7 +50,7 @@ export const verb: Verb = {
           `${servers.length - missed.count} ` +
           `of ${counted(servers.length, 'server')} told`,
         ...missed.table,
-        ...(older === null ? [] : [`${older.why}: ${older.text}`]),
+        older !== null && `${older.why}: ${older.text}`,
       ],
       next: context.next(older?.command ?? `servers ${ring}`),
       exit: missed.exit,

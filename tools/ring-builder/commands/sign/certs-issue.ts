@@ -12,7 +12,7 @@ import {
   writeAuthorities,
   writeBundle,
 } from '../../certs/certs-folder.ts';
-import { type Arguments, optionalNumber, optionalText, texts, usage } from '../../cli/arguments.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 
 /**
@@ -53,10 +53,10 @@ export async function issueAnswer(
 ): Promise<Answer> {
   const [first] = addresses;
   if (first === undefined) throw usage('for which addresses? certs issue 10.0.0.3 db3.example');
-  const roles = texts(args, 'role');
+  const roles = args.texts('role');
   if (roles.length > 0 && addresses.length > 1) throw usage('a client has one name');
   const names = roles.length > 0 ? roles.map(roleName) : namesFor(addresses);
-  const name = bundleName(optionalText(args, 'name') ?? first);
+  const name = bundleName(args.optionalText('name') ?? first);
   const certs = await openCerts(args, context);
   if (certs.bundles.has(name)) {
     throw usage(`${certs.folder} has a bundle ${name}`, `certs rotate ${name}, or another --name`);
@@ -86,7 +86,7 @@ function roleName(word: string): Names[number] {
 }
 
 export function lifeDays(args: Arguments): number {
-  return optionalNumber(args, 'days') ?? certificateLifeDays;
+  return args.optionalNumber('days') ?? certificateLifeDays;
 }
 
 function namesFor(addresses: readonly string[]): Names {

@@ -12,7 +12,7 @@ import {
   writeAuthorities,
   writeBundle,
 } from '../../certs/certs-folder.ts';
-import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { lifeDays } from './certs-issue.ts';
 
@@ -53,7 +53,7 @@ export async function rotateAuthorityAnswer(args: Arguments, context: Context): 
   const certs = await openCerts(args, context);
   if (certs.authorities.length === 0) await openAuthority(certs, context); // throws, with a hint
   const done = stepsDone(certs.authorities);
-  const step = optionalText(args, 'step') as Step | undefined; // yargs accepts only the choices
+  const step = args.optionalText('step') as Step | undefined; // yargs knows the choices
   const isBegun = done > 0;
   if (step === undefined)
     throw usage(`${stepText(done)}: certs rotate authority --step ${done + 1}`);

@@ -1,16 +1,19 @@
 // ring-builder certs: manages an authority, and one bundle (key and certificate) for each server.
 import { X509Certificate } from 'node:crypto';
+import { isIP, SocketAddress } from 'node:net';
 import { join } from 'node:path';
 import { counted } from '@ringwright/base/counted';
+import { codedOrDisk } from '@ringwright/base/disk-error';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import { printTable } from '@ringwright/base/print-table';
 import { quoteCommand } from '@ringwright/base/quote-command';
+import { stagedState } from '@ringwright/repository/folder/builder-file';
+import { listRings } from '@ringwright/repository/folder/list-rings';
+import { openRing } from '@ringwright/repository/open-ring';
 import { namesOf } from '../../certs/certificate.ts';
 import { authorityNameOf, openCerts } from '../../certs/certs-folder.ts';
-import { hostsInRings, isInRing } from '../../certs/hosts-in-rings.ts';
-import { type Arguments, text, texts, usage } from '../../cli/arguments.ts';
-import { listOption, textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
+import { type Answer, type Context, listOption, textOption, type Verb } from '../../cli/verb.ts';
 import { initAnswer, issueAnswer } from './certs-issue.ts';
 import { rotateAnswer, rotateAuthorityAnswer } from './certs-rotate.ts';
 
@@ -49,8 +52,8 @@ export const verb: Verb = {
     'ring-builder --ca, curl --cacert, connect(…, { ca }). Certificates that others made\n' +
     'serve as well: ring-server --tls takes any PEM file with a key and its certificates.',
   run: async (args, context) => {
-    const names = texts(args, 'names');
-    const action = text(args, 'action');
+    const names = args.texts('names');
+    const action = args.text('action');
     if (action === 'init') return initAnswer(args, context, names);
     if (action === 'issue') return issueAnswer(args, context, names);
     if (action === 'rotate') {
@@ -84,14 +87,14 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   return {
     json: { folder, certificates: rows },
     lines: [
-      ...(rows.length === 0 ? [`no certificate is in ${folder}: --certs DIR names another`] : []),
+      rows.length === 0 && `no certificate is in ${folder}: --certs DIR names another`,
       ...printTable(rows, [
         { head: 'NAME', cell: ({ name }) => name },
         { head: 'FOR', cell: ({ names }) => names.join(', ') },
         { head: 'ISSUED BY', cell: ({ issuer }) => issuer },
         { head: 'UNTIL', cell: ({ endsMs, endsSoon }) => untilText(endsMs, endsSoon) },
       ]),
-      ...(gone.length === 0 ? [] : [goneText(context.rings, folder, gone)]),
+      gone.length > 0 && goneText(context.rings, folder, gone),
     ],
     next: context.next(
       step === undefined && bundles.size > 0
@@ -110,4 +113,38 @@ function goneText(rings: string, folder: string, gone: readonly string[]): strin
   const files = quoteCommand(gone.map((name) => join(folder, `${name}.pem`)));
   const which = counted(gone.length, 'bundle is', 'bundles are');
   return `${which} of servers in no ring of ${rings}: ${gone.join(', ')}; if they left for good: rm ${files}`;
+}
+
+/** Returns the hosts of all devices, staged ones included; an empty set if a ring is unreadable. */
+async function hostsInRings(rings: string): Promise<ReadonlySet<string>> {
+  const hosts = new Set<string>();
+  try {
+    for (const name of await listRings(rings)) {
+      for (const device of stagedState(await openRing(rings, name)).devices) {
+        if (device === null) continue;
+        hosts.add(plainHost(device.ip));
+        if (device.replication !== undefined) hosts.add(plainHost(device.replication.ip));
+      }
+    }
+  } catch (error) {
+    codedOrDisk(error);
+    return new Set();
+  }
+  return hosts;
+}
+
+/**
+ * Returns null where it is unknown: client certificates have no address, and without any known host
+ * the rings may not exist yet.
+ */
+function isInRing(names: readonly string[], hosts: ReadonlySet<string>): boolean | null {
+  if (hosts.size === 0 || names.every((name) => isIP(name) === 0)) return null;
+  return names.some((name) => hosts.has(plainHost(name)));
+}
+
+/** Returns one spelling of a host. An IPv6 address has many. */
+function plainHost(host: string): string {
+  const [address = ''] = host.split('%');
+  if (isIP(address) !== 6) return address.toLowerCase();
+  return new SocketAddress({ address, family: 'ipv6' }).address;
 }

@@ -1,25 +1,30 @@
 // ring-builder key trust and key revoke: show the root in force, and make the next one.
 import { isDeepStrictEqual } from 'node:util';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { approvalOf } from '@ringwright/repository/approval';
 import { requireAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
-import { type Rotation, rotateTrust, waitingRoot } from '@ringwright/repository/rotate-trust';
+import {
+  discardWaiting,
+  type Rotation,
+  rotateTrust,
+  waitingRoot,
+} from '@ringwright/repository/rotate-trust';
 import { listKeys, loadKey } from '@ringwright/repository/signing-key';
 import type { TrustRoot } from '@ringwright/ring/trust/trust-root';
-import { type Arguments, flag, usage } from '../../cli/arguments.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { trustOf } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { changeLines, describe } from './describe-root.ts';
 import { changeOfRoot, isChange, withoutKeys } from './root-change.ts';
-import { discardAnswer, waitingAnswer, waitingLines } from './waiting-root.ts';
 
 export async function trustAnswer(args: Arguments, context: Context): Promise<Answer> {
-  if (flag(args, 'discard')) return discardAnswer(args, context);
-  if (flag(args, 'sign')) {
+  if (args.flag('discard')) return discardAnswer(args, context);
+  if (args.flag('sign')) {
     if (isChange(args)) throw usage('--sign signs the root that waits as it is, without changes');
     return rotate(context, null);
   }
@@ -82,12 +87,10 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
       state,
       ...describe(root),
       ...toSign.map(({ ring, version }) => `${ring} version ${version} has too few signatures now`),
-      ...(past === undefined
-        ? []
-        : [`what was signed in epoch ${past.epoch} counts no more: each ring needs a new version`]),
-      ...(isAccessOpen
-        ? [`the access document lacks signatures now: ${context.next('access sign')} adds one`]
-        : []),
+      past !== undefined &&
+        `what was signed in epoch ${past.epoch} counts no more: each ring needs a new version`,
+      isAccessOpen &&
+        `the access document lacks signatures now: ${context.next('access sign')} adds one`,
     ],
     next: context.next(then),
   };
@@ -135,14 +138,55 @@ async function show(context: Context): Promise<Answer> {
     lines: [
       `root ${root.version} of cluster '${root.cluster}': ${id}`,
       ...describe(root),
-      ...(isOld
-        ? [`trust-next.json is older: ${context.next('key trust --discard')} gives it up`]
-        : []),
+      isOld && `trust-next.json is older: ${context.next('key trust --discard')} gives it up`,
       ...(waiting === null || isOld
         ? []
         : ['', ...waitingLines(context, waiting), ...changeLines(root, waiting.root)]),
       `servers: ring-server --trust ${path} …, or --trust ${id}`,
     ],
     next: context.next(isOld ? 'key trust --discard' : then),
+  };
+}
+
+/** `isNews`: something was signed or changed. */
+function waitingAnswer(
+  context: Context,
+  rotation: Rotation,
+  { isNews }: { readonly isNews: boolean },
+): Answer {
+  return {
+    json: { ...rotation, toSign: [], changed: isNews },
+    lines: [
+      !isNews && 'nothing to add: the root keys here have signed it before',
+      ...waitingLines(context, rotation),
+      ...describe(rotation.root),
+    ],
+    next: context.next('key trust'),
+  };
+}
+
+function waitingLines(context: Context, rotation: Rotation): string[] {
+  const { root, byPrevious, byItself, unsigned } = rotation;
+  const count = ([found, needed]: readonly [number, number], whose: string): string =>
+    `${found} of ${counted(needed, 'signature')} of ${whose} root keys`;
+  const counts = `${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;
+  const names = unsigned.map(({ name }) => name).join(', ');
+  return [
+    `root ${root.version} waits in trust-next.json: ${counts}`,
+    `not signed yet by ${names}: where one of those keys is, in this folder or ` +
+      `a copy of it, ${context.next('key trust --sign')}`,
+  ];
+}
+
+/** Throws USAGE; TRUST_UNKNOWN if no root waits. */
+async function discardAnswer(args: Arguments, context: Context): Promise<Answer> {
+  if (isChange(args) || args.flag('sign')) {
+    throw usage('--discard gives up the root that waits, and goes with no other option');
+  }
+  await discardWaiting(context.rings, authorOf(context));
+  return {
+    json: { discarded: true, changed: true },
+    lines: ['the root that waited is given up, with the signatures it had'],
+    next: context.next('key trust'),
   };
 }

@@ -1,11 +1,34 @@
 // ring-builder key: manages signing keys, and the root of trust that says which keys count.
-import { listKeys, protectKey } from '@ringwright/repository/signing-key';
-import { text, texts, usage } from '../../cli/arguments.ts';
-import { flagOption, listOption, textOption } from '../../cli/option-forms.ts';
-import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { generateAnswer } from './key-generate.ts';
-import { listAnswer } from './key-list.ts';
+import { printTable } from '@ringwright/base/print-table';
+import { exists } from '@ringwright/node/missing-file';
+import { readTrust } from '@ringwright/repository/folder/trust-file';
+import {
+  generateKey,
+  listKeys,
+  protectKey,
+  requireKeyName,
+  requirePassphrase,
+} from '@ringwright/repository/signing-key';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
+import type { TrustRole } from '@ringwright/ring/trust/trust-root';
+import { isAuthorityKey } from '../../certs/authority-name.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
+import {
+  type Answer,
+  type Context,
+  flagOption,
+  listOption,
+  textOption,
+  type Verb,
+} from '../../cli/verb.ts';
+import {
+  beginSigning,
+  keyNameOf,
+  namesOfKeys,
+  requireElsewhere,
+} from '../../versions/begin-signing.ts';
 import { revokeAnswer, trustAnswer } from './key-trust.ts';
+import { expiryAfter } from './root-change.ts';
 
 export const verb: Verb = {
   positionals: {
@@ -38,8 +61,8 @@ export const verb: Verb = {
     ['$0 key revoke eve', 'the next root, without eve'],
   ],
   run: async (args, context) => {
-    const action = text(args, 'action');
-    const names = texts(args, 'names');
+    const action = args.text('action');
+    const names = args.texts('names');
     if (action === 'generate') return generateAnswer(args, context, names);
     if (action === 'list') {
       if (names.length > 0) throw usage(`key list shows all keys, and takes no ${names.join(' ')}`);
@@ -64,6 +87,108 @@ async function protectAnswer(context: Context, names: readonly string[]): Promis
   return {
     json: { folder, protected: done, changed: done.length > 0 },
     lines: [done.length === 0 ? none : `encrypted in ${folder}: ${done.join(', ')}`],
+    next: context.next('key list'),
+  };
+}
+
+interface ListedKey {
+  readonly name: string;
+  readonly id: string;
+  /** Null: the private half is here, but no root names the key. */
+  readonly role: TrustRole | null;
+  readonly here: boolean;
+  /** A key of `certs`: it signs certificates of servers, no rings, and no root names it. */
+  readonly authority: boolean;
+}
+
+async function listAnswer(context: Context): Promise<Answer> {
+  const here = await listKeys(context.keys.folder);
+  const trust = (await readTrust(context.rings))?.trust ?? null;
+  const root = trust?.root ?? null;
+  const trusted: ListedKey[] = (root?.keys ?? []).map(({ name, spki }) => {
+    const id = keyIdOf(spki);
+    const role = (['root', 'ring', 'beacon'] as const).find((one) =>
+      root?.roles[one].keys.includes(id),
+    );
+    const isHere = here.some((one) => one.id === id);
+    return { name, id, role: role ?? null, here: isHere, authority: false };
+  });
+  const others = here
+    .filter(({ id }) => !trusted.some((one) => one.id === id))
+    .map(({ name, id }): ListedKey => {
+      return { name, id, role: null, here: true, authority: isAuthorityKey(name) };
+    });
+  const keys = [...trusted, ...others];
+  // The keys belong to rings elsewhere, so a second root is not suggested.
+  const isElsewhere = here.length > 0 && !(await exists(context.rings));
+  const [line, next] =
+    trust !== null
+      ? [`root ${trust.root.version} (${trust.id})`, 'key trust']
+      : isElsewhere
+        ? [`${context.rings} is not there: --rings DIR names a folder`, 'key list --rings DIR']
+        : ['rings here are unsigned', 'key generate'];
+  return {
+    json: { signed: root !== null, root: trust?.id ?? null, folder: context.keys.folder, keys },
+    lines: [
+      ...printTable(keys, [
+        { head: 'KEY', cell: ({ name }) => name },
+        { head: 'ID', cell: ({ id }) => id.slice(0, 12) },
+        { head: 'ROLE', cell: roleText },
+        { head: 'PRIVATE HALF', cell: (key) => (key.here ? 'here' : 'elsewhere') },
+      ]),
+      line,
+    ],
+    next: context.next(next),
+  };
+}
+
+function roleText({ role, authority }: ListedKey): string {
+  return role ?? (authority ? 'TLS certificates: certs list' : 'none: not trusted');
+}
+
+async function generateAnswer(
+  args: Arguments,
+  context: Context,
+  names: readonly string[],
+): Promise<Answer> {
+  requireElsewhere(context);
+  if (names.length > 1) throw usage(`one key at a time, not ${names.join(' ')}`);
+  const name = names[0] ?? keyNameOf(context.user);
+  requireKeyName(name); // checked before a passphrase is asked for
+  const role = args.optionalText('role');
+  const trust = await readTrust(context.rings);
+  if (trust === null && role === undefined) return turnOn(args, context, name);
+  const { folder } = context.keys;
+  const passphrase = requirePassphrase(await context.keys.passphrase('create'), name);
+  const key = await generateKey(folder, name, passphrase);
+  const line = `${role ?? 'ring'}:${name}=${key.spki}`;
+  return {
+    json: { key: { ...key, role: role ?? 'ring' }, folder, line, changed: true },
+    lines: [
+      `key ${name} (${key.id.slice(0, 12)}) is in ${folder}; its private half must stay there`,
+      `whoever holds the root keys lets it count with: ring-builder key trust --add ${line}`,
+    ],
+    next: context.next(`key trust --add ${line}`),
+  };
+}
+
+async function turnOn(args: Arguments, context: Context, name: string): Promise<Answer> {
+  const { root, cluster, trust, keys, expires } = await beginSigning(context, name, {
+    cluster: args.optionalText('cluster'),
+    expires: expiryAfter(args, context),
+    passphrase: async () => requirePassphrase(await context.keys.passphrase('create'), name),
+  });
+  const { folder } = context.keys;
+  return {
+    json: { cluster, root, trust, keys, folder, expires, changed: true },
+    lines: [
+      `signing is on for cluster '${cluster}': commits are signed by ${name} from now on`,
+      `root 1 (${root}) is in ${trust}, good until ${expires}`,
+      `keys ${namesOfKeys(keys).join(', ')} are in ${folder}; keep copies of them`,
+      `now move ${keys.root.name}.key to a place without network: it is needed to change keys only`,
+      `servers: ring-server --trust ${trust} …, or --trust ${root}`,
+      'large changes need a second ring key or --override: ring-builder key generate NAME --role ring',
+    ],
     next: context.next('key list'),
   };
 }

@@ -4,21 +4,14 @@ import { counted } from '@ringwright/base/counted';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
 import { keyIdOf, publicKeyOf } from '@ringwright/ring/trust/public-key';
 import type { TrustRole, TrustRoot } from '@ringwright/ring/trust/trust-root';
-import {
-  type Arguments,
-  flag,
-  optionalNumber,
-  optionalText,
-  texts,
-  usage,
-} from '../../cli/arguments.ts';
+import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Context } from '../../cli/verb.ts';
 
 const roles = ['root', 'ring', 'beacon'] as const;
 
 export function isChange(args: Arguments): boolean {
   const options = ['add', 'threshold', 'large', 'moved-share', 'allow-override', 'days'];
-  return flag(args, 'raise-epoch') || options.some((name) => texts(args, name).length > 0);
+  return args.flag('raise-epoch') || options.some((name) => args.texts(name).length > 0);
 }
 
 /** Returns the change. Every new root is valid for --days from now. Throws USAGE. */
@@ -26,15 +19,15 @@ export function changeOfRoot(
   args: Arguments,
   context: Pick<Context, 'nowMs'>,
 ): (root: TrustRoot) => TrustRoot {
-  const added = texts(args, 'add').map(parseAdded);
-  const thresholds = texts(args, 'threshold').map(parseThreshold);
-  const large = optionalNumber(args, 'large');
-  const movedShare = optionalNumber(args, 'moved-share');
-  const allow = optionalText(args, 'allow-override');
+  const added = args.texts('add').map(parseAdded);
+  const thresholds = args.texts('threshold').map(parseThreshold);
+  const large = args.optionalNumber('large');
+  const movedShare = args.optionalNumber('moved-share');
+  const allow = args.optionalText('allow-override');
   const expires = expiryAfter(args, context);
   return (root) => {
     let next: TrustRoot = { ...root, expires };
-    if (flag(args, 'raise-epoch')) next = { ...next, epoch: root.epoch + 1 };
+    if (args.flag('raise-epoch')) next = { ...next, epoch: root.epoch + 1 };
     for (const one of added) next = withKey(next, one);
     for (const { role, threshold } of thresholds) {
       next = withRole(next, role, { ...next.roles[role], threshold });
@@ -132,6 +125,6 @@ function parseThreshold(word: string): { readonly role: TrustRole; readonly thre
 
 /** Returns the expiry of a root made now. */
 export function expiryAfter(args: Arguments, context: Pick<Context, 'nowMs'>): string {
-  const days = optionalNumber(args, 'days') ?? trustLifeDaysMax;
+  const days = args.optionalNumber('days') ?? trustLifeDaysMax;
   return new Date(context.nowMs() + days * 86_400_000).toISOString();
 }

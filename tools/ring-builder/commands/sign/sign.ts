@@ -6,8 +6,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { signVersion } from '@ringwright/repository/sign-version';
-import { optionalText, text } from '../../cli/arguments.ts';
-import type { Context, Verb } from '../../cli/verb.ts';
+import type { Context, Lines, Verb } from '../../cli/verb.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { versionOf, versionPositional } from '../../versions/version-reference.ts';
@@ -20,9 +19,9 @@ export const verb: Verb = {
     ['$0 sign cities 7 --sign-as bob', 'by another one of those here'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
+    const ring = args.text('ring');
     const entries = await readLog(context.rings, ring);
-    const version = versionOf(ring, entries, optionalText(args, 'version'));
+    const version = versionOf(ring, entries, args.optionalText('version'));
     const made = entries.find((entry) => makesVersion(entry) && entry.version === version);
     const { trust } = await requireTrust(context.rings);
     const key = requireRingKey(trust, await ringKey(context));
@@ -48,7 +47,7 @@ async function storyOf(
   { rings }: Context,
   ring: string,
   made: LogEntry | undefined,
-): Promise<string[]> {
+): Promise<Lines> {
   if (made === undefined) return [];
   const { state, extraSections } = await readVersion(rings, ring, made.version);
   return madeLines(made, { staged: stagedChangesOf(extraSections), state });
