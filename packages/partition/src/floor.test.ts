@@ -3,6 +3,7 @@ import { stampTieMax } from '@ringwright/base/stamp';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { PartitionFile } from './file/partition-file.ts';
+import type { Write } from './file/record.ts';
 import type { Store } from './store.ts';
 
 async function filled(store: Store): Promise<void> {
@@ -164,4 +165,28 @@ test('what expired by the floor goes with the tombstones, and so do its counters
   await alike.write([expires('later', 10, 101), write('never', 'v', 10)]);
   const { rows, tombstones, bytes, digest } = alike.info('test', 0)!;
   expect(store.info('test', 0)).toMatchObject({ rows, tombstones, bytes, digest });
+});
+
+test('promises of rounds that never ended go with the tombstones, also from the disk', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  const promise = (key: string, ms: number): Write => ({
+    ...write(key, null, ms),
+    isPromise: true,
+  });
+  await store.write([write('k', 'v', 5), write('gone', null, 6), write('other', 'v', 7)]);
+  await store.write([promise('k', 40), promise('never written', 100), promise('other', 101)]);
+  await store.close();
+  const reopened = await place.open();
+  expect(reopened.promises('test', 0)).toHaveLength(3);
+  await raise(reopened, 100);
+  expect(reopened.promises('test', 0)).toMatchObject([{ ms: 101 }]);
+  const [late, refused] = await reopened.write([
+    write('never written', 'v', 99),
+    promise('other', 99),
+  ]);
+  expect([late?.kind, refused?.kind]).toEqual(['stale', 'promised']);
+  await reopened.close();
+  expect((await place.open()).promises('test', 0)).toMatchObject([{ ms: 101 }]);
 });

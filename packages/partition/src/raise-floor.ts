@@ -34,6 +34,7 @@ export async function raiseFloor(
     checkPromised(before, ms);
     await changeMarks(parts, partition, { floorMs: ms });
     // failpoint: floor.raised
+    use((file) => file.promises.endUpTo(ms));
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after;
       after = use((file) => file.dropTombstones(from, ROWS_PER_TURN));

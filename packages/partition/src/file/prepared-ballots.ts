@@ -55,6 +55,18 @@ export class PreparedBallots {
     return all;
   }
 
+  /**
+   * A floor keeps out all that they would: those of rounds that never ended, about keys that nobody
+   * writes any more, would stay for good.
+   */
+  endUpTo(floorMs: number): void {
+    for (const [name, { ms }] of this.#held) {
+      if (ms > floorMs) continue;
+      this.#held.delete(name);
+      this.#changed.add(name);
+    }
+  }
+
   /** Stores the changes within the caller's transaction. Returns the number of rows changed. */
   flush(): number {
     const rows = this.#changed.size;
