@@ -38,6 +38,11 @@ export const httpLateCheckMs = 2_000;
 export const httpSilentMsMax = 60_000;
 /** How long a stopping server answers requests in flight: whoever stops it waits 2 s. */
 export const httpEndMsMax = 500;
+/**
+ * What a refused connection sends is read for so long: closing under one that still sends hides the
+ * answer. Then it is destroyed, whether its other end closes or not.
+ */
+export const refusedLingerMs = 500;
 /** How often a stopping server closes the connections that have nothing in flight any more. */
 export const httpEndLookMs = 10;
 /**

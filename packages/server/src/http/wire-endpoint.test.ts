@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ByteBudget } from '../access/byte-budget.ts';
 import { acceptWire } from './wire-endpoint.ts';
@@ -42,6 +43,23 @@ test('no other path, no web page, and one more only when another has gone', asyn
     await close();
     http.close();
   }
+});
+
+test('who is refused and stays half open is gone all the same', async () => {
+  const http = createServer();
+  const close = acceptWire(http, { handlers: new Map() });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const words = ['GET /v1/status HTTP/1.1', 'host: 127.0.0.1', 'connection: upgrade'];
+  socket.write(`${words.join('\r\n')}\r\nupgrade: websocket\r\n\r\n`);
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 404/);
+  const connections = (): Promise<number> =>
+    new Promise((resolve) => http.getConnections((_, count) => resolve(count)));
+  await vi.waitFor(async () => expect(await connections()).toBe(0), 3_000);
+  socket.destroy();
+  await close();
+  http.close();
 });
 
 test('whoever may nothing here makes room for others, the oldest first', async () => {

@@ -22,6 +22,7 @@ import { socketSettings } from '@ringwright/wire/socket-settings';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ByteBudget } from '../access/byte-budget.ts';
 import { Places } from '../access/places.ts';
+import { refuseConnection } from '../access/refuse-connection.ts';
 import { malformationOf } from './check-request.ts';
 
 interface WirePorts extends Answers {
@@ -84,7 +85,7 @@ export function acceptWire(
     const refusal = form ?? (place === null ? '503 Service Unavailable' : null);
     if (place !== null) request.socket.once('close', () => place.leave());
     if (refusal !== null) {
-      socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`);
+      refuseConnection(socket, `HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {

@@ -9,8 +9,14 @@ import { createRedis } from './redis-endpoint.ts';
 
 type Ports = Parameters<typeof createRedis>[0];
 
-/** As the server wires it, without a ring: PING needs none. */
-async function listening(): Promise<number> {
+interface Listening extends ReturnType<typeof createRedis> {
+  readonly port: number;
+  /** Resolves when a change of a key has begun, which never ends here. */
+  readonly begun: Promise<void>;
+}
+
+/** As the server wires it, without a ring: PING needs none, and INCR never ends. */
+async function listening(connectionsMax?: number): Promise<Listening> {
   const gauge = { set: () => undefined, inc: () => undefined, observe: () => undefined };
   const metrics = {
     redisConnections: gauge,
@@ -18,17 +24,23 @@ async function listening(): Promise<number> {
     redisSeconds: { labels: () => gauge },
   };
   const guard = { decide: () => null, require: () => undefined, isOpen: true };
-  const coordinator = { rings: { list: () => [] } };
+  const begun = Promise.withResolvers<void>();
+  const run = (): Promise<never> => {
+    begun.resolve();
+    return new Promise(() => undefined);
+  };
+  const coordinator = { rings: { list: () => [] }, clock: { nowMs: () => 0 }, mutex: { run } };
   const onBug = (error: unknown): never => {
     throw error;
   };
   const ports = { guard, coordinator, metrics, nowMs: () => 0, onBug } as unknown as Ports;
-  const settings = { device: 'sd1', port: 0, keyspace: null, consistency: 'quorum' } as const;
-  const endpoint = createRedis(ports, settings);
+  const settings = { device: 'sd1', port: 0, keyspace: 'test', consistency: 'quorum' } as const;
+  const endpoint = createRedis(ports, settings, connectionsMax);
   endpoint.server.listen(0, '127.0.0.1');
   await once(endpoint.server, 'listening');
   onTestFinished(() => endpoint.close());
-  return (endpoint.server.address() as AddressInfo).port;
+  const { port } = endpoint.server.address() as AddressInfo;
+  return { ...endpoint, port, begun: begun.promise };
 }
 
 async function saying(port: number, words: string): Promise<Socket> {
@@ -41,7 +53,7 @@ async function saying(port: number, words: string): Promise<Socket> {
 test('who has not made one request in time goes, and nobody else', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const port = await listening();
+  const { port } = await listening();
   const asked = await saying(port, 'PING\r\n');
   const [reply] = (await once(asked, 'data')) as [Buffer];
   expect(reply.toString()).toMatch(/^[+-]/);
@@ -58,7 +70,7 @@ test('who has not made one request in time goes, and nobody else', async () => {
 });
 
 test('requests that are answered at once let others have their turns between', async () => {
-  const port = await listening();
+  const { port } = await listening();
   const count = 20_000;
   const long = await saying(port, 'PING\r\n'.repeat(count));
   const said = text(long);
@@ -76,7 +88,7 @@ test.each([
   ['EXEC', '-EXECABORT Transaction discarded because of previous errors.'],
   ['DISCARD', '+OK'],
 ])('MULTI is refused, and nothing is done up to %s', async (end, answer) => {
-  const socket = await saying(await listening(), '');
+  const socket = await saying((await listening()).port, '');
   const sent = ['MULTI', 'PING', 'SELECT 0', 'NOPE', 'SET a 1', 'MULTI', end, 'PING', end, 'QUIT'];
   socket.write(sent.map((line) => `${line}\r\n`).join(''));
   const said = (await text(socket)).split('\r\n');
@@ -86,4 +98,22 @@ test.each([
     ...[refused, notDone, notDone, expect.stringMatching('unknown command'), notDone, refused],
     ...[answer, '+PONG', `-ERR ${end} without MULTI`, '+OK', ''],
   ]);
+});
+
+test('who finds no place is told so, and leaves nothing behind, however it goes', async () => {
+  const { port, server, begun } = await listening(1);
+  const busy = await saying(port, 'INCR a\r\n');
+  await begun;
+  const accepted: Socket[] = [];
+  server.on('connection', (socket: Socket) => void accepted.push(socket));
+  const closes = await saying(port, 'PING\r\n');
+  expect(await text(closes)).toBe('-ERR max number of clients reached\r\n');
+  const stays = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  stays.write('PING\r\n');
+  expect(await text(stays)).toMatch(/^-ERR max/);
+  const resets = await saying(port, 'PING\r\n');
+  resets.resetAndDestroy();
+  await vi.waitFor(() => expect(accepted).toHaveLength(3));
+  await vi.waitFor(() => expect(accepted.every(({ destroyed }) => destroyed)).toBe(true), 3_000);
+  for (const socket of [busy, stays]) socket.destroy();
 });

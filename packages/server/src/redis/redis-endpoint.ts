@@ -10,6 +10,7 @@ import { ByteBudget } from '../access/byte-budget.ts';
 import { credentialFrom } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import { Places } from '../access/places.ts';
+import { refuseConnection } from '../access/refuse-connection.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RedisAbout, RedisClient, RedisSettings } from './redis-command.ts';
@@ -31,17 +32,17 @@ interface EndpointPorts {
   readonly onBug: (error: unknown) => void;
 }
 
-const placeRules = {
-  max: redisConnectionsMax,
-  reserved: 0,
-  perAddressMax: redisPerAddressMax,
-};
+const placeRules = { reserved: 0, perAddressMax: redisPerAddressMax };
 
 /** Does not listen yet. The caller does, so that a port in use is reported like any other. */
-export function createRedis(ports: EndpointPorts, settings: RedisSettings): RedisEndpoint {
+export function createRedis(
+  ports: EndpointPorts,
+  settings: RedisSettings,
+  connectionsMax = redisConnectionsMax,
+): RedisEndpoint {
   const { metrics, nowMs } = ports;
   const sockets = new Set<Socket>();
-  const places = new Places(placeRules);
+  const places = new Places({ max: connectionsMax, ...placeRules });
   const budget = new ByteBudget(redisHeldBytesMax);
   let [nextId, commands] = [1, 0];
   const startedMs = nowMs();
@@ -72,7 +73,7 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
       end,
     });
     if (place === null) {
-      socket.end('-ERR max number of clients reached\r\n');
+      refuseConnection(socket, '-ERR max number of clients reached\r\n');
       return;
     }
     const held = budget.connection(end);
