@@ -49,6 +49,15 @@ export function methodUnknown(
   return new CodedError('METHOD_UNKNOWN', message, { hint, details: { allow } });
 }
 
+/**
+ * To be called before the answer to a request whose body will never be read to its end. Node
+ * forgets a request that was answered: whoever still reads it would wait for ever.
+ */
+export function endWithAnswer({ request, response }: Exchange): void {
+  response.shouldKeepAlive = false;
+  response.once('close', () => request.destroy());
+}
+
 export function answerError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();

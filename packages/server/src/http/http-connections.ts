@@ -14,10 +14,8 @@ import {
 } from '@ringwright/base/limits-listeners';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { type Place, Places } from '../access/places.ts';
-import { answerError, type Exchange, failureOf } from './http-answer.ts';
-
-/** How long the rest is read: a close while the client still sends hides the answer. */
-const LINGER_MS = 500;
+import { refuseConnection } from '../access/refuse-connection.ts';
+import { answerError, type Exchange, endWithAnswer, failureOf } from './http-answer.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
@@ -49,15 +47,12 @@ export function refuseUnreadable(server: Server): void {
  * must not take this refusal for it.
  */
 function refuse(socket: Socket, refusal: CodedError, last: Exchange | undefined): void {
-  const end = (): void => {
-    socket.end(answerOf(refusal));
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  };
+  const end = (): void => refuseConnection(socket, answerOf(refusal));
   if (last === undefined || last.response.writableFinished) end();
   else if (last.request.complete) last.response.once('finish', end);
   else {
     // The unreadable bytes belong to the body of that request.
-    last.response.shouldKeepAlive = false;
+    endWithAnswer(last);
     answerError(last.response, refusal);
   }
 }

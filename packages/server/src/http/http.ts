@@ -30,6 +30,7 @@ import {
   answerError,
   answerJson,
   type Exchange,
+  endWithAnswer,
   methodUnknown,
 } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
@@ -114,7 +115,7 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
     // Reads and discards the rest of a refused body, so that the answer arrives. If more may still
     // come, the connection ends.
     await discardBody(request);
-    if (!request.complete) response.shouldKeepAlive = false;
+    if (!request.complete) endWithAnswer(exchange);
     answerError(response, error);
   }
 }
