@@ -237,7 +237,20 @@ export class Replicator {
    * all of them are open.
    */
   #sharesOf(active: ActiveRing): ReadonlyMap<number, Share> {
-    return getOrMake(this.#shares, active, () => findShares(active));
+    return getOrMake(this.#shares, active, () => {
+      const shares = findShares(active);
+      this.#forgetOthers(active.ring.keyspace, shares);
+      return shares;
+    });
+  }
+
+  /** Partitions that are split or merged, and devices that leave, never come back. */
+  #forgetOthers(keyspace: string, shares: ReadonlyMap<number, Share>): void {
+    for (const name of this.#confirmed.keys()) {
+      const [of, partition, device] = name.split('/');
+      const isShared = shares.get(Number(device))?.partitions.has(Number(partition)) === true;
+      if (of === keyspace && !isShared) this.#confirmed.delete(name);
+    }
   }
 }
 
