@@ -2,14 +2,20 @@
 import type { KeyObject } from 'node:crypto';
 import { type AccessDocument, accessPayload } from '@ringwright/access/access-document';
 import type { AccessChange } from '@ringwright/access/change-access';
+import { accessSigners } from '@ringwright/access/open-access';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { signPayload } from '@ringwright/ring/trust/dsse';
-import { payloadOf, signedDocument } from '@ringwright/ring/trust/signed-document';
+import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
+import {
+  payloadOf,
+  type SignedDocument,
+  signedDocument,
+} from '@ringwright/ring/trust/signed-document';
 import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
 import { requireRingKey } from './encode-version.ts';
 import { accessPath, type RingsAccess, readAccess, writeAccess } from './folder/access-file.ts';
-import { requireTrust } from './folder/trust-file.ts';
+import { type RingsTrust, requireTrust } from './folder/trust-file.ts';
 import { withTrustLock } from './rotate-trust.ts';
 import type { Author } from './write-ring.ts';
 
@@ -20,19 +26,40 @@ interface Given {
   readonly next: (before: AccessDocument | null, change: AccessChange) => AccessDocument;
 }
 
-/** Throws TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, LOCK_HELD and what `next` throws. */
+/**
+ * Throws TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, LOCK_HELD, SIGNATURES_MISSING where the
+ * present document is of nobody who may grant, and what `next` throws.
+ */
 export function changeAccess(rings: string, author: Author, wanted: Given): Promise<RingsAccess> {
   return withTrustLock(rings, author, async () => {
     const { trust } = await requireTrust(rings);
     const ms = Date.parse(author.time);
     requireUnexpired(trust, ms);
     const key = requireRingKey(trust, wanted.key);
-    const before = (await readAccess(rings, trust))?.document ?? null;
+    const present = await readAccess(rings, trust);
+    if (present !== null) requireBuildable(present, keyIdOf(spkiOf(key)));
+    const before = present?.document ?? null;
     const { cluster, epoch } = trust.root;
     const about = { cluster, epoch, by: author.user, ms, change: wanted.change };
     const payload = accessPayload(wanted.next(before, about));
     await writeAccess(rings, signedDocument(payload, [signPayload(key, payload)]));
     return must(await readAccess(rings, trust), 'it was just written');
+  });
+}
+
+/**
+ * Whoever may write the folder may write this file too, without a key. What it grants would be
+ * signed with the change, unseen: so enough keys have signed it, or the one that signs now.
+ */
+function requireBuildable({ document, signers, needed }: RingsAccess, keyId: string): void {
+  if (signers.length >= needed || signers.includes(keyId)) return;
+  const { version } = document;
+  const message = `access document ${version} has ${signers.length} of ${needed} signatures`;
+  throw new CodedError('SIGNATURES_MISSING', message, {
+    hint:
+      'ring-builder access list shows what it grants: where that is right, ring-builder access ' +
+      `sign; else ${getItBack}`,
+    details: { version, signers, needed },
   });
 }
 
@@ -43,9 +70,10 @@ export function signAccess(
   ringKey: KeyObject | undefined,
 ): Promise<RingsAccess> {
   return withTrustLock(rings, author, async () => {
-    const { trust } = await requireTrust(rings);
-    const key = requireRingKey(trust, ringKey);
-    const { file } = await requireAccess(rings);
+    const trusted = await requireTrust(rings);
+    const key = requireRingKey(trusted.trust, ringKey);
+    const { file, document } = await requireAccess(rings);
+    requireOurs(file, document, trusted);
     const payload = payloadOf(file);
     const added = signPayload(key, payload);
     const others = file.signatures.filter(({ keyid }) => keyid !== added.keyid);
@@ -53,6 +81,25 @@ export function signAccess(
     return requireAccess(rings);
   });
 }
+
+/**
+ * Who grants signs: a document without any signature was made by somebody who has no key. A key
+ * that was revoked since counts here, as its document needs this signature most.
+ */
+function requireOurs(
+  file: SignedDocument,
+  { version }: AccessDocument,
+  { roots }: RingsTrust,
+): void {
+  if (roots.some((root) => accessSigners(file, root).size > 0)) return;
+  const message = `access document ${version} is signed by no ring key of trust.json`;
+  throw new CodedError('SIGNATURES_MISSING', message, {
+    hint: getItBack,
+    details: { version, carried: file.signatures.length },
+  });
+}
+
+const getItBack = 'get it back from git, or as trust/access.json of the data directory of a server';
 
 /** Throws ACCESS_UNKNOWN, TRUST_UNKNOWN. */
 export async function requireAccess(rings: string): Promise<RingsAccess> {

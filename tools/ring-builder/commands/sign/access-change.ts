@@ -12,6 +12,7 @@ import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { allTargets } from '../../versions/all-targets.ts';
 import { missingOf, ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
+import { grantLines } from './access-list.ts';
 
 export async function revokeAnswer(context: Context, names: readonly string[]): Promise<Answer> {
   if (names.length === 0) throw usage('no token named', 'ring-builder access revoke NAME');
@@ -31,7 +32,8 @@ export async function pushAnswer(context: Context): Promise<Answer> {
 
 export async function signAnswer(context: Context): Promise<Answer> {
   const access = await signAccess(context.rings, authorOf(context), await ringKey(context));
-  return changedAnswer(context, access, { json: {}, lines: ['the access document is signed'] });
+  const lines = [...grantLines(access.document, context.nowMs()), 'the access document is signed'];
+  return changedAnswer(context, access, { json: {}, lines });
 }
 
 /** Sends the document at once if enough keys have signed it. */

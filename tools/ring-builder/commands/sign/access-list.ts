@@ -1,4 +1,5 @@
 // ring-builder access list: shows who may do what, until when, and when each token was last used.
+import type { AccessDocument } from '@ringwright/access/access-document';
 import { grantText } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -24,10 +25,8 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
   const { version, tokens, by, ms, change } = document;
   const nowMs = context.nowMs();
   const { used, asked, silent } = await lastUse(args.flag('offline') ? null : context.rings);
-  const rows = tokens.map(({ id, grants, expiresMs }) => {
-    const expired = expiresMs !== null && nowMs >= expiresMs;
-    const usedMs = used.get(id) ?? null;
-    return { token: id, grants: grants.map(grantText), expiresMs, expired, usedMs };
+  const rows = tokenRows(tokens, nowMs).map((row) => {
+    return { ...row, usedMs: used.get(row.token) ?? null };
   });
   const waits = signers.length < needed;
   return {
@@ -36,15 +35,44 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
       `access document ${version}, by ${by} at ${new Date(ms).toISOString()}: ${change}`,
       waits && `it waits for ${counted(needed - signers.length, 'signature')}`,
       ...printTable(rows, [
-        { head: 'TOKEN', cell: ({ token }) => token },
-        { head: 'MAY', cell: ({ grants }) => grants.join(', ') },
-        { head: 'UNTIL', cell: ({ expiresMs, expired }) => untilText(expiresMs, expired) },
+        ...tokenColumns,
         { head: 'LAST USED', cell: ({ usedMs }) => usedText(usedMs) },
       ]),
       ...useLines({ asked, silent }),
     ],
     next: context.next(waits ? 'access sign' : 'health'),
   };
+}
+
+interface TokenRow {
+  readonly token: string;
+  readonly grants: readonly string[];
+  readonly expiresMs: number | null;
+  readonly expired: boolean;
+}
+
+const tokenColumns = [
+  { head: 'TOKEN', cell: ({ token }: TokenRow) => token },
+  { head: 'MAY', cell: ({ grants }: TokenRow) => grants.join(', ') },
+  { head: 'UNTIL', cell: ({ expiresMs, expired }: TokenRow) => untilText(expiresMs, expired) },
+];
+
+function tokenRows(tokens: AccessDocument['tokens'], nowMs: number): TokenRow[] {
+  return tokens.map(({ id, grants, expiresMs }) => {
+    const expired = expiresMs !== null && nowMs >= expiresMs;
+    return { token: id, grants: grants.map(grantText), expiresMs, expired };
+  });
+}
+
+/** All that a document grants, for whoever signs it. */
+export function grantLines(
+  { version, by, change, tokens }: AccessDocument,
+  nowMs: number,
+): string[] {
+  return [
+    `access document ${version}, by ${by}: ${change}`,
+    ...printTable(tokenRows(tokens, nowMs), tokenColumns),
+  ];
 }
 
 /** Returns the latest use on any server. `rings` null: asks no server. */

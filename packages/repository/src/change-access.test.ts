@@ -1,0 +1,81 @@
+// Attack: somebody writes access.json who has no key, or one of the two that are needed.
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accessPayload, decodeAccess, parseAccessFile } from '@ringwright/access/access-document';
+import { withToken } from '@ringwright/access/change-access';
+import { printSigned, signedDocument } from '@ringwright/ring/trust/signed-document';
+import { expect, test } from 'vitest';
+import { granted } from '../../../test/support/access.ts';
+import { people, testRoot } from '../../../test/support/signing.ts';
+import { author } from '../../../test/support/small-repository.ts';
+import { changeAccess, requireAccess, signAccess } from './change-access.ts';
+import { beginTrust, rotateTrust } from './rotate-trust.ts';
+
+const [ada, bob] = people.ring.map(({ privateKey }) => privateKey);
+const roots = people.root.map(({ privateKey }) => privateKey);
+const read = (keyspace: string) => ({ role: 'read', keyspace, prefix: '' }) as const;
+const refused = expect.objectContaining({ code: 'SIGNATURES_MISSING' });
+
+async function folder(threshold: number): Promise<string> {
+  const rings = await mkdtemp(join(tmpdir(), 'ringwright-access-'));
+  await beginTrust(rings, author, { root: testRoot({ threshold }), keys: roots.slice(0, 2) });
+  return rings;
+}
+
+function grant(rings: string, id: string, key = ada) {
+  return changeAccess(rings, author, {
+    key,
+    change: `grant ${id}`,
+    next: (before, change) => withToken(before, granted(id, [read('notes')]), change),
+  });
+}
+
+/** As whoever may write the folder does it: another token, and the signatures as they were. */
+async function plant(rings: string): Promise<void> {
+  const path = join(rings, 'access.json');
+  const file = parseAccessFile(await readFile(path));
+  const document = decodeAccess(file);
+  const tokens = [granted('planted', [{ role: 'operator' }]), ...document.tokens];
+  const payload = accessPayload({
+    ...document,
+    tokens: tokens.sort((a, b) => (a.id < b.id ? -1 : 1)),
+  });
+  await writeFile(path, printSigned(signedDocument(payload, file.signatures)));
+}
+
+async function tokensOf(rings: string): Promise<string[]> {
+  return (await requireAccess(rings)).document.tokens.map(({ id }) => id);
+}
+
+test('a token that nobody with a key granted is never signed', async () => {
+  const rings = await folder(1);
+  await grant(rings, 'shop');
+  await plant(rings);
+  await expect(grant(rings, 'harmless')).rejects.toEqual(refused);
+  await expect(signAccess(rings, author, ada)).rejects.toEqual(refused);
+  expect(await tokensOf(rings)).toEqual(['planted', 'shop']);
+  expect((await requireAccess(rings)).signers).toEqual([]);
+});
+
+test('where two sign, nobody builds on what the other one alone has signed', async () => {
+  const rings = await folder(2);
+  await grant(rings, 'shop', ada);
+  // Ada goes on with her own; Bob has to look first.
+  await grant(rings, 'stock', ada);
+  await expect(grant(rings, 'blog', bob)).rejects.toEqual(refused);
+  await signAccess(rings, author, bob);
+  await grant(rings, 'blog', bob);
+  expect(await tokensOf(rings)).toEqual(['blog', 'shop', 'stock']);
+});
+
+test('after a rotation the document of a revoked key is signed again, then built on', async () => {
+  const rings = await folder(1);
+  await grant(rings, 'shop', ada);
+  const change = () => testRoot({ ring: people.ring.slice(1) });
+  await rotateTrust(rings, author, { change, keys: roots.slice(0, 2), replacesWaiting: false });
+  await expect(grant(rings, 'blog', bob)).rejects.toEqual(refused);
+  await signAccess(rings, author, bob);
+  await grant(rings, 'blog', bob);
+  expect(await tokensOf(rings)).toEqual(['blog', 'shop']);
+});
