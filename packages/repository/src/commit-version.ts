@@ -27,13 +27,14 @@ import { printBuilderFile, stagedChanges, stagedDigest } from './folder/builder-
 import { keptLaterSections, laterSections } from './folder/later-section.ts';
 import type { LogEntry } from './folder/log-entry.ts';
 import { type Head, headMoved } from './folder/read-log.ts';
-import { readVersionFile, type StoredVersion } from './folder/read-version.ts';
+import { readVersionFile, requireLogged, type StoredVersion } from './folder/read-version.ts';
 import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 import { readTrust } from './folder/trust-file.ts';
 import { judgeVersion } from './judge-version.ts';
 import { judgeProof, proofDetails, receiptsText } from './shared/move-proof.ts';
 import type { PublishStep } from './shared/publish-head.ts';
+import { requireState, requireVouched } from './vouched-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
 type CommitStep = 'written' | PublishStep | 'logged' | 'recorded';
@@ -72,7 +73,8 @@ export interface VersionToCommit {
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
  * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE, TRUST_UNKNOWN, RECEIPTS_MISSING,
- * VALUE_OUT_OF_RANGE and what encodeVersion throws; the head is then unchanged.
+ * VALUE_OUT_OF_RANGE, what encodeVersion throws, and where the head here is not what was signed
+ * BUILDER_FILE_INVALID, RING_FILE_INVALID, SIGNATURES_MISSING; then the head is what it was.
  */
 export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<Head> {
   const { ring, state, entry, expected } = toCommit;
@@ -87,10 +89,16 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
     if (file.head !== null && entry.kind === 'commit') requireSteadyPower(file.state);
     assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
-    const trust = toCommit.trust ?? (await readTrust(rings))?.trust ?? null;
+    const trusted = await readTrust(rings);
+    const trust = toCommit.trust ?? trusted?.trust ?? null;
     const { later, override = null } = toCommit;
     const toJudge = { ring, state, entry, later, override };
     const previous = await readHead(writable);
+    if (previous !== null) {
+      requireState(folder, previous, file.state);
+      const { key } = toCommit;
+      if (trusted !== null) await requireVouched(folder, previous, { ...trusted, key });
+    }
     const before = { entries: log.entries, state: file.state, head: previous?.ring ?? null };
     if (trust === null && previous !== null) requireUnsigned(rings, previous);
     const verdict = judgeVersion(before, toJudge, trust);
@@ -136,7 +144,11 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
 }
 
 async function readHead({ folder, file }: WritableRing): Promise<StoredVersion | null> {
-  return file.head === null ? null : readVersionFile(folder, file.head.version);
+  const { head } = file;
+  if (head === null) return null;
+  const stored = await readVersionFile(folder, head.version);
+  requireLogged(stored, head, { ring: folder.ring, path: versionPath(folder, head.version) });
+  return stored;
 }
 
 /** Writes the receipts before the version, so that a head never lacks its receipts. */

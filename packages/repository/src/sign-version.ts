@@ -8,9 +8,11 @@ import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
 import { appendNote } from './append-log.ts';
 import { type Approval, approvalOf, nameOf } from './approval.ts';
 import { requireRingKey, ringPayload } from './encode-version.ts';
-import { readVersionFile } from './folder/read-version.ts';
+import { makesVersion } from './folder/log-entry.ts';
+import { readVersionFile, requireLogged } from './folder/read-version.ts';
 import { versionPath } from './folder/ring-folder.ts';
 import { requireTrust } from './folder/trust-file.ts';
+import { requireMaker } from './vouched-head.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
 interface SignedVersion extends Approval {
@@ -20,10 +22,10 @@ interface SignedVersion extends Approval {
 }
 
 /**
- * Also used after a rotation of keys: signatures of keys that no longer count stay, as history. A
- * crash leaves the file signed with or without the note in the log. Throws RING_UNKNOWN, LOCK_HELD,
- * TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING if the version was made
- * unsigned.
+ * Also after a rotation: signatures of keys that count no more stay, as history. A crash leaves the
+ * file signed and the log without the note, or both. Throws RING_UNKNOWN, LOCK_HELD, TRUST_UNKNOWN,
+ * TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING when the version was made unsigned, or by
+ * nobody with a key, RING_FILE_INVALID when the log names another one.
  */
 export async function signVersion(
   place: { readonly rings: string; readonly ring: string },
@@ -31,18 +33,22 @@ export async function signVersion(
   { version, key: own }: { readonly version: number; readonly key: KeyObject },
 ): Promise<SignedVersion> {
   return writeRing(place, author, async (ring) => {
-    const { trust } = await requireTrust(place.rings);
+    const { trust, roots } = await requireTrust(place.rings);
     requireUnexpired(trust, Date.parse(author.time));
     const key = requireRingKey(trust, own);
     const stored = await readVersionFile(ring.folder, version);
+    const made = ring.log.entries.find((one) => makesVersion(one) && one.version === version);
+    const path = versionPath(ring.folder, version);
+    if (made !== undefined) requireLogged(stored, made, { ring: place.ring, path });
     const { id, bytes, signing, signatures } = stored;
     if (signing === null) throw unsigned(place.ring, version);
+    requireMaker(ring.folder, stored, roots);
     const added = signPayload(key, ringPayload(bytes));
     const others = signatures.filter(({ keyid }) => keyid !== added.keyid);
     const before = approvalOf(stored, trust);
     if (others.length < signatures.length) return { ...before, id, changed: false };
     const next = withSignatures(bytes, [...others, added]);
-    await replaceDurably(versionPath(ring.folder, version), next);
+    await replaceDurably(path, next);
     await appendNote(
       ring,
       { version, id },

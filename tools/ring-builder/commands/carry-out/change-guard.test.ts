@@ -136,4 +136,6 @@ test('signed: the plan tells of the second signature, or that nothing helps', sl
   expect(signed.stdout).toMatch(
     /set weight of d1 .* to 9000\nlarge change, .*; two people have to/,
   );
+  // What the rings say, whatever words came with the version.
+  expect(signed.stdout).toMatch(/^against version 1: .* begun\n~ d1 .*: weight \S+ to 9000$/m);
 });

@@ -118,7 +118,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 }
 
-function printDevices(
+export function printDevices(
   diff: Pick<RingDiff, 'devicesAdded' | 'devicesRemoved' | 'devicesChanged'>,
 ): string[] {
   return [

@@ -1,16 +1,20 @@
 // ring-builder sign: adds a signature to a version that waits for it, or after a rotation of keys.
+import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { requireRingKey } from '@ringwright/repository/encode-version';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { signVersion } from '@ringwright/repository/sign-version';
+import { diffRings } from '@ringwright/ring/diff-rings';
 import type { Context, Lines, Verb } from '../../cli/verb.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { versionOf, versionPositional } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
+import { printDevices } from '../look/diff.ts';
 
 export const verb: Verb = {
   positionals: versionPositional,
@@ -49,6 +53,19 @@ async function storyOf(
   made: LogEntry | undefined,
 ): Promise<Lines> {
   if (made === undefined) return [];
-  const { state, extraSections } = await readVersion(rings, ring, made.version);
-  return madeLines(made, { staged: stagedChangesOf(extraSections), state });
+  const version = await readVersion(rings, ring, made.version);
+  const { state, extraSections } = version;
+  const told = madeLines(made, { staged: stagedChangesOf(extraSections), state });
+  const before = await orCoded(readVersion(rings, ring, Math.max(1, made.version - 1)));
+  // The first one, or the one before was pruned.
+  if (before instanceof CodedError || before.id === version.id) return told;
+  return [...told, ...changedLines(before, version)];
+}
+
+/** What servers will do: the words are those of whoever made the version. */
+function changedLines(before: StoredVersion, after: StoredVersion): string[] {
+  const diff = diffRings(before.ring, after.ring);
+  const moves = `${counted(diff.movesStarted, 'move')} begun`;
+  const moved = `${counted(diff.moved.length, 'slot')} moved, ${moves}`;
+  return [`against version ${before.ring.version}: ${moved}`, ...printDevices(diff)];
 }
