@@ -2,8 +2,9 @@
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { parseSessionToken } from '@ringwright/base/session-token';
 import { expect, test } from 'vitest';
+import { StampIssuer } from '../clocks/stamp-issuer.ts';
 import { changeKey } from './change-key.ts';
-import { coordinateWrite } from './coordinate.ts';
+import { checkSession, coordinateWrite } from './coordinate.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 const nowMs = 1_000_000;
@@ -12,7 +13,7 @@ const ports = {
   mutex: { run: (_: string, work: () => unknown) => work() },
 } as unknown as CoordinatorPorts;
 const request = { keyspace: 'cities', key: Buffer.from('key'), consistency: 'quorum' } as const;
-const session = parseSessionToken(`${nowMs + 60_001}.0.1.one`);
+const session = parseSessionToken(`${nowMs + 30_001}.0.1.one`);
 
 test.each<readonly [string, () => Promise<unknown>]>([
   ['a plain write', () => coordinateWrite(ports, { ...request, session, value: null })],
@@ -20,9 +21,29 @@ test.each<readonly [string, () => Promise<unknown>]>([
 ])('%s', async (_, write) => {
   await expect((async () => write())()).rejects.toMatchObject({
     code: 'CLOCK_AHEAD',
-    message: 'the session token 1060001.0.1.one is 60001 ms ahead, 60000 is the most',
+    message: 'the session token 1030001.0.1.one is 30001 ms ahead, 30000 is the most',
     hint: expect.stringContaining('send the token of the last answer'),
-    details: { header: 'x-ringwright-session', token: '1060001.0.1.one', outcome: 'rejected' },
+    details: { header: 'x-ringwright-session', token: '1030001.0.1.one', outcome: 'rejected' },
   });
   expect(ports.clock.next(0).ms, 'it is not learnt').toBe(nowMs);
+});
+
+test('made-up tokens keep no write of others from its stamp', async () => {
+  const clock = new HybridClock(() => nowMs);
+  const issuer = new StampIssuer({ clock, savedMs: 0, save: () => Promise.resolve() });
+  // The last counter: the next stamp is a millisecond later.
+  const furthest = (aheadMs: number) => parseSessionToken(`${nowMs + aheadMs}.65535.1`);
+  expect(() => checkSession(clock, furthest(60_000))).toThrow('30000 is the most');
+  checkSession(clock, furthest(30_000));
+  const stamp = await issuer.issue(0);
+  // Also by a clock that is half a minute behind this one.
+  expect(new HybridClock(() => nowMs - 29_000).aheadMs(stamp)).toBeLessThan(60_000);
+  await issuer.close();
+});
+
+test('a token of a stamp that is known here is taken, however far it is ahead', () => {
+  const clock = new HybridClock(() => nowMs);
+  clock.observe({ ms: nowMs + 45_000, tie: 0 });
+  const token = parseSessionToken(`${nowMs + 45_000}.0.1`);
+  expect(() => checkSession(clock, token)).not.toThrow();
 });

@@ -3,7 +3,7 @@
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError, hasCode, withDetails } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
-import { clockAheadMsMax } from '@ringwright/base/limits';
+import { sessionAheadMsMax } from '@ringwright/base/limits-listeners';
 import {
   andThen,
   type Callback,
@@ -266,13 +266,14 @@ function failedWrite(error: unknown, stamp: Stamp, earlier: FailedWriteOutcome):
  */
 export function checkSession(clock: HybridClock, session: SessionToken): void {
   const aheadMs = clock.aheadMs(session);
-  if (aheadMs <= clockAheadMsMax) {
+  const mostMs = Math.max(sessionAheadMsMax, clock.stampsAheadMs());
+  if (aheadMs <= mostMs) {
     clock.observe(session);
     return;
   }
   const token = formatSessionToken(session);
   const what = `the session token ${token} is ${aheadMs} ms ahead`;
-  const message = `${what}, ${clockAheadMsMax} is the most`;
+  const message = `${what}, ${mostMs} is the most`;
   const hint =
     'send the token of the last answer as it was (in the client package: the option session); ' +
     'if it was, the clock of this server, or of the one that gave it, is wrong';
