@@ -1,5 +1,6 @@
 // Real servers that follow a head in a real etcd: what is committed they load, without a push.
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -64,9 +65,13 @@ test('a store that is none ends the server before it opens anything', async () =
 });
 
 test.skipIf(!etcdHere || !opensslHere)(
-  'over TLS: the working copy remembers where the files lie, and no secret',
+  'over TLS: this user remembers where the files lie, and no secret',
   async () => {
-    const builder = await ringBuilderProgramIn();
+    const folder = await mkdtemp(join(tmpdir(), 'ringwright-heads-'));
+    const builder = await ringBuilderProgramIn(folder, {
+      options: [],
+      environment: { HOME: folder },
+    });
     const { ca, cert, key } = await makeCertificates(builder.folder);
     const secured = await startEtcd({ ca, cert, key });
     onTestFinished(() => secured.close());
@@ -86,7 +91,10 @@ test.skipIf(!etcdHere || !opensslHere)(
       format: 1,
       url: secured.url,
       stores: [stores],
-      access: { ca, cert, key },
+    });
+    const home = join(builder.folder, '.config', 'ringwright', 'stores.json');
+    expect(JSON.parse(await readFile(home, 'utf8'))).toMatchObject({
+      opened: [{ url: secured.url, access: { ca, cert, key } }],
     });
     await builder.json(`add notes ${server.text} 100`);
     await builder.json('commit notes -m first');

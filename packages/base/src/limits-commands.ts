@@ -33,3 +33,8 @@ export const archiveProgressBytes = 16 * 1_048_576;
 export const archiveFrameBytesMax = 4 * 1_048_576;
 /** Records that a restore writes at once: each takes a few round trips of servers. */
 export const restoredAtOnce = 64;
+/**
+ * Folders of rings whose store a user opens: of more the one opened least lately is forgotten, and
+ * asks for its password's file again. Some 300 bytes each.
+ */
+export const storesOpenedMax = 256;

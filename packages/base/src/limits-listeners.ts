@@ -2,6 +2,7 @@
 // together.
 import { assert } from './assert.ts';
 import {
+  clockAheadMsMax,
   httpBatchBytesMax,
   keyBytesMax,
   listTurnBytesMax,
@@ -67,6 +68,12 @@ export const redisHeldBytesMax = 256 * MIB;
 export const redisTurnMsMax = 10;
 /** Time per turn for one request that looks at many partitions. */
 export const workTurnMsMax = 10;
+/**
+ * A session token that is further ahead than that, in ms, and than all stamps known here, moves no
+ * clock: whoever may write one key makes up tokens. At clockAheadMsMax, every write of the server
+ * was refused that met a clock a millisecond behind; half of it leaves room for clocks that differ.
+ */
+export const sessionAheadMsMax = clockAheadMsMax / 2;
 
 assert(wireReservedMax < wireConnectionsMax, 'strangers have places too');
 assert(wirePerAddressMax < wireConnectionsMax - wireReservedMax, 'one address does not take all');

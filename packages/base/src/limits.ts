@@ -113,12 +113,6 @@ export const lookupKeyBytesMax = 8_192;
 export const valueBytesMax = 1 * MIB;
 /** A write stamped further ahead of this clock is refused: a wrong clock must not win for ever. */
 export const clockAheadMsMax = 60_000;
-/**
- * A session token that is further ahead than that, in ms, and than all stamps known here, moves no
- * clock: whoever may write one key makes up tokens. At the limit above, every write of the server
- * was refused that met a clock a millisecond behind; half of it leaves room for clocks that differ.
- */
-export const sessionAheadMsMax = clockAheadMsMax / 2;
 /** Clocks this close count as equal: a reading of another clock is as old as its network trip. */
 export const clockAgreesMs = 1_000;
 /** A hundred years: anybody who wants more means "for ever". */

@@ -1,10 +1,15 @@
-// Attack: what a rings folder remembers of its store: the same for all operators, and no secret.
-import { mkdtemp } from 'node:fs/promises';
+// Attack: what a rings folder remembers of its store: the same for all operators, no secret, and no
+// word on what opens it.
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { readStoreFile, useStore } from './store-file.ts';
+
+beforeEach(async () => {
+  vi.stubEnv('HOME', await mkdtemp(join(tmpdir(), 'ringwright-home-')));
+});
 
 const stores = ['/srv/a', '/srv/b'];
 const url = 'etcds://10.0.0.1:2379,10.0.0.2:2379/rings';
@@ -34,11 +39,11 @@ test('the user is of this machine, the store is the same whoever opens it', asyn
     access: { ca: '/etc/ca.pem' },
   });
   const ada = { url, stores, access: { ca: '/etc/ca.pem', user: 'ada' } };
-  expect(await readStoreFile(rings)).toEqual({ format: 1, ...ada });
+  expect(await readStoreFile(rings)).toEqual(ada);
   // What is not given again stays.
   await useStore(rings, { url, stores: [], access: { passwordFile: '/run/secret' } });
   const both = { ...ada.access, passwordFile: '/run/secret' };
-  expect(await readStoreFile(rings)).toEqual({ format: 1, ...ada, access: both });
+  expect(await readStoreFile(rings)).toEqual({ ...ada, access: both });
   await useStore(rings, { url: url.replace('//', '//bob@'), stores: [] });
   expect(await readStoreFile(rings)).toMatchObject({ url, access: { user: 'bob' } });
 });
@@ -49,4 +54,17 @@ test.for(refused)('%s is refused, and nothing is remembered', async (url) => {
   const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
   await expect(useStore(rings, { url, stores })).rejects.toMatchObject({ code: 'USAGE' });
   expect(await readStoreFile(rings)).toBe(null);
+});
+
+test('what the folder names as what opens the store is not heard', async () => {
+  const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
+  await useStore(rings, { url: url.replace('//', '//ada@'), stores: [] });
+  const file = join(rings, 'store.json');
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ format: 1, url, stores: [] });
+  const access = { user: 'x', passwordFile: '/home/ada/.config/ringwright/keys/ada.key' };
+  await writeFile(file, JSON.stringify({ format: 1, url, stores: [], access }));
+  expect(await readStoreFile(rings)).toEqual({ url, stores: [], access: { user: 'ada' } });
+  const theirs = 'etcd://6.6.6.6:2379';
+  await writeFile(file, JSON.stringify({ format: 1, url: theirs, stores: [], access }));
+  expect(await readStoreFile(rings)).toEqual({ url: theirs, stores: [] });
 });

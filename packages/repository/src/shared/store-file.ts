@@ -6,11 +6,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { openHeadStore, splitUser } from '@ringwright/head-store/open-head-store';
-import { type StoreAccess, storeAccessSchema } from '@ringwright/head-store/store-access';
+import type { StoreAccess } from '@ringwright/head-store/store-access';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
+import { keepStoreAccess, readStoreAccess } from './store-access-file.ts';
 
 const schema = z.strictObject({
   format: z.literal(1),
@@ -18,10 +19,16 @@ const schema = z.strictObject({
   url: z.string(),
   /** Ring stores for rings without a head. Afterwards the head names its stores. */
   stores: z.array(z.string()).max(ringStoresMax),
-  /** Access settings of this machine; absent if the store needs none. */
-  access: storeAccessSchema.optional(),
+  /** Of older releases, and not heard: store-access-file.ts. */
+  access: z.unknown().optional(),
 });
-type StoreFile = z.infer<typeof schema>;
+
+interface StoreFile {
+  readonly url: string;
+  readonly stores: readonly string[];
+  /** Of this user; absent where the store asks for nothing. */
+  readonly access?: StoreAccess;
+}
 
 function storePath(rings: string): string {
   return join(rings, 'store.json');
@@ -32,7 +39,11 @@ export async function readStoreFile(rings: string): Promise<StoreFile | null> {
   const text = await readRegularText(storePath(rings)).catch(onlyMissing);
   if (text === null) return null;
   const parsed = schema.safeParse(jsonOrNull(text));
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const { url, stores } = parsed.data;
+    const access = await readStoreAccess(rings, url);
+    return { url, stores, ...(access !== null && { access }) };
+  }
   throw new CodedError('HEAD_RECORD_INVALID', `${storePath(rings)} cannot be read`, {
     hint: 'remove it and give --store again',
   });
@@ -64,9 +75,9 @@ export async function useStore(
   const stores = chosen.stores.length > 0 ? [...chosen.stores] : (before?.stores ?? []);
   const named = user === null ? {} : { user };
   const access = { ...before?.access, ...chosen.access, ...named };
-  const known = Object.keys(access).length === 0 ? {} : { access };
-  const text = `${JSON.stringify({ format: 1, url, stores, ...known })}\n`;
+  const text = `${JSON.stringify({ format: 1, url, stores })}\n`;
   await mkdir(rings, { recursive: true });
+  if (Object.keys(access).length > 0) await keepStoreAccess(rings, url, access);
   const path = storePath(rings);
   if ((await readRegularText(path).catch(onlyMissing)) !== text) await replaceDurably(path, text);
 }

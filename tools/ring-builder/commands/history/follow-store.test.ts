@@ -1,7 +1,11 @@
 // Two operators with copies of their own; with a real etcd where it is.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../../../../test/support/etcd-cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
@@ -63,3 +67,33 @@ test('the second operator gets the ring, stages on an old head, rebases', async 
   const other = await bob.run('status cities --store dir:/elsewhere');
   expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining('are recorded in')]);
 }, 60_000);
+
+test('a store that somebody wrote into the folder is sent nothing that this user has', async () => {
+  const sent: string[] = [];
+  const theirs = createServer((request, response) => {
+    void text(request).then((body) => {
+      sent.push(body);
+      response.writeHead(400).end('{}');
+    });
+  });
+  theirs.listen(0, '127.0.0.1');
+  await once(theirs, 'listening');
+  const home = await mkdtemp(join(tmpdir(), 'ringwright-home-'));
+  const secret = join(home, 'ada.key');
+  await writeFile(secret, 'a private key\n', { mode: 0o600 });
+  const ada = await ringBuilderIn(home, { RINGWRIGHT_STORE_PASSWORD_FILE: secret });
+  const plain = await ringBuilderIn(home);
+  await plain.json('create cities --partition-power 4 --replicas 2');
+  const { port } = theirs.address() as AddressInfo;
+  const url = `etcd://127.0.0.1:${port}`;
+  const access = { user: 'ada', passwordFile: secret };
+  const planted = JSON.stringify({ format: 1, url, stores: [], access });
+  await writeFile(join(home, 'rings', 'store.json'), planted);
+  await plain.run('status cities');
+  const refused = await ada.run('status cities');
+  expect(refused).toMatchObject({ exit: 2 });
+  expect(refused.stderr).toContain(`names the store ${url}, which was not opened from here before`);
+  theirs.close();
+  expect(sent.length).toBeGreaterThan(0);
+  expect(sent.join()).not.toContain('a private key');
+});

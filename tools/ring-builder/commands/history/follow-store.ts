@@ -16,9 +16,10 @@ const left: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Remembers --store and its access files in the rings folder, then catches up. If the store does
- * not answer, prints a warning: verbs that only read continue with the local copy, and verbs that
- * write ask the store again. Throws USAGE.
+ * --store is remembered in the rings folder, and for this user which files open it. Verbs that only
+ * read go on with what is here when the store does not answer, and say so; those that write ask it
+ * again.
+ * Throws USAGE.
  */
 export async function followStore(
   args: Arguments,
@@ -32,9 +33,19 @@ export async function followStore(
   if (url === undefined && given !== undefined) {
     throw usage('--ring-stores is given together with --store');
   }
-  const known = url ?? (await readStoreFile(context.rings))?.url;
-  const isGiven = url !== undefined || Object.keys(access).length > 0;
-  if (known !== undefined && isGiven) await useStore(context.rings, { url: known, stores, access });
+  const found = await readStoreFile(context.rings);
+  const isOpened = Object.keys(access).length > 0;
+  // The folder is shared: a store that it names is sent nothing before somebody here has named it.
+  if (url === undefined && isOpened && found !== null && found.access === undefined) {
+    throw usage(
+      `${context.rings} names the store ${found.url}, which was not opened from here before`,
+      `where that is right, give --store ${found.url} once`,
+    );
+  }
+  const known = url ?? found?.url;
+  if (known !== undefined && (url !== undefined || isOpened)) {
+    await useStore(context.rings, { url: known, stores, access });
+  }
   const ring = args.optionalText('ring');
   if (ring === undefined) return;
   const failure = await orCoded(catchUp({ rings: context.rings, ring }, authorOf(context)));

@@ -1,0 +1,65 @@
+// What opens the store of a folder of rings: of this user and this machine, so it lies with the
+// user's other settings. A folder of rings is shared: what it names as a password's file, another
+// one could have written there, with a store of his own beside it that is sent the password.
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { CodedError } from '@ringwright/base/coded-error';
+import { storesOpenedMax } from '@ringwright/base/limits-commands';
+import { jsonOrNull } from '@ringwright/base/parse-json';
+import { type StoreAccess, storeAccessSchema } from '@ringwright/head-store/store-access';
+import { makeDirectory, replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
+import { z } from 'zod';
+
+const schema = z.strictObject({
+  format: z.literal(1),
+  /** The one that was opened last is the last one. */
+  opened: z.array(
+    z.strictObject({
+      /** Absolute path of the folder of rings. */
+      rings: z.string(),
+      /** As its store.json has it. */
+      url: z.string(),
+      access: storeAccessSchema,
+    }),
+  ),
+});
+type Opened = z.infer<typeof schema>['opened'];
+
+export function storeAccessPath(): string {
+  return join(homedir(), '.config', 'ringwright', 'stores.json');
+}
+
+/** Null where nothing was given for that store in that folder. Throws HEAD_RECORD_INVALID. */
+export async function readStoreAccess(rings: string, url: string): Promise<StoreAccess | null> {
+  const found = (await readOpened()).find((one) => one.rings === resolve(rings) && one.url === url);
+  return found?.access ?? null;
+}
+
+export async function keepStoreAccess(
+  rings: string,
+  url: string,
+  access: StoreAccess,
+): Promise<void> {
+  const opened = await readOpened();
+  const own = { rings: resolve(rings), url, access };
+  if (isDeepStrictEqual(await readStoreAccess(rings, url), access)) return;
+  const others = opened.filter((one) => one.rings !== own.rings || one.url !== url);
+  const kept = [...others, own].slice(-storesOpenedMax);
+  const path = storeAccessPath();
+  await makeDirectory(dirname(path));
+  await replaceDurably(path, `${JSON.stringify({ format: 1, opened: kept })}\n`);
+}
+
+async function readOpened(): Promise<Opened> {
+  const path = storeAccessPath();
+  const text = await readRegularText(path).catch(onlyMissing);
+  if (text === null) return [];
+  const parsed = schema.safeParse(jsonOrNull(text));
+  if (parsed.success) return parsed.data.opened;
+  throw new CodedError('HEAD_RECORD_INVALID', `${path} cannot be read`, {
+    hint: 'remove it and give --store, and what opens it, once more',
+  });
+}
