@@ -4,6 +4,7 @@ import { partitionFileBytesMax } from '@ringwright/base/limits-store';
 import { isKeyedChecksum } from '../audit/keyed-checksum.ts';
 import { checkPartitionName, isIncarnation } from '../file/data-paths.ts';
 import { parseDigest } from '../file/digest.ts';
+import type { TombstoneMarks } from '../file/partition-info.ts';
 
 /** The part of a manifest that is known before the bytes are read. */
 export interface CopyDescription {
@@ -21,6 +22,8 @@ export interface CopyDescription {
   readonly tombstones: number;
   /** Content digest, as in PartitionInfo. */
   readonly digest: string;
+  /** The highest marks that it may have, by what others say; absent: it is not looked. */
+  readonly marksMax?: TombstoneMarks | undefined;
 }
 
 export interface CopyManifest extends CopyDescription {
@@ -55,6 +58,15 @@ export function checkDescription(manifest: CopyDescription): void {
     throw wrong(`${manifest.bytes} bytes, allowed are 1 to ${partitionFileBytesMax}`);
   }
   if ((manifest.walBytes ?? 0) >= manifest.bytes) throw wrong('it has a WAL and no file');
+}
+
+/** Throws COPY_INVALID for marks under which records would go that are here. */
+export function checkMarks(most: TombstoneMarks | undefined, marks: TombstoneMarks): void {
+  if (most === undefined) return;
+  for (const name of ['floorMs', 'barrierMs'] as const) {
+    if (marks[name] <= most[name]) continue;
+    throw wrong(`${name} is ${marks[name]}, and ${most[name]} by what others say`);
+  }
 }
 
 function wrong(what: string): CodedError {

@@ -18,7 +18,7 @@ import type { FileToMake } from '../side/make-file.ts';
 import type { SideProcess } from '../side/side-process.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
-import { type CopyDescription, checkDescription } from './copy-manifest.ts';
+import { type CopyDescription, checkDescription, checkMarks } from './copy-manifest.ts';
 import { placeCopy, stateInMemory } from './place-copy.ts';
 
 export class StagedCopy {
@@ -184,6 +184,10 @@ async function verifyCopy(
   manifest: CopyDescription,
 ): Promise<OwnedFile | null> {
   const audit = await audits.audit(file, owner);
+  const { meta } = audit;
+  if (meta !== null) {
+    checkMarks(manifest.marksMax, { floorMs: meta.floor_ms, barrierMs: meta.barrier_ms });
+  }
   const findings = compareManifest(audit, manifest);
   const [first] = findings;
   if (first === undefined) return audit.owned;

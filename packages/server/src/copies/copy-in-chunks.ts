@@ -20,6 +20,7 @@ import {
   type CopyTask,
   cutOff,
   isCut,
+  marksMaxOf,
   release,
   retryAfterMs,
 } from './copy-task.ts';
@@ -34,18 +35,17 @@ export async function copyInChunks(
   return receive(ports, task, kept ?? (await beginCopy(ports, task)));
 }
 
-async function beginCopy(
-  { devices, store }: CopyPorts,
-  { active, partition, assignment, source }: CopyTask,
-): Promise<ChunkedCopy> {
+async function beginCopy(ports: CopyPorts, task: CopyTask): Promise<ChunkedCopy> {
+  const { devices, store } = ports;
+  const { active, partition, assignment, source } = task;
   const { keyspace, version: ringVersion } = active.ring;
   const to = { active, device: source };
   const device = must(active.self, 'a device outside the ring loads nothing');
   const asked = { keyspace, ringVersion, partition, assignment, device };
   const timeoutMs = copyOpenTimeoutMs;
   const { copy, ...about } = await devices.call({ ...to, timeoutMs }, copyOpen, asked);
-  const manifest = { keyspace, partition, ...about };
   try {
+    const manifest = { keyspace, partition, ...about, marksMax: await marksMaxOf(ports, task) };
     const incoming = await store.receiveCopy(keyspace, partition, manifest);
     return { kind: 'chunks', keyspace, partition, assignment, source, copy, manifest, incoming };
   } catch (error) {

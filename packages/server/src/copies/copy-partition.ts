@@ -4,6 +4,7 @@
 import { must } from '@ringwright/base/assert';
 import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
+import { checkMarks } from '@ringwright/partition/copy/copy-manifest';
 import { addressFor } from '@ringwright/ring/device';
 import { copyChecksum, copyGoOn, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
@@ -14,6 +15,7 @@ import {
   type CopyTask,
   cutOff,
   isCut,
+  marksMaxOf,
   release,
 } from './copy-task.ts';
 import type { BegunCopy, FetchedCopy } from './partial-copies.ts';
@@ -78,17 +80,21 @@ async function askForCopy(
 
 /** An empty partition needs no file. A floor is never above the barrier. */
 async function takePacked(
-  { store, throttle }: CopyPorts,
-  { active, partition, onBytes, onReceived }: CopyTask,
+  ports: CopyPorts,
+  task: CopyTask,
   { hasPromises, ...packed }: Exclude<Offer, OfferedFile>,
 ): Promise<CopyResult> {
   const { sourceIncarnation: incarnation, seq, digest, rows, barrierMs } = packed;
+  const { store, throttle } = ports;
+  const { active, partition, onBytes, onReceived } = task;
   const bytes = packed.records.length;
+  const about = { keyspace: active.ring.keyspace, partition, ...packed };
+  if (barrierMs > 0) checkMarks(await marksMaxOf(ports, task), packed);
   await throttle.pass(bytes);
   onBytes(bytes, bytes);
   onReceived();
   if (seq > 0 || barrierMs > 0) {
-    await store.copies.unpack({ keyspace: active.ring.keyspace, partition, ...packed });
+    await store.copies.unpack(about);
   }
   return { incarnation, seq, digest, bytes, rows, hasPromises };
 }
@@ -159,16 +165,19 @@ async function finish(
 
 /** Begins a fetch with what the source says about the file that it gives. */
 async function beginFetch(
-  { devices, store }: CopyPorts,
-  { active, partition, assignment, source }: CopyTask,
+  ports: CopyPorts,
+  task: CopyTask,
   offer: OfferedFile,
 ): Promise<FetchedCopy> {
+  const { devices, store } = ports;
+  const { active, partition, assignment, source } = task;
   const { keyspace } = active.ring;
   const holder = must(active.ring.devices[source], `no device ${source} in the ring`);
   const { ip: host } = addressFor('replication', holder);
   const { copy, key, port, ticket, cipherKey, ...described } = offer;
-  const about = { keyspace, partition, ...described };
   try {
+    const marksMax = await marksMaxOf(ports, task);
+    const about = { keyspace, partition, ...described, marksMax };
     const incoming = await store.copies.take(about, key);
     const gate = { host, port, ticket, cipherKey };
     const name = { keyspace, partition, assignment, source };

@@ -1,9 +1,11 @@
 // The request for a copy of a whole partition, its result, and the ways in which it may be cut off.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
+import type { CopyDescription } from '@ringwright/partition/copy/copy-manifest';
 import type { Store } from '@ringwright/partition/store';
 import { copyClose } from '@ringwright/wire/copies';
 import type { DeviceCaller, DeviceTarget } from '../peers/device-caller.ts';
+import { heldFloor } from '../peers/held-floor.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { PartialCopies } from './partial-copies.ts';
@@ -20,6 +22,8 @@ export interface CopyTask {
   readonly partition: number;
   readonly assignment: number | null;
   readonly source: number;
+  /** An operator has said that what there is must do: nobody else is asked about it. */
+  readonly isForced?: boolean | undefined;
   readonly onBytes: (done: number, total: number) => void;
   /** Called when all bytes are here. */
   readonly onReceived: () => void;
@@ -38,6 +42,19 @@ export interface CopyResult {
    * Set for a packed partition, which has all that the source has: whether there are promises too.
    */
   readonly hasPromises?: boolean;
+}
+
+/**
+ * The highest marks that the copy may have: under others, the source alone could have records go
+ * that are here, or keep writes out. Undefined where nobody else is to be asked.
+ */
+export async function marksMaxOf(
+  { devices }: CopyPorts,
+  { active, partition, isForced }: CopyTask,
+): Promise<CopyDescription['marksMax']> {
+  if (isForced === true) return undefined;
+  const nowMs = Date.now();
+  return { floorMs: await heldFloor(devices, { active, partition }, nowMs), barrierMs: nowMs };
 }
 
 /**

@@ -106,8 +106,10 @@ describe('the whole file is copied', () => {
     const { cluster, old, source } = await returning();
     await using _ = cluster;
     await source.store.write([write('key 7', null, 900)]);
-    await source.store.promiseFloor('cities', 0, firstMs + 1_000);
-    await source.store.raiseFloor('cities', 0, firstMs + 1_000);
+    for (const { store } of [source, ...cluster.devices.slice(0, 2)]) {
+      await store.promiseFloor('cities', 0, firstMs + 1_000);
+      await store.raiseFloor('cities', 0, firstMs + 1_000);
+    }
     expect((await load(old)).copy).toMatchObject({ device: 3 });
     expect(old.info(0)?.floorMs).toBe(firstMs + 1_000);
   });

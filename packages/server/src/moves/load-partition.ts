@@ -184,6 +184,7 @@ async function copyAndCatchUp(
     partition,
     assignment: move?.from === device ? move.assignment : null,
     source: device,
+    isForced: task.isForced,
     onBytes: (bytes, bytesTotal) => onProgress({ stage: 'copying', bytes, bytesTotal }),
     onReceived: () => onProgress({ stage: 'verifying' }),
     onDetour: (reason) => onProgress({ reason }),

@@ -67,11 +67,15 @@ async function load(
 const many = (count: number, value = 'v'): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, value]));
 
-/** What the source has dropped tombstones up to. */
-async function raiseFloor({ store }: StoreDevice, ms: number): Promise<void> {
-  await store.promiseFloor(keyspace, 0, ms);
-  await store.raiseFloor(keyspace, 0, ms);
+/** What devices have dropped tombstones up to: as a rule all holders have. */
+async function raiseFloor(holders: readonly StoreDevice[], ms: number): Promise<void> {
+  for (const { store } of holders) {
+    await store.promiseFloor(keyspace, 0, ms);
+    await store.raiseFloor(keyspace, 0, ms);
+  }
 }
+
+const holdersIn = ({ cluster }: Place): StoreDevice[] => cluster.devices.slice(0, 3);
 
 async function audit(device: StoreDevice): Promise<void> {
   expect((await device.store.scrub(keyspace, 0)).findings).toEqual([]);
@@ -163,8 +167,9 @@ describe('where the source has dropped tombstones', () => {
   const floor = firstMs + 5;
 
   test('their floor comes, behind records that are older', async () => {
-    const { source, joiner } = await joining(many(9));
-    await raiseFloor(source, floor);
+    const place = await joining(many(9));
+    const { source, joiner } = place;
+    await raiseFloor(holdersIn(place), floor);
     expect(await load({ source, joiner })).toBe('packed');
     const { digest } = source.info(0)!;
     expect(joiner.info(0)).toMatchObject({ digest, floorMs: floor, barrierMs: floor });
@@ -172,8 +177,9 @@ describe('where the source has dropped tombstones', () => {
   });
 
   test('a record here that is older counts as deleted', async () => {
-    const { source, joiner } = await joining(many(9));
-    await raiseFloor(source, floor);
+    const place = await joining(many(9));
+    const { source, joiner } = place;
+    await raiseFloor(holdersIn(place), floor);
     await joiner.put(0, { late: 'deleted once' });
     expect(await load({ source, joiner })).toBe('packed');
     expect(joiner.value(0, 'late'), 'below the floor').toBeNull();
@@ -182,8 +188,9 @@ describe('where the source has dropped tombstones', () => {
   });
 
   test('records here that are younger are merged', async () => {
-    const { source, joiner } = await joining(many(9));
-    await raiseFloor(source, floor);
+    const place = await joining(many(9));
+    const { source, joiner } = place;
+    await raiseFloor(holdersIn(place), floor);
     const record = { keyspace, partition: 0, key: Buffer.from('key-0'), ms: floor + 1, tie: 0 };
     await joiner.store.write([{ ...record, value: Buffer.from('newer') }]);
     expect(await load({ source, joiner })).toBe('packed');
@@ -193,12 +200,36 @@ describe('where the source has dropped tombstones', () => {
   });
 });
 
+describe('a source that lies about what it has dropped', () => {
+  test.each([
+    ['the records of a small partition', 9],
+    ['a file', smallPartitionRowsMax + 1],
+  ])('%s: nothing goes that is here', async (_, rows) => {
+    const { source, joiner } = await joining(many(rows));
+    await joiner.put(0, { acknowledged: 'v' });
+    const before = joiner.info(0);
+    await raiseFloor([source], firstMs + 1_000_000);
+    expect(await load({ source, joiner })).toBe('COPY_INVALID');
+    expect(joiner.info(0)).toEqual(before);
+    expect(joiner.value(0, 'acknowledged')).toBe('v');
+  });
+
+  test('nor does a promise of years to come keep writes out', async () => {
+    const place = await joining(many(9));
+    const { source, joiner } = place;
+    await source.store.promiseFloor(keyspace, 0, Date.now() + 1_000_000);
+    expect(await load({ source, joiner })).toBe('COPY_INVALID');
+    expect(joiner.info(0)?.barrierMs).toBe(0);
+  });
+});
+
 const seeds =
   process.env['SEED'] === undefined ? [...Array(12).keys()] : [Number(process.env['SEED'])];
 
 test.each(seeds)('a random history (SEED=%i npx vitest run load-small)', async (seed) => {
   const random = seededRandom(seed);
-  const { source, joiner } = await joining();
+  const place = await joining();
+  const { source, joiner } = place;
   const model = new Map<string, { value: string | null; at: number }>();
   const write = async (device: StoreDevice, at: number): Promise<void> => {
     const key = `key-${random.below(12)}`;
@@ -211,7 +242,7 @@ test.each(seeds)('a random history (SEED=%i npx vitest run load-small)', async (
   const writes = random.below(60);
   for (let at = 1; at <= writes; at += 1) await write(source, at);
   const floorAt = random.below(2) * random.below(writes + 1);
-  if (floorAt > 0) await raiseFloor(source, firstMs + floorAt);
+  if (floorAt > 0) await raiseFloor(holdersIn(place), firstMs + floorAt);
   const times = random.below(3);
   const meanwhile = async (): Promise<void> => {
     // As coordinators write: to both, above every floor.
@@ -221,13 +252,14 @@ test.each(seeds)('a random history (SEED=%i npx vitest run load-small)', async (
       [...model].find(([name, { at: now }]) => before.get(name)?.at !== now) ?? [];
     if (key === undefined || record === undefined) return;
     const value = record.value === null ? null : Buffer.from(record.value);
-    const place = { keyspace, partition: 0, key: Buffer.from(key) };
-    await source.store.write([{ ...place, value, ms: firstMs + at, tie: 0 }]);
+    const of = { keyspace, partition: 0, key: Buffer.from(key) };
+    await source.store.write([{ ...of, value, ms: firstMs + at, tie: 0 }]);
   };
-  if (times === 1) source.onCall = meanwhile;
+  const isCopy = (method: string): boolean => method === copyStart.method;
+  if (times === 1) source.onCall = (method) => (isCopy(method) ? meanwhile() : undefined);
   const pending: Promise<void>[] = [];
-  source.onAnswer = (_method, answer) => {
-    if (times === 2) pending.push(meanwhile());
+  source.onAnswer = (method, answer) => {
+    if (times === 2 && isCopy(method)) pending.push(meanwhile());
     return answer;
   };
   expect(await load({ source, joiner })).toBe('packed');

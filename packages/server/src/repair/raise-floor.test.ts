@@ -242,10 +242,12 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
     if (method !== 'copy-close') return;
     copies += 1;
     if (copies > 1) return;
-    // The agreement was reached with the file before: device 0 is told to raise now.
+    // The agreement was reached with the file before: the others are told to raise now.
     await world.write('a', null, [0, 1]);
-    await world.device(0).store.promiseFloor(keyspace, 0, world.ms);
-    await world.device(0).store.raiseFloor(keyspace, 0, world.ms);
+    for (const id of [0, 1]) {
+      await world.device(id).store.promiseFloor(keyspace, 0, world.ms);
+      await world.device(id).store.raiseFloor(keyspace, 0, world.ms);
+    }
   };
   const task = { active, partition: 0, move: null, onProgress: () => undefined };
   const load = () =>

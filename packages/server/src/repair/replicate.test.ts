@@ -18,16 +18,17 @@ const names = Array.from({ length: 1_000 }, (_, index) => `key ${index}`).filter
 function replicatorOf(device: StoreDevice, cluster: Pick<StoreCluster, 'nowMs'>) {
   const pushed: number[] = [];
   const errors: string[] = [];
+  const behind: number[] = [];
   const replicator = new Replicator({
     store: device.store,
     devices: device.devices,
     decide: device.decide,
     nowMs: cluster.nowMs,
-    onBehind: () => Promise.resolve(),
+    onBehind: (_, partition) => Promise.resolve(void behind.push(partition)),
     onPushed: (rows) => pushed.push(rows),
     onError: (id, error) => errors.push(`d${id} ${String((error as { code?: string }).code)}`),
   });
-  return { replicator, pushed, errors, round: () => replicator.round(device.active) };
+  return { replicator, pushed, errors, behind, round: () => replicator.round(device.active) };
 }
 
 async function opened(): Promise<StoreCluster> {
@@ -300,5 +301,25 @@ describe('rounds', () => {
     await round();
     expect(errors).toEqual(['d1 PEER_UNREACHABLE']);
     expect(other!.value(0, 'a')).toBe('1');
+  });
+});
+
+describe('a peer tells of a floor that was never promised here', () => {
+  test.each([
+    ['alone: it lies, and nothing is refilled', [0], []],
+    ['as all the others do: the file here missed it', [0, 2], [0]],
+  ] as const)('%s', async (_, raised, refilled) => {
+    await using cluster = await opened();
+    for (const device of cluster.devices) await device.put(0, { [names[0] ?? '']: 'v' });
+    for (const id of raised) {
+      const { store } = cluster.devices[id] ?? {};
+      await store?.promiseFloor('cities', 0, firstMs + 1_000);
+      await store?.raiseFloor('cities', 0, firstMs + 1_000);
+    }
+    const [, own] = cluster.devices;
+    if (own === undefined) throw new Error('no device');
+    const { round, behind } = replicatorOf(own, cluster);
+    await round();
+    expect([...new Set(behind)]).toEqual(refilled);
   });
 });

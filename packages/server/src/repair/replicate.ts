@@ -7,6 +7,7 @@ import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digests } from '@ringwright/wire/replication';
+import { heldFloor } from '../peers/held-floor.ts';
 import { usableInfo } from '../peers/holdings.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 import { compareRecent, covers, tailRowsFirst } from './covers.ts';
@@ -101,7 +102,7 @@ export class Replicator {
     for (let start = 0; start < open.length; start += PARTITIONS_AT_ONCE) {
       const asked = open.slice(start, start + PARTITIONS_AT_ONCE);
       const request = { keyspace, ringVersion: version, partitions: asked, recent: true };
-      const { store } = this.#ports;
+      const { store, nowMs } = this.#ports;
       // Both of one moment, before the peer looks at its own file.
       const before = asked.map((partition) => ({
         mine: usableInfo(store, keyspace, partition),
@@ -113,10 +114,11 @@ export class Replicator {
         const { mine = null, recent = null } = before[index] ?? {};
         if (!holding || !mine) continue;
         if (holding.floorMs > mine.barrierMs) {
-          // Holders drop tombstones only when all have promised. This file was not among them,
-          // unless it promised while the peer was asked.
+          // Holders drop tombstones only when all have promised: this file was not among them,
+          // unless it promised while the peer was asked, or the peer is wrong.
+          const floorMs = await heldFloor(this.#ports.devices, { active, partition }, nowMs());
           const info = usableInfo(store, keyspace, partition);
-          if (info !== null && holding.floorMs > info.barrierMs) {
+          if (info !== null && floorMs > info.barrierMs) {
             await this.#ports.onBehind(keyspace, partition);
           }
           continue;
