@@ -2,7 +2,7 @@
 // last, and without it the folder is no archive.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { archiveFrameBytesMax, archiveFrameRecordsMax } from '@ringwright/base/limits-commands';
@@ -48,7 +48,12 @@ export class RecordFileWriter {
     left: Pick<ArchiveProgress, 'records' | 'bytes'> | null,
   ): Promise<RecordFileWriter> {
     const file = recordsPath(folder);
-    if (left === null) return new RecordFileWriter(await open(file, 'w'));
+    if (left === null) {
+      // Records are read by those who may: not by all users of this machine, nor through a link
+      // that one of them has put there.
+      await rm(file, { force: true });
+      return new RecordFileWriter(await open(file, 'wx', 0o600));
+    }
     const writer = new RecordFileWriter(await open(file, 'r+'));
     try {
       const { size } = await writer.#file.stat();
