@@ -3,6 +3,7 @@
 
 import { anyToken, type Need, nothing } from '@ringwright/access/need';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import type { Credential } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
@@ -128,6 +129,15 @@ export function currentKeyspace({
   throw new RedisRefusal(
     `ERR no keyspace: ${state}; SELECT one by its name or start with --redis-keyspace`,
   );
+}
+
+/** Whether the caller may learn that a ring is here: only with some permission for it. */
+export function mayKnow(
+  { ports, client }: Pick<RedisCall, 'ports' | 'client'>,
+  name: string,
+): boolean {
+  if (!keyspaceNamePattern.test(name)) return false;
+  return ports.guard.allowsTo(client.credential, { kind: 'ring', keyspace: name });
 }
 
 /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */

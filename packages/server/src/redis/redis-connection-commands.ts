@@ -3,11 +3,10 @@
 import { anyToken } from '@ringwright/access/need';
 import { parseToken } from '@ringwright/access/token';
 import { redisClientNameCharactersMax } from '@ringwright/base/limits';
-import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { credentialFrom } from '../access/credential.ts';
 import { parseConsistency } from '../coordinate/request-terms.ts';
 import { integerOf, lowerOf, syntaxError, textOf, unknownSubcommand } from './redis-args.ts';
-import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
+import { mayKnow, type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { redisVersion } from './redis-server-commands.ts';
 import {
   arrayReply,
@@ -125,7 +124,7 @@ function select(call: RedisCall): RespReply {
   const name = textOf(call.args[0]);
   const { rings } = call.ports.coordinator;
   if (name === '0') call.client.keyspace = null;
-  else if (keyspaceNamePattern.test(name) && rings.find(name) !== undefined) {
+  else if (mayKnow(call, name) && rings.find(name) !== undefined) {
     call.client.keyspace = name;
   } else if (/^-?\d+$/.test(name)) throw new RedisRefusal('ERR DB index is out of range');
   else throw new RedisRefusal(`ERR no ring '${name.slice(0, 64)}' is here`);

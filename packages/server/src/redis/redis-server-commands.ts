@@ -4,6 +4,7 @@ import { checkPattern, globMatcher } from './glob.ts';
 import { lowerOf, textOf, unknownSubcommand } from './redis-args.ts';
 import {
   currentKeyspace,
+  mayKnow,
   type RedisCall,
   type RedisCommand,
   RedisRefusal,
@@ -52,7 +53,8 @@ type Section = readonly [name: string, fields: readonly (readonly [string, strin
 function infoSections({ ports, client }: RedisCall): Section[] {
   const { about, coordinator } = ports;
   const uptimeS = Math.floor((about.nowMs() - about.startedMs) / 1000);
-  const rings = coordinator.rings.list().map(({ ring }) => ring);
+  const all = coordinator.rings.list().map(({ ring }) => ring);
+  const rings = all.filter(({ keyspace }) => mayKnow({ ports, client }, keyspace));
   return [
     [
       'Server',

@@ -1,0 +1,59 @@
+// Attack: a token for one keyspace asks which others are here.
+import { storedAccess } from '@ringwright/access/open-access';
+import { expect, test } from 'vitest';
+import { granted, signedAccess, testToken } from '../../../../test/support/access.ts';
+import { credentialFrom } from '../access/credential.ts';
+import { Guard } from '../access/guard.ts';
+import type { RedisCall } from './redis-command.ts';
+import { connectionCommands } from './redis-connection-commands.ts';
+import { serverCommands } from './redis-server-commands.ts';
+
+const read = { role: 'read', keyspace: 'notes', prefix: 'shop:' } as const;
+const access = storedAccess(signedAccess({ tokens: [granted('shop', [read])] }));
+const guard = new Guard({
+  access: () => access,
+  isStrict: true,
+  operatorListen: null,
+  certified: () => null,
+  nowMs: () => 0,
+  onRefusal: () => undefined,
+});
+const rings = ['notes', 'salaries'].map((keyspace) => ({ ring: { keyspace, version: 1 } }));
+
+function select(call: RedisCall): unknown {
+  return connectionCommands.select?.run?.(call);
+}
+
+function callOf(...words: string[]): RedisCall {
+  const list = {
+    list: () => rings,
+    find: (name: string) => rings.find(({ ring }) => ring.keyspace === name),
+  };
+  const about = { nowMs: () => 0, startedMs: 0, connections: () => 1, commands: () => 1 };
+  const client = { credential: credentialFrom('here', testToken('shop')), keyspace: null };
+  const ports = { guard, about, coordinator: { rings: list } };
+  const args = words.map((word) => Buffer.from(word));
+  return { ports, client, args, keyspace: null } as unknown as RedisCall;
+}
+
+test('SELECT says of a keyspace of others what it says of none', () => {
+  expect(select(callOf('notes'))).toMatchObject({});
+  const refusal = (name: string): string => {
+    try {
+      select(callOf(name));
+    } catch (error) {
+      return String((error as Error).message).replace(name, 'NAME');
+    }
+    return 'taken';
+  };
+  expect(refusal('salaries')).toBe(refusal('nothing'));
+  expect(refusal('salaries')).toContain('no ring');
+});
+
+test('INFO names the keyspaces that the token knows', () => {
+  const { info } = serverCommands;
+  const reply = info?.run?.(callOf()) as { readonly bytes: Uint8Array };
+  const told = Buffer.from(reply.bytes).toString();
+  expect(told).toContain('ring_notes:version=1');
+  expect(told).not.toContain('salaries');
+});
