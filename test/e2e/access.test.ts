@@ -280,6 +280,12 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   await fs.writeFile(path.join(folder, 'rings', 'access.json'), oldDocument);
   const replayed = await tool.answer<{ servers: { code?: string }[] }>('access push');
   expect(replayed.document.servers.map(({ code }) => code)).toEqual(Array(3).fill('ACCESS_OLDER'));
+  // Nor is anything granted on top of it: what was revoked since would come back by and by.
+  for (const change of ['grant late --read notes', 'revoke app', 'grant late --read notes']) {
+    const behind = await tool.run(`access ${change} --json`);
+    expect(behind.stderr, change).toContain('ACCESS_OLDER');
+  }
+  expect(await fs.readFile(path.join(folder, 'rings', 'access.json'))).toEqual(oldDocument);
   await fs.writeFile(path.join(folder, 'rings', 'access.json'), present);
   const [, sleeper, wiped] = servers;
   if (sleeper === undefined || wiped === undefined) throw new Error('three servers');

@@ -10,12 +10,14 @@ import { usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { allTargets } from '../../versions/all-targets.ts';
+import { requireNewestAccess } from '../../versions/newest-access.ts';
 import { missingOf, ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { grantLines } from './access-list.ts';
 
 export async function revokeAnswer(context: Context, names: readonly string[]): Promise<Answer> {
   if (names.length === 0) throw usage('no token named', 'ring-builder access revoke NAME');
+  await requireNewestAccess(context.rings, context.nowMs());
   const access = await changeAccess(context.rings, authorOf(context), {
     key: await ringKey(context),
     change: `revoke ${names.join(' ')}`,

@@ -21,6 +21,7 @@ import { changeAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
+import { requireNewestAccess } from '../../versions/newest-access.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { changedAnswer } from './access-change.ts';
@@ -43,6 +44,7 @@ export async function grantAnswer(
   const token = newToken(id, randomBytes(tokenSecretBytes));
   const granted: GrantedToken = { id, hash: tokenHash(token), expiresMs, grants };
   const key = await ringKey(context);
+  await requireNewestAccess(context.rings, context.nowMs());
   const out = args.optionalText('out');
   // Written before the grant takes effect: a token lost on the way would have to be revoked.
   if (out !== undefined) await writeToken(out, tokenText(token));
