@@ -92,6 +92,7 @@ export async function openDevice(
     const access = await AccessStore.load({ ...trustPorts, trusts: () => trust.trusts() });
     const controls = await MoveControls.load(data);
     const onceComplete = await OnceComplete.load(data);
+    onceComplete.keep(store.list());
     const held = await HeldFiles.load(data);
     const key = await loadDeviceKey(data);
     return {

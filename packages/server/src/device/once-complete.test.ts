@@ -27,6 +27,19 @@ test('what was noted is found after a restart, and not of the file that followed
   expect([3, 4].map((partition) => again.has(held(partition)))).toEqual([false, true]);
 });
 
+test('after a restart notes of files that are gone do not stay', async () => {
+  await using folder = await scratchFolder();
+  const before = await OnceComplete.load(folder.path);
+  await before.note([held(1), held(2), held(3)]);
+  before.forget('cities', 1); // and ends before it saves that
+  const notes = await OnceComplete.load(folder.path);
+  notes.keep([held(2), held(3, 'another life'), held(4)]);
+  await notes.note([held(5)]);
+  const again = await OnceComplete.load(folder.path);
+  const noted = [1, 2, 3, 4, 5].filter((partition) => again.has(held(partition)));
+  expect(noted).toEqual([2, 5]);
+});
+
 test('what could not be written is written with the next note, and only once', async () => {
   await using folder = await scratchFolder();
   const data = join(folder.path, 'data');

@@ -50,6 +50,15 @@ export class OnceComplete {
   }
 
   /**
+   * Of all files here: notes of others go. What was forgotten is saved with the next note, and a
+   * server that ended before would keep it for good: partitions that were split never come back.
+   */
+  keep(files: readonly Held[]): void {
+    const kept = new Set(files.filter((held) => this.has(held)).map(nameOf));
+    for (const name of this.#notes.keys()) if (!kept.has(name)) this.#notes.delete(name);
+  }
+
+  /**
    * To be called when the file is complete again, or gone. Not saved at once: a note about an old
    * file does no harm.
    */
