@@ -208,6 +208,23 @@ test('a member that knows a later state is asked back and believed, once', async
   expect(greeted).toEqual([member, ...Array(3).fill(member), other, other]);
 });
 
+test('a member that was greeted and did not say so never says so in this life', async () => {
+  const { ports, there, refills, hear, flush, greetThere } = await device();
+  there.set(member, { remembered: ports.generation.current });
+  await greetThere(member);
+  // It turned round since: all holders told so at once would have no complete copy left.
+  const remembered = generationOf('born 0', ports.generation.current.age + 1);
+  there.set(member, { remembered });
+  await hear({ address: member, remembered });
+  await greetThere(member);
+  await flush();
+  expect(refills).toEqual([]);
+  // Another one was away and knows better.
+  there.set(other, { remembered });
+  await greetThere(other);
+  expect(refills).toEqual([remembered]);
+});
+
 test('a member that says so and cannot be asked is not introduced to', async () => {
   const { refills, hear } = await device();
   const hearing = hear({ address: member, remembered: generationOf('born 0', 7) });

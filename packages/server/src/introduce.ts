@@ -152,6 +152,9 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
   if (wasPutBack(ports, address, remembered)) {
     await refillIfRestored(ports, remembered);
     ports.knownPeers.believe(address);
+  } else if (isPast(remembered, ports.generation.current)) {
+    // Of this directory it hears from here alone, so never of a later state than this one.
+    ports.knownPeers.believe(address);
   }
   if (remembered !== null && remembered.born !== ports.generation.current.born) {
     ports.unknownPeers.add(address);
@@ -159,9 +162,14 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
   if (life !== null) ports.memory.learn(address, life, settled);
 }
 
+function isPast(remembered: Generation | null, { born, age }: Generation): boolean {
+  return remembered?.born === born && remembered.age <= age;
+}
+
 /**
- * Whether a peer may know that this directory was restored from a backup. A peer that said so and
- * was believed has heard the new age since then, and has nothing to add while this process runs.
+ * Whether a server may know that this directory was put back from a backup. One that said so, and
+ * was believed, has heard of the new age since, and one that was greeted and did not say so has
+ * heard of this one: neither has anything more to say in this life.
  */
 function wasPutBack(
   { generation, knownPeers }: IntroducePorts,
