@@ -1,5 +1,4 @@
 // Attack: tables made even by bytes, against every legal table of small clusters.
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { planBytes } from '@ringwright/builder/ask/plan-bytes';
@@ -18,7 +17,7 @@ import { partitionSizes } from '@ringwright/builder/state/partition-sizes';
 import { parseState, serializeState } from '@ringwright/builder/state/state-json';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring, Table } from '@ringwright/ring/ring';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { faultsOf, tiersByName } from '../support/cluster-definition.ts';
 import { evenestBytes, type Sized, unevenness } from '../support/evenest-bytes.ts';
 import { ringBuilderHere } from '../support/ring-builder-here.ts';
@@ -120,7 +119,6 @@ test('a plan spends its budget on full devices, and none while partitions rest',
 
 test('sizes belong to ids, also where partitions were split', async () => {
   const tool = await ringBuilderHere();
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   const fixed = '--partitioner hash-intervals --replicas 2 --min-part-hours 0';
   await tool.json(`create cities --partitions 32 ${fixed}`);
   const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`);

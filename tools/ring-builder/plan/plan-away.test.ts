@@ -1,6 +1,5 @@
 // What a plan says of servers that do not answer, against the rings that it is made from.
-import { rm } from 'node:fs/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { servedRing } from '../../../test/support/served-ring.ts';
@@ -55,7 +54,6 @@ test('who was removed is waited for by nobody; of the others it says what to typ
 
 test('plan asks, and says that a removed device is dead, in numbers', async () => {
   const tool = await ringBuilderHere();
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   // Nobody listens at these ports.
   const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`);
   await tool.json('create cities --partitions 16 --replicas 3 --min-part-hours 0');

@@ -1,9 +1,8 @@
 // A device that is to join is refused when its server says that it is something else.
 
-import { rm } from 'node:fs/promises';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { oldestWireVersion, wireVersion } from '@ringwright/wire/wire-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { statusServer } from '../../../test/support/status-server.ts';
@@ -24,7 +23,6 @@ async function ringAndNewcomer() {
   const { port: old } = await statusServer(() => ({ nowMs }));
   const { port: joins } = await statusServer(() => news.said);
   const { folder, json, refusal } = await ringBuilderHere();
-  onTestFinished(() => rm(folder, { recursive: true }));
   const rings = `${folder}/rings`;
   await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await json(`add cities r1z1-127.0.0.1:${old}/a 1`);

@@ -1,8 +1,7 @@
 // A version is not committed while servers of the ring run a release that cannot read it.
-import { rm } from 'node:fs/promises';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { oldestWireVersion } from '@ringwright/wire/wire-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { statusServer } from '../../../test/support/status-server.ts';
@@ -13,7 +12,6 @@ async function twoServers() {
   const { port: a } = await statusServer(() => ({}));
   const { port: b } = await statusServer(() => second.said);
   const here = await ringBuilderHere();
-  onTestFinished(() => rm(here.folder, { recursive: true }));
   await here.json('create cities --partitions 8 --replicas 2 --min-part-hours 0');
   await here.json(`add cities r1z1-127.0.0.1:${a}/a 1 r1z2-127.0.0.1:${b}/b 1`);
   await here.json('commit cities -m first');

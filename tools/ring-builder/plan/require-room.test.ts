@@ -1,10 +1,9 @@
 // A commit whose moves do not fit the disks that its servers tell of is refused, or logged.
 
-import { rm } from 'node:fs/promises';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../test/support/ring-status.ts';
@@ -30,7 +29,6 @@ async function ringOnOne(said: () => Said, settings = '--min-part-hours 0') {
     return { rings: ring === undefined ? [] : [ring], disk, sizes, files };
   });
   const tool = await ringBuilderHere();
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   const add = (name: string) => tool.json(`add cities r1z1-127.0.0.1:${port}/${name} 1`);
   await tool.json(`create cities --partitions 8 --replicas 1 ${settings}`);
   await add('a');

@@ -1,6 +1,5 @@
 // What settle says of servers that were away, and of those that refuse.
-import { rm } from 'node:fs/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import type { Plight, Situation } from '../../servers/advice.ts';
@@ -45,7 +44,6 @@ test('what is worse than being away is answered as everywhere', () => {
 
 test('settle with its servers down names itself as the next command', async () => {
   const tool = await ringBuilderHere();
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('add cities r1z1-127.0.0.1:9/a 1');
   await tool.json('commit cities -m first');

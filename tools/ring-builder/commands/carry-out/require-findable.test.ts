@@ -1,21 +1,25 @@
 // A line whose partitions were not split as those of a server: settle says so before it tells any.
-import { cp, rm } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { ringHolder } from '../../../../test/support/ring-holder.ts';
 
-test('a line that a server would not find its records under tells no server', async () => {
+/** A server, and two folders with the same first version of its ring. */
+async function twoFolders() {
   const { port, has } = await ringHolder();
   const ours = await ringBuilderHere();
   const theirs = await ringBuilderHere();
-  onTestFinished(() => rm(ours.folder, { recursive: true }));
-  onTestFinished(() => rm(theirs.folder, { recursive: true }));
   await ours.json('create cities --partitioner ranges --replicas 1 --min-part-hours 0');
   await ours.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
   await ours.json('commit cities -m first');
   await cp(join(ours.folder, 'rings'), join(theirs.folder, 'rings'), { recursive: true });
+  return { port, has, ours, theirs };
+}
+
+test('a line that a server would not find its records under tells no server', async () => {
+  const { port, has, ours, theirs } = await twoFolders();
   const heads = async () =>
     Promise.all(
       [ours, theirs].map(({ folder }) => readVersion(join(folder, 'rings'), 'cities', 'head')),
@@ -48,15 +52,7 @@ test('a line that a server would not find its records under tells no server', as
 });
 
 test('where both lines were split, neither wins, and the way that is left is named', async () => {
-  const { port, has } = await ringHolder();
-  const ours = await ringBuilderHere();
-  const theirs = await ringBuilderHere();
-  onTestFinished(() => rm(ours.folder, { recursive: true }));
-  onTestFinished(() => rm(theirs.folder, { recursive: true }));
-  await ours.json('create cities --partitioner ranges --replicas 1 --min-part-hours 0');
-  await ours.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-  await ours.json('commit cities -m first');
-  await cp(join(ours.folder, 'rings'), join(theirs.folder, 'rings'), { recursive: true });
+  const { port, has, ours, theirs } = await twoFolders();
   for (const [tool, key] of [
     [ours, 'm'],
     [theirs, 'f'],

@@ -1,8 +1,7 @@
 // A rollout looks for forks before it leads any server on.
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../../test/support/ring-status.ts';
@@ -20,7 +19,6 @@ test('a fork that a server knows of: refused, and nothing is pushed', async () =
     upgrades += 1;
     socket.destroy();
   });
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   const rings = join(tool.folder, 'rings');
   await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);

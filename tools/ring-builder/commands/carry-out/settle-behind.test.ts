@@ -1,8 +1,7 @@
 // A history that is right and has fewer versions than a server: what settle says to type leads on.
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../../test/support/ring-status.ts';
 import { statusServer } from '../../../../test/support/status-server.ts';
@@ -10,7 +9,6 @@ import type { RingStatus } from '../../servers/server-status.ts';
 
 test('as many versions as are missing are made by the commands of the hint', async () => {
   const tool = await ringBuilderHere();
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   let said: RingStatus | null = null;
   const { port } = await statusServer(() => ({ rings: said === null ? [] : [said] }));
   await tool.json('create cities --partitions 8 --replicas 1');

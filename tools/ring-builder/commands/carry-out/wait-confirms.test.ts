@@ -1,15 +1,13 @@
 // The barrier of a rollout where servers are away: some of them, and all.
-import { rm } from 'node:fs/promises';
 import { freePorts } from '@ringwright/node/free-ports';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 test('a rollout goes nowhere without a server, whatever it may skip', async () => {
   const ports = await freePorts(3);
   const tool = await ringBuilderHere({ nowMs: Date.now });
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   const devices = ports.map((port, id) => `r1z${id}-127.0.0.1:${port}/sd${id} 1`);
   await tool.json('create cities --partitions 8 --replicas 2 --min-part-hours 0 --unsigned');
   await tool.json(`add cities ${devices.join(' ')}`);

@@ -1,12 +1,11 @@
 // restore --replace where the folder has the head already, or an older state of the same history.
 import { cp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
 async function historyOf(versions: number) {
   const tool = await ringBuilderHere();
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   const folder = join(tool.folder, 'rings', 'cities');
   const commit = async (meta: string): Promise<void> => {
     await tool.json(`set-device cities d0 --meta ${meta}`);

@@ -1,9 +1,8 @@
 // verify --optimal proves the table that a rollout of the version reaches, and no other.
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finalizeMoves, initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { drained, knownRing } from '../../../../test/support/known-ring.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { wavesLeft } from '../../versions/waves-left.ts';
@@ -65,7 +64,6 @@ test('a revert: the old placement', async () => {
 
 test('pins of a ring of which a partition was split', async () => {
   const tool = await ringBuilderHere();
-  onTestFinished(() => rm(tool.folder, { recursive: true }));
   await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1 r1z2-127.0.0.1:2/sdb 1');
   await tool.json('commit cities -m first');
