@@ -1,4 +1,4 @@
-// Real servers with an access document, and the real tool: who gets in, who does not, and when.
+// Real servers with an access document, and the real tool: which callers are accepted, and when.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { askServer, refusalOf } from '../support/ask-server.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest, serverProgram } from '../support/server-under-test.ts';
 
-/** Some forty commands and three servers. */
+/** Test options: about forty commands and three servers need the time. */
 const slow = { timeout: 180_000 };
 
 interface Secured {
@@ -24,7 +24,7 @@ interface Secured {
   readonly servers: readonly ServerUnderTest[];
   readonly args: readonly string[];
   readonly redisPort: number;
-  /** A new token, as it is shown. */
+  /** Grants a new token and returns its text. */
   readonly grant: (name: string, ...grants: string[]) => Promise<string>;
 }
 
@@ -65,7 +65,7 @@ async function securedCluster(): Promise<Secured> {
   return { folder, tool, servers, args, redisPort, grant };
 }
 
-/** As it is typed in a shell with this environment. */
+/** Runs `ring-server inspect` as in a shell with this environment. */
 function inspect(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const env = { ...process.env, RING_BUILDER_TOKEN_FILE: '', ...environment };
   return new Promise<{ exit: number; stdout: string; stderr: string }>((resolve) => {
@@ -86,9 +86,9 @@ async function codeAt(
   return answer.status < 400 ? String(answer.status) : refusalOf(answer).code;
 }
 
-/** Of the Redis protocol: what somebody without a token may say as well. */
+/** Redis commands that a connection may send before it has authenticated. */
 const beforeAuth = ['auth', 'hello', 'quit'];
-/** They ask about the server and the connection: any token will do. */
+/** Redis commands that concern only the server and the connection: any valid token will do. */
 const aboutNoKey = [
   ...['client', 'command', 'config', 'discard', 'echo', 'exec', 'flushall', 'flushdb', 'info'],
   ...['multi', 'ping', 'ringwright.consistency', 'select', 'watch'],
@@ -96,7 +96,7 @@ const aboutNoKey = [
 
 type Saying = (...words: string[]) => Promise<string>;
 
-/** Of all commands that the server knows, those that it does not refuse in these words. */
+/** Returns the commands known to the server that are not refused in these words. */
 async function passing(knowing: Redis, say: Saying, refusal: RegExp): Promise<string[]> {
   const passed: string[] = [];
   const described = (await knowing.call('COMMAND')) as [name: string, arity: number][];
@@ -116,7 +116,7 @@ const saidBy = (caller: Redis): Saying => {
     );
 };
 
-/** By hand, since the client goes when it is refused; a refusal is one line. */
+/** Uses a bare socket, since a Redis client closes when it is refused. A refusal is one line. */
 function nobodyAt(port: number): Saying {
   const socket = net.connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -131,7 +131,7 @@ interface Listed {
   readonly silent: readonly string[];
 }
 
-test('the tool, clients and strangers at secured servers', slow, async () => {
+test('callers can do exactly what their tokens grant, until these are revoked', slow, async () => {
   const { folder, tool, servers, args, redisPort, grant } = await securedCluster();
   const [a, b, c] = servers.map(({ place }) => place.port);
   if (a === undefined || b === undefined || c === undefined) throw new Error('three servers');
@@ -139,7 +139,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   const app = await grant('app', '--read', 'notes', '--write', 'notes/shop:');
   const other = await grant('other', '--read', 'elsewhere', '--write', 'elsewhere');
 
-  // HTTP: a stranger, a wrong secret, another keyspace, a prefix that differs by its last byte.
+  // HTTP: no token, a wrong secret, another keyspace, a key one byte outside the granted prefix.
   const put = (key: string) => ({ method: 'PUT' as const, path: `/v1/notes/${key}`, body: 'x' });
   const get = { path: '/v1/notes/shop:1' };
   expect(await codeAt(a, null, get)).toBe('TOKEN_MISSING');
@@ -170,7 +170,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
     items: [{ status: 200 }, { status: 403, error: { code: 'PERMISSION_MISSING' } }],
   });
 
-  // A look at the data of a running server is what an operator may take.
+  // Inspecting the data of a running server requires the operator role.
   const { data } = servers[0]!.place;
   expect(await inspect([data])).toMatchObject({
     exit: 5,
@@ -212,7 +212,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   await redis.auth(password);
   await redis.auth(id, secret);
 
-  // Every command that asks servers, without a token and with one that is for something else.
+  // Every command that queries servers, without a token and with one for another keyspace.
   const commands: Readonly<Record<string, string>> = {
     push: 'push notes',
     rollout: 'rollout notes --yes',
@@ -226,7 +226,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
     'archive-data': `archive-data notes --to ${folder}/archive`,
     'restore-data': `restore-data notes --from ${folder}/before --yes`,
   };
-  // What is signed is its own credential.
+  // A signed document is its own credential.
   const asking = verbs.filter(({ needs }) => !['folder', 'signature'].includes(needs));
   expect(Object.keys(commands).sort()).toEqual(asking.map(({ name }) => name).sort());
   const environment = { RING_BUILDER_TOKEN_FILE: '', RING_BUILDER_TOKEN: app };
@@ -248,7 +248,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   const { exit, stderr } = await tool.run('reconcile notes --json');
   expect(exit, stderr).toBe(0);
 
-  // When each was last shown, to any server; servers that do not say so are named.
+  // When each token was last presented, to any server. Servers that do not report it are named.
   await grant('nobody', '--read', 'notes');
   const listed = await tool.json<Listed>('access list');
   const used = listed.tokens.filter(({ usedMs }) => usedMs !== null).map(({ token }) => token);
@@ -258,14 +258,14 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   expect(untold.tokens.map(({ usedMs }) => usedMs)).toEqual(untold.tokens.map(() => null));
   expect(untold.silent.join()).toMatch(/^(127\.0\.0\.1:\d+: PERMISSION_MISSING.*){3}$/);
 
-  // Revoked on every server when the command ends, on connections that are open too.
+  // Revoked on every server when the command ends, also for open connections.
   const revoked = await tool.json<{ servers: { outcome: string }[] }>('access revoke app');
   expect(revoked.servers.map(({ outcome }) => outcome)).toEqual(Array(3).fill('accepted'));
   for (const port of [a, b, c]) expect(await codeAt(port, app, get)).toBe('TOKEN_REFUSED');
   await expect(client.get('shop:2')).rejects.toMatchObject({ code: 'TOKEN_REFUSED' });
   await expect(redis.get('shop:2')).rejects.toThrow(/^WRONGPASS/);
 
-  // What every server noted of it, gathered; and the chain of one that does not run.
+  // `access log` collects what every server recorded of this.
   const noted = await tool.json<{ lines: { kind: string; who: string; what: string }[] }>(
     'access log',
   );
@@ -275,7 +275,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   expect(said).toMatch(/refused app at .*PERMISSION_MISSING: needs write this key of notes/);
   expect(said).toMatch(/ring-offer ada at .*keyspace notes/);
 
-  // An old document that is pushed again, and a server that slept, or was wiped, meanwhile.
+  // An old document is pushed again; then one server is down, and one wiped, at a revocation.
   const present = await fs.readFile(path.join(folder, 'rings', 'access.json'));
   await fs.writeFile(path.join(folder, 'rings', 'access.json'), oldDocument);
   const replayed = await tool.answer<{ servers: { code?: string }[] }>('access push');

@@ -1,5 +1,5 @@
-// Records archived while an application writes, and put back: into the ring they are of, where
-// newer ones stay, and into one of another shape.
+// Records are archived while an application writes, and restored twice: into their own ring, where
+// newer records stay, and into a ring of another shape.
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { connect } from '@ringwright/client/connect';
@@ -11,7 +11,7 @@ import { killCommandAt } from '../support/killed-rollout.ts';
 const keys = Array.from({ length: 400 }, (_, index) => `k/${100 + index}`);
 const bytes = Buffer.from([0, 255, 7]);
 
-test('an archive puts back what is gone or older, and fills another ring', {
+test('restoring an archive writes missing or older records, and can fill another ring', {
   timeout: 60_000,
 }, async () => {
   const partitioner = ['--partitioner', 'ranges', '--boundaries', 'k/2,k/4'];
@@ -85,7 +85,7 @@ test('an archive puts back what is gone or older, and fills another ring', {
     expect([exit, JSON.parse(stderr)]).toMatchObject([2, { code }]);
   }
 
-  // Nobody answers for some partitions: it says what to type, and leaves no file open.
+  // No server answers for some partitions: the command says what to type, and leaves no file open.
   const cut = path.join(cluster.folder, 'cut');
   for (const server of servers.slice(1)) await server.kill();
   const { exit, stderr } = await builder.run(['archive-data', keyspace, '--to', cut, '--json']);
@@ -97,19 +97,19 @@ test('an archive puts back what is gone or older, and fills another ring', {
   for (const server of servers.slice(1)) await cluster.restart(server);
 });
 
-/** Those of this process, in which the tool runs too. */
+/** Returns the open files of this process, in which the tool runs too. */
 async function openFiles(): Promise<string[]> {
   const open = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`));
   return Promise.all(open.map((link) => link.catch(() => '')));
 }
 
-test('an archive that was killed goes on where it was, and is signed as rings are', {
+test('a killed archive continues where it stopped, and is signed with the keys of the rings', {
   timeout: 90_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 2, partitions: 4, replicas: 2 });
   const { builder, servers } = cluster;
   await using client = await connect([servers[0]!.address], { keyspace });
-  // More than is read between two looks at how far it is.
+  // More data than is archived between two saves of its progress.
   const value = Buffer.alloc(256 * 1024, 'v');
   const many = Array.from({ length: 160 }, (_, index) => `big/${index}`);
   for (const key of many) await client.put(key, value);

@@ -1,4 +1,4 @@
-// Requests that must be refused: with a code, a status, a sentence, a hint, and nothing changed.
+// Invalid requests are refused with a code, a status, a message and a hint, and change nothing.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer, type Request, refusalOf } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
@@ -23,7 +23,7 @@ interface Case {
   readonly request: Request;
   readonly status: number;
   readonly code: string;
-  /** What the sentence must name. */
+  /** What the message must mention. */
   readonly names: RegExp;
 }
 
@@ -90,7 +90,7 @@ test.each(refused)('$name is refused', async ({ request, status, code, names }) 
   expect(await rowsOfAll()).toEqual(before);
 });
 
-test('a value that grows too long on the way is refused, and the server goes on', async () => {
+test('a streamed value over the size limit is refused, and the server keeps serving', async () => {
   let sent = 0;
   const body = new ReadableStream({
     pull(controller) {

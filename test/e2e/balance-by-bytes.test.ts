@@ -1,5 +1,5 @@
-// A ring that is balanced by bytes: sizes from real servers, a plan that stays what was reviewed
-// while records are written, and a version that is proved from what it carries.
+// A ring that is balanced by bytes: the sizes come from real servers, the plan stays as reviewed
+// while records are written, and the version is proved from the data that it contains.
 import { connect } from '@ringwright/client/connect';
 import { expect, test } from 'vitest';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
@@ -16,12 +16,12 @@ async function write({ servers }: Cluster, keys: number): Promise<void> {
   const addresses = servers.map(({ address }) => address);
   await using client = await connect(addresses, { keyspace });
   for (let key = 0; key < keys; key += 1) {
-    // Each fourth key is a hundred times as large.
+    // Every fourth value is a hundred times as large.
     await client.put(`key ${key}`, 'x'.repeat(key % 4 === 0 ? 40_000 : 400));
   }
 }
 
-test('bytes are evened out, and the version proves it', { timeout: 60_000 }, async () => {
+test('bytes are balanced, and the version proves it', { timeout: 60_000 }, async () => {
   const cluster = await clusterForTest({ servers: 4, replicas: 2 });
   const { builder } = cluster;
   const plan = () => builder.json<Plan>(['plan', keyspace]);
@@ -35,8 +35,8 @@ test('bytes are evened out, and the version proves it', { timeout: 60_000 }, asy
   expect(moved).toBe(moveLowerBound + swapMoves);
   expect(bytes.fullest.after).toBeLessThan(bytes.fullest.before);
   expect((await builder.run(['plan', keyspace])).stdout).toMatch(/all moves \(by sizes of 20\d\d-/);
-  // Sizes change, and the plan is still the one that was reviewed. No share explains the moves for
-  // bytes, and of 32 slots they are many: the guard wants a reason.
+  // The sizes change, but the plan is still the reviewed one. Shares do not explain moves that
+  // balance bytes, and they are many of 32 slots, so the change guard requires a reason.
   await write(cluster, 60);
   const reviewed = ['--plan', digest, '--override', 'even bytes'];
   await cluster.quickly(['commit', keyspace, '-m', 'even', ...reviewed]);

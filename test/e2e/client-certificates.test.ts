@@ -1,4 +1,5 @@
-// Client certificates in the place of tokens: what their roles grant, and whose do not count.
+// Client certificates instead of tokens: what their roles grant, and whose certificates do not
+// count.
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { connect } from '@ringwright/client/connect';
@@ -13,7 +14,7 @@ import { ServerUnderTest } from '../support/server-under-test.ts';
 const dayMs = 86_400_000;
 const secret = 'of the authority';
 
-test('a certificate grants its roles until it ends; those of strangers grant nothing', async () => {
+test('a certificate grants its roles until it expires; a foreign one grants nothing', async () => {
   const folder = await scratchFolder();
   const passphrase = path.join(folder.path, 'passphrase');
   await writeFile(passphrase, `${secret}\n`, { mode: 0o600 });
@@ -112,6 +113,6 @@ test('a certificate grants its roles until it ends; those of strangers grant not
     until: ({ code }) => code === 'accepted',
   });
   expect(await push(pem('ours', 'ada'))).toMatchObject({ code: 'TOKEN_MISSING' });
-  // Also for a connection that was open before.
+  // This also applies to a connection that was opened before.
   await expect(client.put('pub-2', 'x')).rejects.toMatchObject({ code: 'TOKEN_MISSING' });
 });

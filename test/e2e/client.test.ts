@@ -1,5 +1,5 @@
-// The client package against three real servers: examples, levels, sessions, a ring change in the
-// middle, a server that is killed and one that hangs.
+// The client package against three real servers: the documented examples, levels, sessions, a ring
+// change under load, a server that is killed and one that hangs.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Bytes, Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
@@ -11,7 +11,7 @@ import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 const textOf = (bytes: Uint8Array | undefined): string | null =>
   bytes === undefined ? null : Buffer.from(bytes).toString();
 
-/** The values of keys that must all be readable. */
+/** Returns the values of keys that must all be readable. */
 async function valuesOf(client: Client, keys: readonly Bytes[]): Promise<(string | null)[]> {
   const outcomes = await client.getMany(keys);
   return outcomes.map((one) => {
@@ -24,12 +24,14 @@ function addressesOf({ servers }: Cluster): string[] {
   return servers.map(({ address }) => address);
 }
 
-/** Values that a key may have: the last acknowledged one, and those whose answer was lost. */
+/**
+ * The values that each key may have: the last acknowledged one, and those whose answer was lost.
+ */
 class Ledger {
   readonly #may = new Map<string, Set<string>>();
   unknown = 0;
 
-  /** Any other failure than a lost answer fails the test. */
+  /** Any failure other than a lost answer fails the test. */
   async put(client: Client, key: string, value: string): Promise<void> {
     try {
       await client.put(key, value);
@@ -53,7 +55,7 @@ class Ledger {
   }
 }
 
-/** Writes round after round until `work` has ended. */
+/** Writes in rounds until `work` has ended, at least three. Returns the number of rounds. */
 async function writeWhile(client: Client, ledger: Ledger, work: Promise<unknown>): Promise<number> {
   let isOver = false;
   void work.finally(() => {
@@ -70,7 +72,7 @@ async function writeWhile(client: Client, ledger: Ledger, work: Promise<unknown>
   return round;
 }
 
-test('the examples of the documentation', async () => {
+test('the examples of the documentation work', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const addresses = addressesOf(cluster);
   await using client = await connect(addresses, { keyspace });
@@ -82,7 +84,7 @@ test('the examples of the documentation', async () => {
   await client.delete('shopping');
   expect(await client.get('shopping')).toBeNull();
 
-  // Many calls of one tick share frames; the outcome of each is its own.
+  // Calls of one tick share frames, but each has its own outcome.
   const outcomes = await client.putMany([
     ['a', 'one'],
     ['b', new Uint8Array([0, 255])],
@@ -95,7 +97,7 @@ test('the examples of the documentation', async () => {
   expect(none).toEqual({ ok: true, record: null });
   expect(empty).toMatchObject({ ok: false, error: { code: 'KEY_INVALID' } });
 
-  // A session goes on elsewhere: in another client, or over HTTP.
+  // A session can continue elsewhere: in another client, or over HTTP.
   await client.put('draft', 'first', { consistency: 'one' });
   expect(client.session).toMatch(/^\d+\.\d+\.\d+\.one$/);
   await using other = await connect(addresses.toReversed(), { keyspace, session: client.session });
@@ -108,7 +110,7 @@ test('the examples of the documentation', async () => {
     expect(String(answered['x-ringwright-session'])).toMatch(/\.one$/);
   }
 
-  // On conditions, for a while, and in one order for everybody.
+  // Conditional writes, a time to live, and linearizable operations.
   const lock = await client.put('lock', 'me', { if: 'absent', ttlMs: 30_000 });
   const taken = { code: 'PRECONDITION_FAILED', details: { stamp: lock } };
   await expect(other.put('lock', 'you', { if: 'absent' })).rejects.toMatchObject(taken);
@@ -132,10 +134,10 @@ test('the examples of the documentation', async () => {
   expect(await client.getMany(['a', 'b'])).toMatchObject([closed, closed]);
 });
 
-test('connecting: any server will do, and refusals have codes', async () => {
+test('connect needs one server that answers, and otherwise rejects with a code', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first = '', second = ''] = addressesOf(cluster);
-  // By name too, which may mean an IPv6 and an IPv4 address: both are tried.
+  // A host name may resolve to an IPv6 and an IPv4 address: both are tried.
   const named = second.replace('127.0.0.1', 'localhost');
   await using client = await connect(['127.0.0.1:1', named], { keyspace });
   await client.put('k', 'v');
@@ -153,7 +155,7 @@ test('connecting: any server will do, and refusals have codes', async () => {
   await expect(token).rejects.toMatchObject({ code: 'SESSION_INVALID' });
 });
 
-test('what a caller gets wrong has a code, as a rejection', async () => {
+test('invalid arguments are refused with a code', async () => {
   const cluster = await clusterForTest({ servers: 1, replicas: 1, partitions: 8 });
   const servers = addressesOf(cluster);
   await using client = await connect(servers, { keyspace });
@@ -176,12 +178,12 @@ test('what a caller gets wrong has a code, as a rejection', async () => {
     const scan = () => client.scan(options);
     expect(scan).toThrow(expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }));
   }
-  // As a file has it.
+  // With a line end, as in a token file.
   await using other = await connect(servers, { keyspace, token: `id.${'s'.repeat(43)}\n` });
   expect(await other.get('k')).toBeNull();
 });
 
-test('a ring change in the middle: nothing lost, and the client follows', async () => {
+test('a ring change during writes loses no record, and the client follows the ring', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   await using client = await connect(addressesOf(cluster).slice(0, 1), { keyspace });
   const ledger = new Ledger();
@@ -212,7 +214,7 @@ test('a ring change in the middle: nothing lost, and the client follows', async 
   });
 });
 
-test('a server is killed: reads go on, a lost answer is told, nothing else is lost', async () => {
+test('after a server is killed, reads continue and no acknowledged write is lost', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const addresses = addressesOf(cluster);
   await using client = await connect(addresses, { keyspace });
@@ -221,7 +223,7 @@ test('a server is killed: reads go on, a lost answer is told, nothing else is lo
   const [victim] = cluster.servers;
   await writeWhile(client, ledger, victim!.kill());
   const lost = ledger.unknown;
-  // From here on no new answer is lost: the connection is known to be broken.
+  // From here on no further answer is lost, because the client knows that the connection is broken.
   await writeWhile(client, ledger, Promise.resolve());
   expect(ledger.unknown).toBe(lost);
   await ledger.check(client);
@@ -231,7 +233,7 @@ test('a server is killed: reads go on, a lost answer is told, nothing else is lo
   await ledger.check(client);
 });
 
-test('a server hangs: reads are answered by another, writes elsewhere go on', async () => {
+test('while a server hangs, reads are answered by another one and writes succeed', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   await using client = await connect(addressesOf(cluster), { keyspace, timeoutMs: 1_000 });
   const keys = Array.from({ length: 60 }, (_, index) => `key${index}`);
@@ -249,7 +251,7 @@ test('a server hangs: reads are answered by another, writes elsewhere go on', as
   expect(await valuesOf(client, keys)).toEqual(keys.map((key) => `${key} again`));
 });
 
-test('a weak session is told when it cannot be sure', async () => {
+test('a weak session gets an error when a read cannot be proved fresh enough', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   await using client = await connect(addressesOf(cluster), { keyspace });
   await client.put('old', 'value');
@@ -257,9 +259,9 @@ test('a weak session is told when it cannot be sure', async () => {
   await using fresh = await connect(addressesOf(cluster), { keyspace });
   const [victim] = cluster.servers;
   await victim!.kill();
-  // `old` is older than the session: only all three slots could show that it is the newest.
+  // `old` is older than the session: only all three slots together could show that it is current.
   await expect(client.get('old')).rejects.toMatchObject({ code: 'SESSION_BEHIND' });
-  // A session of quorum operations is sure of every quorum.
+  // For a session of quorum operations, every quorum is fresh enough.
   expect(textOf((await fresh.get('old'))?.value)).toBe('value');
   await fresh.put('other', 'value');
   expect(textOf((await fresh.get('old', { consistency: 'one' }))?.value)).toBe('value');

@@ -1,5 +1,5 @@
-// A server whose clock is an hour ahead stores nothing that the others would refuse, also right
-// after its start, when it has heard nobody.
+// A server whose clock is an hour ahead stores nothing that other servers would refuse, even right
+// after its start, when it has not heard from any peer.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const node = {
   environment: {},
 };
 
-test('it rejects writes while nobody, or only a server with the right time, is heard', async () => {
+test('a server whose clock is ahead rejects writes, with or without a connected peer', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 4 });
   const [first, second, third] = cluster.servers;
   const path = `/v1/${keyspace}/key`;

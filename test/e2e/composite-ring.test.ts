@@ -1,4 +1,5 @@
-// A composite ring on real servers: a component changes, and the ring follows it in moves.
+// A composite ring on real servers: a component changes, and the composite ring follows it by
+// moves.
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest } from '../support/cluster.ts';
@@ -9,7 +10,7 @@ interface Table {
   readonly moves: readonly unknown[];
 }
 
-test('what is composed anew moves, and keeps its records', async () => {
+test('a ring that is composed again moves its slots and keeps its records', async () => {
   const cluster = await clusterForTest({ servers: 3, replicas: 1, partitions: 4 });
   const { builder, servers } = cluster;
   const [first, second, third] = servers.map(({ text }) => text);
@@ -51,7 +52,8 @@ test('what is composed anew moves, and keeps its records', async () => {
   expect(await builder.json('compose photos east west')).toMatchObject({ changed: false });
   await areThere();
 
-  // Splits come first, alone, and the slots that moved too with the next compose.
+  // A compose carries out splits first and alone. The next compose moves the slots that changed
+  // too.
   for (const name of ['east', 'west']) {
     await builder.json(`set ${name} --partition-power 4`);
     await builder.json(`commit ${name} -m split`);

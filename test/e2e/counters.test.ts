@@ -1,12 +1,12 @@
-// Counters at real servers: additions by conditional writes while servers are killed and the ring
-// changes. None is lost, none counts twice, and what everybody was told has one order.
+// Counters on real servers: clients increment them by conditional writes while servers are killed
+// and the ring changes. No increment is lost or counted twice, and all answers agree on one order.
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { Counters } from '../support/counters.ts';
 
 const seed = Number(process.env.SEED ?? 1);
 
-test('counted up through kills and a join', async () => {
+test('counters stay exact while servers are killed and one joins', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 4 });
   const ports = () => cluster.ports();
   const counters = new Counters({ keyspace, ports, seed, keys: 3, clients: 5 });

@@ -1,4 +1,4 @@
-// A server that dies and does not come back: one rollout brings its change to the end without it.
+// A server dies and does not come back: a single rollout completes the change without it.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -27,14 +27,14 @@ async function planOf({ builder }: Cluster): Promise<{ document: Planned; stdout
   return { document: await builder.json<Planned>(['plan', keyspace]), stdout };
 }
 
-/** Devices of the head, null where one has left. */
+/** Returns the device ids of the head, null for a removed device. No move may be in flight. */
 async function devicesOf(cluster: Cluster): Promise<(number | null)[]> {
   const { devices, moves } = await cluster.head();
   expect(moves).toEqual([]);
   return devices.map((device) => device?.id ?? null);
 }
 
-test('dead before the commit: every wave is carried out, then it is removed', {
+test('a rollout completes every wave without a dead server, which can then be removed', {
   timeout: 120_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 4, partitions: 16 });
@@ -48,7 +48,8 @@ test('dead before the commit: every wave is carried out, then it is removed', {
   const { moved, movesLeft } = await builder.json<{ moved: number; movesLeft: number }>(commit);
   expect(movesLeft).toBeGreaterThan(0);
 
-  // Ctrl-C, or the end of its terminal, while it waits gives back the rate that it had lent.
+  // Ctrl-C or the end of its terminal, while the rollout waits, returns the copy rate that it had
+  // on loan.
   const rateOf = async () => (await cluster.servers[0]!.status()).copyPace.allowed;
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     const isLent = waitFor('the rate of the rollout', { ask: rateOf, until: (one) => one === 9e6 });
@@ -84,7 +85,7 @@ test('dead before the commit: every wave is carried out, then it is removed', {
   expect(await devicesOf(cluster)).toEqual([0, null, 2, 3, 4, 5]);
 });
 
-test('a joiner and a source die in mid-move; the one is removed, the other replaced', {
+test('a joiner that dies in mid-move can be removed, and a dead source can be replaced', {
   timeout: 120_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 4, partitions: 16 });

@@ -1,5 +1,5 @@
-// A running cluster whose ring comes to name the keys of its devices: no request fails meanwhile,
-// and then nobody else speaks as one of them.
+// The ring of a running cluster begins to name the keys of its devices: no request fails meanwhile,
+// and afterwards no other caller can pass for one of the devices.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,7 @@ import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 
-/** Somebody on the wire of a server, with a key or without TLS. */
+/** Opens a link to a server, with a device key or, for null, without TLS. */
 async function callerAt(server: ServerUnderTest, key: KeyObject | null): Promise<Link> {
   const shown = keyIdOf((await server.status()).key);
   const link = new Link(server.address, {
@@ -37,7 +37,7 @@ async function callerAt(server: ServerUnderTest, key: KeyObject | null): Promise
 
 const newKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
 
-/** What each message between devices is answered; they are of partition 0. */
+/** Returns the result of each message between devices for partition 0: `answered` or a code. */
 async function asked(caller: Caller, ringVersion: number): Promise<unknown[]> {
   const to = { keyspace, ringVersion, partition: 0 };
   const key = Buffer.from('stolen');
@@ -53,7 +53,10 @@ async function asked(caller: Caller, ringVersion: number): Promise<unknown[]> {
 
 const refused = (code: string): string[] => Array.from({ length: 4 }, () => code);
 
-/** Puts without end, one after the other; how many were answered, and what was not. */
+/**
+ * Puts one record after another until the returned function is called. It resolves to the number of
+ * acknowledged puts and the failures.
+ */
 function writing(cluster: Cluster): () => Promise<{ answered: number; failed: unknown[] }> {
   const failed: unknown[] = [];
   let [answered, goesOn] = [0, true];
@@ -80,7 +83,7 @@ async function versionReached(cluster: Cluster, version: number): Promise<void> 
   });
 }
 
-test('keys are named under load; then strangers and revoked keys get nothing', async () => {
+test('device keys are added under load; then unknown and revoked keys get nothing', async () => {
   const cluster = await clusterForTest({ servers: 4, partitions: 8 });
   const [first, , , last] = cluster.servers;
   if (first === undefined || last === undefined) throw new Error('no servers');
@@ -102,7 +105,7 @@ test('keys are named under load; then strangers and revoked keys get nothing', a
   const { answered, failed } = await stop();
   expect(failed).toEqual([]);
   expect(answered).toBeGreaterThan(0);
-  // The operator has no device's key.
+  // The operator has no device key and is answered nevertheless.
   await cluster.quickly(['reconcile', keyspace]);
 
   expect(await asked(plain, 1)).toEqual(refused('RING_STALE'));
@@ -112,10 +115,10 @@ test('keys are named under load; then strangers and revoked keys get nothing', a
   const asLast = await callerAt(first, ownKey);
   const answers = await asked(asLast, 2);
   expect(answers.slice(0, 3)).not.toContain('CALLER_UNPROVEN');
-  // It is d3, and asks as d1.
+  // The caller has the key of d3 and claims to be d1.
   expect(answers[3]).toBe('CALLER_UNPROVEN');
 
-  // A server that answers with another key than the ring names is nobody.
+  // Neither the tool nor a peer accepts a server whose key is not the one that the ring names.
   const wrongKey = spkiOf(newKey());
   await cluster.commit('set-device', 'd0', '--key', wrongKey);
   const { key } = await first.status();
@@ -135,7 +138,8 @@ test('keys are named under load; then strangers and revoked keys get nothing', a
   await expect(cluster.push()).rejects.toThrow('proves the key');
   await expect.poll(() => asLast.connected, { timeout: 20_000 }).toBe(false);
 
-  // Without keys everybody is believed as before: the audit of the cluster asks as nobody.
+  // Without keys every caller is believed as before: the audit of the cluster connects without a
+  // key.
   for (const id of cluster.servers.keys()) {
     await cluster.quickly(['set-device', keyspace, `d${id}`, '--key', 'none']);
   }

@@ -1,4 +1,4 @@
-// A server under long values and checkpoints answers others meanwhile: no turn of its loop is long.
+// A server under long values and checkpoints keeps answering: no turn of its event loop is long.
 import { valueBytesMax } from '@ringwright/base/limits';
 import { walBytesMax } from '@ringwright/base/limits-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 
 const STALL_SECONDS_MAX = 0.2;
-/** A busy machine is late by itself, but not each time; a long turn is long each time. */
+/** A busy machine delays some attempts, but a long turn delays every attempt. */
 const TRIES = 5;
 const CLIENTS = 4;
 const PARTITIONS = 2;
@@ -19,14 +19,17 @@ afterAll(() => endCluster(cluster));
 
 const port = (): number => cluster.ports()[0]!;
 
-/** The longest delay of the server's event loop since this was asked last, in seconds. */
+/** Returns the longest delay of the server's event loop since the previous call, in seconds. */
 async function longestDelay(): Promise<number> {
   const { bytes } = await askServer(port(), { path: '/metrics' });
   const [, seconds] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(bytes.toString()) ?? [];
   return Number(seconds);
 }
 
-/** Writes `bytes` of distinct keys through a few connections at once, then reads them all. */
+/**
+ * Writes `bytes` of distinct keys over a few connections at once, and reads each key back after its
+ * write.
+ */
 async function work(value: Uint8Array, bytes: number): Promise<void> {
   const client = async (first: number): Promise<void> => {
     for (let key = first; key * value.length < bytes; key += CLIENTS) {
@@ -43,7 +46,7 @@ test.each([
   ['values of 1 MiB', valueBytesMax],
   ['values of 4 KiB', 4_096],
 ])(
-  '%s, several checkpoints of every file: no turn over 200 ms',
+  'no turn exceeds 200 ms during several checkpoints of every file: %s',
   async (_, length) => {
     const value = new Uint8Array(length).fill(7);
     const stalls: number[] = [];

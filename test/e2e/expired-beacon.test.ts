@@ -1,5 +1,5 @@
-// A beacon that ran out in the middle of a ring change: copies go on, nothing is dropped, and a
-// fresh one lets the same rollout end.
+// A beacon expires in the middle of a ring change: copies continue, nothing is dropped, and a fresh
+// beacon lets the same rollout complete.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,10 +8,10 @@ import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 
-/** Some twenty processes start one after the other, on a machine that may be busy. */
+/** About twenty processes start one after another, on a machine that may be busy. */
 const limit = { timeout: 180_000 };
 
-test('a frozen ring drops nothing', limit, async () => {
+test('nothing is dropped while the beacon is expired', limit, async () => {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
   const keys = path.join(folder, 'keys');
   const away = path.join(folder, 'away');
@@ -23,7 +23,7 @@ test('a frozen ring drops nothing', limit, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16, folder, extra });
   const { builder } = cluster;
 
-  // The last word of the beacon key before it is gone for a while.
+  // The last beacon before the beacon key is moved away. It expires within a tenth of a second.
   await builder.json(`beacon ${keyspace} --minutes 0.001`);
   const beaconKeys = (await fs.readdir(keys)).filter((name) => name.startsWith('ada-beacon'));
   await fs.mkdir(away);

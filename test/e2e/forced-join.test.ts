@@ -1,12 +1,12 @@
-// Two of three holders are gone: a move that cannot be proved is forced with a reason, which stays
-// in its receipt, in the log, and in the way of the next change.
+// Two of three holders are lost: a move that cannot be proved is forced with a reason. The reason
+// stays in the receipt and in the log, and holds back the next change.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 
-test('a forced join needs a reason, is logged, and gates the next change', {
+test('a forced join needs a reason, is logged, and holds back the next change', {
   timeout: 240_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
@@ -23,17 +23,17 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   for (const server of gone) await server.kill();
   const stuck = ring.moves.filter(({ from }) => from === 0 || from === 1);
   const partitions = stuck.map(({ partition }) => String(partition));
-  // Long enough for the processes that audit to start on a busy machine.
+  // Long enough for the audit processes to start on a busy machine.
   const args = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '8'];
   const stalled = await builder.run(args);
   expect(stalled.exit).toBe(4);
   expect(stalled.stderr).toContain('ROLLOUT_STALLED');
   expect(stalled.stderr).toContain('1 of the 2 complete files needed');
-  // The rest of the wave did not wait for them.
+  // The other moves of the wave did not wait for the stuck ones.
   const inFlight = (await cluster.head()).moves.map(({ assignment }) => assignment);
   expect(inFlight).toEqual(stuck.map(({ assignment }) => assignment));
 
-  // Whoever looks is told of the force, and to see the moves first: the machines may come back.
+  // Each command suggests the force, but first a look at the moves: the machines may come back.
   const list = `ring-builder moves ${keyspace} list`;
   const told = expect.stringMatching(`moves ${keyspace} force .* --reason TEXT`);
   for (const looking of [
@@ -43,7 +43,7 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   ]) {
     const { stdout } = await builder.run(looking);
     expect(stdout, looking[0]).toEqual(told);
-    // Partitions that are not ready come first for health.
+    // health shows partitions that are not ready first, so its `Next` is another command.
     const next = looking[0] === 'health' ? list : `Next: ${list}`;
     expect(stdout, looking[0]).toContain(next);
   }
@@ -58,7 +58,8 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   expect(JSON.parse(rollout.stdout), rollout.stderr).toMatchObject({
     ...{ moved: stuck.length, end: 'drains' },
   });
-  // The others it has all records of, but old quorums may still be out there: those wait.
+  // The joiner has all records of the other partitions, but quorums of the old ring may still
+  // exist: those moves wait.
   await waitFor('the joiner to serve what was forced', {
     ask: async () => (await joiner.status()).rings[0],
     until: (one) => one?.serving === stuck.length,
@@ -74,7 +75,8 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   expect(JSON.parse(refused.stderr)).toMatchObject({ code: 'RECEIPTS_MISSING' });
   expect(refused.stderr).toContain('both machines burnt');
 
-  // They come back after all: what they have goes to the others, and nothing was lost.
+  // The lost machines come back after all: their records reach the other holders, and nothing was
+  // lost.
   for (const server of gone) await cluster.restart(server);
   const back = await builder.run([...next, '--unproved', 'the machines are back']);
   expect(back.exit, back.stderr).toBe(0);

@@ -1,5 +1,5 @@
-// Two repositories publish one version of a ring to different servers: both sides raise an alarm
-// that outlives restarts, nothing is dropped, and one command ends it.
+// Two repositories publish different rings as one version to different servers: both sides raise an
+// alarm that survives restarts, nothing is dropped, and one command ends the fork.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -9,7 +9,7 @@ import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 
-/** Some twenty processes start one after the other, on a machine that may be busy. */
+/** About twenty processes start one after another, on a machine that may be busy. */
 const limit = { timeout: 180_000 };
 
 interface ServersAnswer {
@@ -22,7 +22,7 @@ async function forkOf(server: ServerUnderTest) {
 }
 
 test(
-  'a fork between servers, from the first contact to the word that settles it',
+  'every server reports a fork from the first contact until an operator settles it',
   limit,
   async () => {
     const cluster = await clusterForTest({ servers: 3, partitions: 4 });
@@ -36,7 +36,7 @@ test(
     await fs.cp(cluster.rings, path.join(folder, 'rings'), { recursive: true });
     const twin = await ringBuilderIn(folder);
 
-    // Each operator commits a version 2; each reaches only some of the servers.
+    // Each operator commits a version 2 that reaches only some of the servers.
     await third.kill();
     await cluster.commit('set-device', 'd0', '--meta', 'ours');
     expect((await cluster.builder.run(`push ${keyspace}`)).exit).toBe(4);
@@ -47,7 +47,7 @@ test(
     expect((await twin.run(`push ${keyspace}`)).exit).toBe(4);
     expect(await forkOf(third)).toBeNull();
 
-    // They meet: every server sees both lines.
+    // The servers connect, and each of them sees both lines.
     await Promise.all([cluster.restart(first), cluster.restart(second)]);
     const write = { method: 'PUT', body: 'x' } as const;
     for (const server of cluster.servers) {
@@ -72,7 +72,7 @@ test(
     const { exit, stdout } = await cluster.builder.run('health');
     expect([exit, stdout]).toEqual([1, expect.stringContaining(`settle ${keyspace} -m REASON`)]);
 
-    // It lasts, and another push from either side does not end it.
+    // The alarm survives a restart, and another push does not end it.
     await third.stop();
     await cluster.restart(third);
     expect(await forkOf(third)).toMatchObject({ version: 2, settled: null });
@@ -88,7 +88,8 @@ test(
     for (const { why } of after.servers) expect(why).toBe('');
     expect(await forkOf(third)).toMatchObject({ settled: { reason: 'ours was reviewed' } });
 
-    // The other operator is told so by every command, takes the right history, and goes on.
+    // Every command tells the other operator so. The operator takes the settled history and
+    // continues.
     const lost = await twin.run(`push ${keyspace} --json`);
     expect([lost.exit, lost.stdout]).toEqual([5, expect.stringContaining('RING_FORK_SETTLED')]);
     for (const args of [`push ${keyspace}`, `servers ${keyspace}`, 'health']) {
@@ -106,7 +107,7 @@ test(
     await twin.json(['commit', keyspace, '-m', 'again']);
     expect((await twin.run(`push ${keyspace}`)).exit).toBe(0);
 
-    // A history that parted here, and is far ahead: it names the versions before it.
+    // A history that diverges here and is far ahead: its rings name their ancestors.
     const far = path.join(cluster.folder, 'far');
     await fs.cp(path.join(folder, 'rings'), path.join(far, 'rings'), { recursive: true });
     const ahead = await ringBuilderIn(far);

@@ -1,6 +1,7 @@
-// What strangers send as files, words and first bytes, against the parsers alone: from a seed, each
-// input with a bound on time and memory (bundles of TLS, read from disk, with that of the test).
-// FUZZ_ROUNDS makes it long, FUZZ_SEED replays.
+// Fuzzes the parsers of everything that unknown callers send: files, text fields and first bytes.
+// The inputs come from a seed. Each has a limit on time and memory (TLS bundles, which are read
+// from disk, have that of the test). FUZZ_ROUNDS makes the test longer, FUZZ_SEED replays a
+// failure.
 import { generateKeyPairSync } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -50,9 +51,9 @@ import { people, signed, signedRing, signedRoot, testSigning } from '../support/
 
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 150);
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_123);
-/** Of one input. What takes longer hangs: they all take less than some ms. */
+/** Time limit for one input. A slower input hangs: all others take a few milliseconds. */
 const inputMsMax = 10_000;
-/** Of one input of some kB, with what the collector had not yet taken of those before. */
+/** Memory limit for one input of some kB, including uncollected garbage of the inputs before it. */
 const inputBytesMax = 256 * 1024 * 1024;
 const nowMs = Date.parse('2026-11-01T00:00:00Z');
 
@@ -192,7 +193,7 @@ const parsers: readonly Parser[] = [
 const context = createContext({ work: () => undefined });
 const script = new Script('work()');
 
-/** Ends what hangs, also in code that never yields. */
+/** Runs `work` within both limits. The time limit also ends code that never yields. */
 function within(work: () => unknown): void {
   const before = process.memoryUsage.rss();
   context['work'] = work;
@@ -200,7 +201,7 @@ function within(work: () => unknown): void {
   expect(process.memoryUsage.rss() - before).toBeLessThan(inputBytesMax);
 }
 
-/** Refusals are typed: anything else that is thrown is a parser that lost its way. */
+/** Accepts typed refusals. Any other error is a defect of the parser and is rethrown. */
 function taken(work: () => unknown): void {
   try {
     work();
@@ -215,7 +216,7 @@ const inputOf = (random: Random, good: Uint8Array): Buffer =>
 const replay = (name: string, round: number): string =>
   `replay: FUZZ_SEED=${seed + round} FUZZ_ROUNDS=1 npx vitest run test/e2e/format-fuzz -t '${name}'`;
 
-/** Says which input it was. */
+/** Runs `work` within the limits and names the input if it fails. */
 function told(what: string, work: () => unknown): void {
   try {
     within(() => taken(work));
@@ -233,7 +234,7 @@ describe(`seed ${seed}`, { timeout: 60_000 + rounds * 100 }, () => {
     }
   });
 
-  test('requests of the Redis protocol', () => {
+  test('hostile requests of the Redis protocol are parsed or refused', () => {
     for (let round = 0; round < rounds; round += 1) {
       const random = seededRandom(seed + round);
       const stream = Buffer.concat([hostileRedis(random), inputOf(random, hostileRedis(random))]);
@@ -248,7 +249,7 @@ describe(`seed ${seed}`, { timeout: 60_000 + rounds * 100 }, () => {
     }
   });
 
-  test('frames of an archive', async () => {
+  test('a damaged archive is read or refused with a code', async () => {
     await using folder = await scratchFolder();
     const writer = await RecordFileWriter.begin(folder.path, null);
     await writer.add({ key: text('key'), value: text('x'), ms: 1, tie: 2, expiresMs: 0 });
@@ -264,7 +265,7 @@ describe(`seed ${seed}`, { timeout: 60_000 + rounds * 100 }, () => {
     }
   });
 
-  test.runIf(opensslHere)('bundles of TLS', async () => {
+  test.runIf(opensslHere)('damaged bundles of TLS are read or refused with a code', async () => {
     await using folder = await scratchFolder();
     const { cert, key } = await makeCertificates(folder.path);
     const good = Buffer.concat([await readFile(key), await readFile(cert)]);

@@ -1,4 +1,5 @@
-// A disk without space: writes are refused with a reason, reads go on, and all is well with space.
+// A disk without space: writes are refused with a reason, reads continue, and writes succeed again
+// once there is space.
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -9,7 +10,7 @@ import { askServer, refusalOf } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { type ServerUnderTest, serverProgram } from '../support/server-under-test.ts';
 
-/** Above the reserve of 256 MiB that a store keeps, by room for the test's own files. */
+/** Larger than the reserve of 256 MiB that a store keeps, with room for the test's own files. */
 const DISK_BYTES = 400 * 2 ** 20;
 const disk = fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-disk-'));
 let isMounted = false;
@@ -28,7 +29,7 @@ afterAll(() => {
   fs.rmSync(disk, { recursive: true, force: true });
 });
 
-test('writes are refused while the disk is full, reads are answered', async ({ skip }) => {
+test('while the disk is full, writes are refused and reads are answered', async ({ skip }) => {
   if (!isMounted) skip('no mount');
   const folder = path.join(disk, 'cluster');
   const cluster = await clusterForTest({ servers: 3, partitions: 4, folder });
@@ -42,7 +43,7 @@ test('writes are refused while the disk is full, reads are answered', async ({ s
 
   const ballast = path.join(disk, 'ballast');
   execFileSync('fallocate', ['-l', String(200 * 2 ** 20), ballast]);
-  // Level one is refused only when every device is.
+  // A write at level one is refused only when every device refuses it.
   await waitFor('every device to refuse writes', {
     ask: () => put('torn?consistency=one', 'too much'),
     until: ({ status }) => status !== 204,
@@ -54,7 +55,7 @@ test('writes are refused while the disk is full, reads are answered', async ({ s
   expect(message).toContain('slots answered');
   expect(hint).not.toBe('');
   expect(JSON.stringify(details.devices)).toContain('DISK_FULL');
-  // The torn key is another matter: one device may hold it, and what a read shows it must repair.
+  // The torn key is not checked: one device may hold it, and a read that returns it must repair it.
   expect(await read('kept')).toBe('before');
   for (let turn = 0; turn < 5; turn += 1) {
     expect((await put('kept', 'never stored')).status).toBe(503);
@@ -70,7 +71,7 @@ test('writes are refused while the disk is full, reads are answered', async ({ s
   expect(await read('kept')).toBe('before');
 });
 
-test('a disk that is full at once ends the server, and each start, with 4 and a sentence', async ({
+test('a suddenly full disk ends the server and every start with exit code 4 and a message', async ({
   skip,
 }) => {
   if (!isMounted) skip('no mount');
@@ -88,10 +89,10 @@ test('a disk that is full at once ends the server, and each start, with 4 and a 
     });
   }
   expect(await server.exited()).toBe(4);
-  // Its log is on the same disk: what there was room for has no stack in it.
+  // The server's log is on the same disk. The part that fit contains no stack trace.
   expect(server.logText()).not.toContain('    at ');
   const files = listFiles(server.place.data);
-  // Each start that failed must leave the next one what it found.
+  // A failed start must leave the data directory as it found it.
   for (let turn = 0; turn < 3; turn += 1) {
     const said = startAside(server);
     expect(said.exit, said.text).toBe(4);
@@ -108,11 +109,11 @@ test('a disk that is full at once ends the server, and each start, with 4 and a 
 });
 
 /**
- * Fills the disk at once, then asks for more writes than the log has room for already. A server
- * that looked at the disk in between refuses them, and lives.
+ * Fills the disk at once, then sends more writes than the commit log already has room for. Returns
+ * whether the server survives: a server that checked the disk in between refuses the writes.
  */
 async function outlives({ place }: ServerUnderTest, ballast: string): Promise<boolean> {
-  // Until not a byte is left, not even the reserve.
+  // Until no byte is left, not even the reserve.
   spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k']);
   const answers = await Promise.allSettled(
     Array.from({ length: 40 }, (_, index) => {
@@ -123,7 +124,7 @@ async function outlives({ place }: ServerUnderTest, ballast: string): Promise<bo
   return answers.every(({ status }) => status === 'fulfilled');
 }
 
-/** With its log on another disk. */
+/** Starts the server with its log on another disk. */
 function startAside({ place }: ServerUnderTest): { exit: number | null; text: string } {
   const { data, port, device } = place;
   const args = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];

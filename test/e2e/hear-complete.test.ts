@@ -1,4 +1,4 @@
-// What servers say of moves that have come to rest, over one connection to each.
+// How servers report that all moves are complete, over one connection to each server.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { idOf, servedRing } from '../support/served-ring.ts';
 
 const LONG_MS = 60_000;
 
-/** What `answer` says of moves; null: it is an older program. */
+/** Starts a server that reports `answer`; null: an older release that cannot report. */
 function telling(answer: (() => Promise<boolean>) | null) {
   const told = async () => ({ complete: await answer?.() });
   const handler = { request: movesComplete.request, answer: told };
@@ -22,27 +22,27 @@ function telling(answer: (() => Promise<boolean>) | null) {
 function headOf(...ports: readonly number[]): StoredVersion {
   const ring = servedRing({ devices: ports.length, replicas: 1 });
   const devices = ring.devices.map((device, index) => device && { ...device, port: ports[index]! });
-  // Nothing else of a version is looked at here.
+  // The tests read no other field of a version.
   return { ring: { ...ring, devices }, id: idOf(ring), state: null } as unknown as StoredVersion;
 }
 
-test('a pause ends when the last server says so, and each is connected to once', async () => {
+test('a pause ends when the last server reports, over one connection to each server', async () => {
   const last = Promise.withResolvers<boolean>();
   const servers = [await telling(async () => true), await telling(() => last.promise)];
   const head = headOf(...servers.map(({ port }) => port));
   await keepingConnections(async () => {
     const pause = hearComplete();
-    await pause(head, 1); // the time ends it
+    await pause(head, 1); // ends by its timeout
     const ended = pause(head, LONG_MS);
     last.resolve(true);
     await ended;
-    await pause(head, 1); // a look that came too early: the servers are not asked again at once
+    await pause(head, 1); // the look before came too early: no server is queried again at once
     await pause(head, LONG_MS);
   });
   expect(servers.map(({ connections }) => connections)).toEqual([1, 1]);
 });
 
-test('with a server that cannot tell, only the time counts', async () => {
+test('a pause lasts its full time if a server cannot report', async () => {
   for (const other of [(await telling(null)).port, 1]) {
     const { port } = await telling(async () => true);
     const begunMs = performance.now();
@@ -51,7 +51,7 @@ test('with a server that cannot tell, only the time counts', async () => {
   }
 });
 
-test('a connection that broke is made again, and none when the command has ended', async () => {
+test('a broken connection is opened again, but not after the command has ended', async () => {
   const never = Promise.withResolvers<boolean>();
   const server = await telling(() => never.promise);
   const address = `127.0.0.1:${server.port}`;

@@ -1,5 +1,5 @@
-// A ring that takes partitions away without moves: they are held until an operator lets them go,
-// also over a SIGKILL.
+// A ring takes partitions away without moves: the drops are held until an operator confirms them,
+// even across a SIGKILL.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { confirmDrops } from '@ringwright/wire/trash';
@@ -27,7 +27,7 @@ async function letAllGo(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Resolves when it holds back 16 of its 64 partitions, and says so. */
+/** Waits until the server holds back and reports the drops of 16 of its 64 partitions. */
 function heldBy(server: ServerUnderTest) {
   return waitFor(`${server.place.device} to hold its drops`, {
     ask: () => ringOf(server),
@@ -35,7 +35,10 @@ function heldBy(server: ServerUnderTest) {
   });
 }
 
-/** Three servers; a fourth was given its partitions by a table without moves, as if by mistake. */
+/**
+ * Starts three servers. A table without moves then gives some of their partitions to a fourth
+ * server, as if by mistake.
+ */
 async function mistaken(): Promise<Cluster> {
   const cluster = await clusterForTest({ servers: 3, partitions: 64 });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 9 });
@@ -49,7 +52,7 @@ async function mistaken(): Promise<Cluster> {
   return cluster;
 }
 
-test('drops without moves wait for a word, and go when it is the right one', async () => {
+test('drops without moves wait for a confirmation with the right ring and count', async () => {
   const cluster = await mistaken();
   const [first] = cluster.servers;
   for (const server of cluster.servers.slice(0, 3)) await heldBy(server);

@@ -1,5 +1,5 @@
-// Real servers under live writes: a change is taken back half-way and when it is done, a removed
-// device leaves the ring at the end of its rollout, and a ring comes back from a server's copy.
+// Real servers under live writes: a change is reverted half-way and after its completion, a removed
+// device leaves the ring at the end of its rollout, and a ring is restored from a server's copy.
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
@@ -13,14 +13,14 @@ function holdersByPartition({ table, partitions }: Ring): number[][] {
   );
 }
 
-test('revert, removal and restore under live writes', { timeout: 180_000 }, async () => {
+test('no write is lost by a revert, removal or restore', { timeout: 180_000 }, async () => {
   const cluster = await clusterForTest({ servers: 5, partitions: 16, replicas: 3 });
   const { builder } = cluster;
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 31 });
   await traffic.goesOn();
   const first = await cluster.head();
 
-  // Half-way: nothing was finalized, so nothing is copied back.
+  // Half-way: no move is finalized, so nothing is copied back.
   const proposed = await cluster.commit('set-weight', 'd4', '0');
   expect(proposed.moves.length).toBeGreaterThan(0);
   const plan = await builder.json(`revert ${keyspace} 1`);
@@ -32,7 +32,7 @@ test('revert, removal and restore under live writes', { timeout: 180_000 }, asyn
   await builder.json(['rollout', keyspace]);
   expect(holdersByPartition(await cluster.head())).toEqual(holdersByPartition(first));
 
-  // Done: every slot goes back, wave by wave.
+  // After completion: every slot moves back, wave by wave.
   await cluster.commit('set-weight', 'd4', '0');
   await builder.json(['rollout', keyspace]);
   await traffic.goesOn();
@@ -43,7 +43,7 @@ test('revert, removal and restore under live writes', { timeout: 180_000 }, asyn
   expect(back.devices[4]?.weight).toBe(1);
   await traffic.goesOn();
 
-  // A plan in bytes, from what the servers hold.
+  // The plan states bytes, based on what the servers hold.
   await builder.json(['remove', keyspace, 'd0']);
   const removal = await builder.json(`plan ${keyspace} --rate 10MB/s`);
   expect(removal).toMatchObject({ asked: 5, answered: 5, traffic: { guessed: 0 } });

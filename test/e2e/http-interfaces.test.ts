@@ -1,4 +1,4 @@
-// HTTP of real servers beyond single keys: tags and conditions, batches, sessions.
+// HTTP on real servers beyond single keys: tags and conditions, batches, sessions.
 import { hostname } from 'node:os';
 import { httpBatchBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -17,7 +17,7 @@ const at = (key: string, level = 'quorum'): string => `/v1/${keyspace}/${key}?co
 const port = (index = 0): number => cluster.ports()[index]!;
 
 describe('conditions', () => {
-  test('a tag is the stamp, and saves the value from travelling', async () => {
+  test('a tag is the stamp of the record and avoids a transfer', async () => {
     const put = await askServer(port(), { method: 'PUT', path: at('tagged'), body: 'milk' });
     const { etag, 'x-ringwright-stamp': stamp } = put.headers;
     expect(etag).toBe(`"${String(stamp)}"`);
@@ -40,7 +40,7 @@ describe('conditions', () => {
     expect(none.status).toBe(404);
   });
 
-  test('writes on conditions, at any server', async () => {
+  test('conditional writes work on any server', async () => {
     const put = (index: number, headers: Record<string, string>, body = 'v') =>
       askServer(port(index), { method: 'PUT', path: at('conditional'), headers, body });
     const created = await put(0, { 'if-none-match': '*' });
@@ -70,12 +70,12 @@ describe('conditions', () => {
     expect(refusalOf(level).code).toBe('CONSISTENCY_INVALID');
   });
 
-  test('a time to live', async () => {
+  test('a record expires after its time to live', async () => {
     const path = at('brief');
     const put = await askServer(port(), { method: 'PUT', path: `${path}&ttl=0.3`, body: 'v' });
     const expires = Number(put.headers['x-ringwright-expires']);
     const read = await askServer(port(1), { path });
-    // A machine may stand still for 0.3 s between the two.
+    // The machine may stall for 0.3 s between the write and the read.
     if (read.status === 200) expect(Number(read.headers['x-ringwright-expires'])).toBe(expires);
     await waitFor('the record to expire', {
       ask: async () => (await askServer(port(2), { path })).status,
@@ -97,7 +97,7 @@ describe('conditions', () => {
     expect(byHeader.headers['x-ringwright-expires']).toBeDefined();
   });
 
-  test('the linearizable level', async () => {
+  test('a linearizable write is read by another server', async () => {
     const path = at('single', 'linearizable');
     expect((await askServer(port(), { method: 'PUT', path, body: 'v' })).status).toBe(204);
     expect((await askServer(port(1), { path })).bytes.toString()).toBe('v');
@@ -126,7 +126,7 @@ async function items(batch: readonly unknown[], index = 0): Promise<readonly Ite
 }
 
 describe('batches', () => {
-  test('puts, gets and deletes, with an answer for each', async () => {
+  test('a batch of puts, gets and deletes has an answer for each item', async () => {
     const puts = await items([
       { op: 'put', key: 'b1', value: 'text' },
       { op: 'put', key64: 'AAH/', value64: '/wA=' },
@@ -148,7 +148,7 @@ describe('batches', () => {
     expect([...single.bytes]).toEqual([255, 0]);
   });
 
-  test('a thousand items', async () => {
+  test('a batch takes a thousand items', async () => {
     const keys = Array.from({ length: 1_000 }, (_, index) => `many${index}`);
     const puts = await items(keys.map((key) => ({ op: 'put', key, value: key })));
     expect(puts.filter(({ status }) => status !== 204)).toEqual([]);
@@ -181,13 +181,13 @@ describe('batches', () => {
       'USAGE',
     ],
     ['too large a body', 'x'.repeat(httpBatchBytesMax + 1), 413, 'BATCH_TOO_LARGE'],
-  ])('%s is refused whole', async (...[, batch, status, code]) => {
+  ])('a batch is refused as a whole: %s', async (...[, batch, status, code]) => {
     const refused = await post(batch);
     expect([refused.status, refusalOf(refused).code]).toEqual([status, code]);
     expect((await askServer(port(), { path: at('x1') })).status).toBe(404);
   });
 
-  test('other methods and keyspaces', async () => {
+  test('other methods and unknown keyspaces are refused', async () => {
     const get = await askServer(port(), { path: `/v1/_batch/${keyspace}` });
     expect([get.status, refusalOf(get).code]).toEqual([405, 'METHOD_UNKNOWN']);
     const body = '{"items":[{"op":"get","key":"a"}]}';
@@ -200,7 +200,7 @@ describe('batches', () => {
 describe('sessions', () => {
   const session = 'x-ringwright-session';
 
-  test('what one coordinator wrote another one reads at level one', async () => {
+  test('a session reads at level one what another coordinator wrote', async () => {
     for (let round = 0; round < 30; round += 1) {
       const key = `s${round}`;
       const put = await askServer(port(round % 3), { method: 'PUT', path: at(key), body: key });
@@ -209,12 +209,12 @@ describe('sessions', () => {
       const path = at(key, 'one');
       const read = await askServer(port((round + 1) % 3), { path, headers });
       expect(read.bytes.toString()).toBe(key);
-      // A read at level one may have seen what one device alone holds.
+      // A read at level one may return a record that only one device holds.
       expect(read.headers[session]).toBe(`${headers[session]!}.one`);
     }
   });
 
-  test('a write is stamped above its session, also where the clock is behind', async () => {
+  test('a write is stamped above its session, even on a server whose clock is behind', async () => {
     const ahead = `${Date.now() + 30_000}.7.1`;
     const headers = { [session]: ahead };
     const put = await askServer(port(), { method: 'PUT', path: at('later'), body: 'x', headers });
@@ -227,7 +227,7 @@ describe('sessions', () => {
     ['ten minutes ahead', () => `${Date.now() + 600_000}.0.1`, 'CLOCK_AHEAD', 409],
     ['a word', () => 'yesterday', 'SESSION_INVALID', 400],
     ['an unknown level', () => '1.2.3.all', 'SESSION_INVALID', 400],
-  ])('a token that is refused: %s', async (...[, makeToken, code, status]) => {
+  ])('a session token is refused: %s', async (...[, makeToken, code, status]) => {
     const token = makeToken();
     const headers = { [session]: token };
     const refused = await askServer(port(), { method: 'PUT', path: at('t'), body: 'x', headers });
@@ -235,7 +235,7 @@ describe('sessions', () => {
   });
 });
 
-test('a server answers to its addresses, its machine, and the names it was given', async () => {
+test('a server answers to its addresses, its host name and the names it was given', async () => {
   const status = async (host: string): Promise<number> =>
     (await askServer(port(), { path: '/v1/status', headers: { host } })).status;
   for (const host of [`127.0.0.1:${port()}`, hostname(), 'cities.example:80', 'a.rw.example']) {

@@ -1,4 +1,5 @@
-// A data directory can be looked at: beside its server through it, and at rest without a change.
+// A data directory can be inspected: through its server while that runs, and without changing a
+// file while no server runs.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -19,7 +20,7 @@ interface Inspected {
 
 type Ended = Promise<{ exit: number; stdout: string; stderr: string }>;
 
-/** In a process of its own; the servers of the test go on meanwhile. */
+/** Runs in a process of its own, while the servers of the test keep running. */
 function ringServer(...args: string[]): Ended {
   return new Promise((resolve) => {
     execFile(process.execPath, [serverProgram, ...args], (error, stdout, stderr) => {
@@ -36,7 +37,7 @@ async function inspected(...args: string[]): Promise<Inspected> {
   return JSON.parse(stdout) as Inspected;
 }
 
-/** Every file with its size and time. */
+/** Returns every file with its size and modification time. */
 async function filesOf(folder: string): Promise<string[]> {
   const entries = await fs.readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -47,7 +48,7 @@ async function filesOf(folder: string): Promise<string[]> {
   return (await Promise.all(all)).sort();
 }
 
-test('beside its server, after a crash, and at rest', { timeout: 120_000 }, async () => {
+test('inspect works on a running, crashed and stopped server', { timeout: 120_000 }, async () => {
   const cluster = await clusterForTest({ servers: 1, partitions: 2, replicas: 1 });
   const server = cluster.servers[0]!;
   const { data, port } = server.place;
@@ -94,7 +95,7 @@ test('beside its server, after a crash, and at rest', { timeout: 120_000 }, asyn
   await cluster.restart(server);
 });
 
-test('check: an audit log that somebody edited is found, and what is sound is said', async () => {
+test('check finds an edited audit log, and reports an intact directory as sound', async () => {
   const cluster = await clusterForTest({ servers: 1, partitions: 2, replicas: 1 });
   const server = cluster.servers[0]!;
   const { data } = server.place;
@@ -124,7 +125,7 @@ test('check: an audit log that somebody edited is found, and what is sound is sa
   await cluster.restart(server);
 });
 
-test('what is not there is said with what is', async () => {
+test('inspect refuses unknown rings and partitions, and names what exists', async () => {
   await using folder = await scratchFolder();
   const cluster = await clusterForTest({ servers: 1, partitions: 2, replicas: 1 });
   const server = cluster.servers[0]!;

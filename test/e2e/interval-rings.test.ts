@@ -1,5 +1,5 @@
-// Rings of intervals, of hashes and of keys, from `create` to records over all interfaces, through
-// a join: servers and tool agree where each key is.
+// Rings of hash intervals and of key ranges, from `create` to records over all interfaces, through
+// a join: servers and tool agree on the partition of each key.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { connect } from '@ringwright/client/connect';
@@ -32,7 +32,7 @@ interface Found {
   }[];
 }
 
-/** What lies in a partition's file, as its server's program tells. */
+/** Returns the keys in a partition file, as `ring-server inspect` reports them. */
 async function keysIn(data: string, partition: number): Promise<string[]> {
   const words = [serverProgram, 'inspect', data, keyspace, String(partition), '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, words);
@@ -40,7 +40,7 @@ async function keysIn(data: string, partition: number): Promise<string[]> {
   return newest.map(({ key }) => key);
 }
 
-test.each(shapes)('%s', { timeout: 120_000 }, async (_, partitioner) => {
+test.each(shapes)('every key is found: %s', { timeout: 120_000 }, async (_, partitioner) => {
   const redisPorts = await freePorts(4);
   const cluster = await clusterForTest({
     servers: 3,

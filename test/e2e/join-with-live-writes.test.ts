@@ -1,4 +1,5 @@
-// Servers join while writers and readers go on: real processes, every answer recorded and checked.
+// Servers join while clients write and read: real processes, and every answer is recorded and
+// checked.
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
@@ -16,7 +17,7 @@ interface Rollout {
   readonly left: readonly unknown[];
 }
 
-test('two servers join under load: fewest moves, nothing lost, old files gone', async () => {
+test('two servers join under load with the fewest moves and without losing a record', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 32 });
   const { builder } = cluster;
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 4 });
@@ -31,7 +32,7 @@ test('two servers join under load: fewest moves, nothing lost, old files gone', 
       await cluster.push();
       const rollout = await builder.json<Rollout>(['rollout', keyspace]);
       expect(rollout).toMatchObject({ moved: plan.moveLowerBound, left: [] });
-      // A partition that is empty yet comes without a copy.
+      // A partition that is still empty is not copied.
       expect(rollout.verified).toBeGreaterThan(plan.moveLowerBound / 2);
       expect(rollout.verified).toBeLessThanOrEqual(plan.moveLowerBound);
       expect(rollout.copied.partitions).toBe(plan.moveLowerBound);

@@ -1,4 +1,4 @@
-// The keys of a keyspace, page by page, while the ring changes under the listing.
+// Lists the keys of a keyspace page by page while the ring changes.
 import { scanPageBytesMax } from '@ringwright/base/limits';
 import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
 import { Redis } from 'ioredis';
@@ -9,7 +9,7 @@ import { redisCluster } from '../support/redis-server.ts';
 
 const keyCount = 300;
 const keyOf = (number: number): string => (number % 10 === 0 ? `%ff${number}` : `key-${number}`);
-/** As a listing names it. */
+/** The key as a listing returns it. */
 const nameOf = (number: number): string =>
   number % 10 === 0 ? Buffer.from(`\xff${number}`, 'latin1').toString('base64') : keyOf(number);
 
@@ -48,7 +48,7 @@ async function joins(cluster: Cluster): Promise<void> {
   await cluster.builder.json(['rollout', keyspace]);
 }
 
-test('a listing that a join interrupts goes on anywhere, and leaves no key out', async () => {
+test('a listing interrupted by a join continues on any server and omits no key', async () => {
   const { cluster, ports } = await redisCluster({ servers: 3, replicas: 2 });
   await fill(cluster);
   const [first = 0] = cluster.ports();
@@ -81,7 +81,7 @@ test('a listing that a join interrupts goes on anywhere, and leaves no key out',
   expect(names.size).toBe(keyCount);
 });
 
-test('one partition alone, and questions that are refused', async () => {
+test('a single partition can be listed, and invalid queries are refused', async () => {
   const { cluster } = await redisCluster({ servers: 1, replicas: 1 });
   await fill(cluster);
   const [port = 0] = cluster.ports();
@@ -112,7 +112,7 @@ test('one partition alone, and questions that are refused', async () => {
   expect(refusalOf(elsewhere).code).toBe('RING_UNKNOWN');
 });
 
-test('an answer ends after a MiB or so; a prefix is found past empty partitions', async () => {
+test('a page ends after about one MiB, and a prefix is found past empty partitions', async () => {
   const { cluster } = await redisCluster({ servers: 1, replicas: 1 });
   const [port = 0] = cluster.ports();
   const value = '\u0001'.repeat(900_000);

@@ -1,4 +1,4 @@
-// Reads and writes of keys over every coordinator of real servers, at every level.
+// Reads and writes of keys through every coordinator of real servers, at every level.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
@@ -19,7 +19,7 @@ async function put(port: number, path: string, body: string | Uint8Array): Promi
   return String(headers[stampHeader]);
 }
 
-test('what one coordinator wrote every coordinator reads, with the same stamp', async () => {
+test('every coordinator reads what another one wrote, with the same stamp', async () => {
   for (const [index, port] of cluster.ports().entries()) {
     const stamp = await put(port, at(`k${index}`), `written over ${port}`);
     for (const other of cluster.ports()) {
@@ -31,7 +31,7 @@ test('what one coordinator wrote every coordinator reads, with the same stamp', 
   }
 });
 
-test.each([['one'], ['quorum'], ['all']])('write, overwrite and delete at %s', async (level) => {
+test.each([['one'], ['quorum'], ['all']])('writes and deletes work at level %s', async (level) => {
   const [a = 0, b = 0] = cluster.ports();
   await put(a, at(`level-${level}`, level), 'first');
   await put(b, at(`level-${level}`, level), 'second');
@@ -64,7 +64,7 @@ test.each([
   expect(bytes.toString()).toBe(`value of ${written}`);
 });
 
-test('keys that differ in case, encoding or a last slash are different keys', async () => {
+test('keys that differ in case, encoding or a trailing slash are different keys', async () => {
   const [a = 0] = cluster.ports();
   const keys = ['Name', 'name', 'name/', 'name%2520', 'name%20'];
   for (const key of keys) await put(a, at(key), key);
@@ -73,7 +73,7 @@ test('keys that differ in case, encoding or a last slash are different keys', as
   }
 });
 
-test('values are bytes: empty, binary, and as long as allowed', async () => {
+test('values are bytes: empty, binary, and up to the maximum length', async () => {
   const [a = 0, b = 0] = cluster.ports();
   const binary = Uint8Array.from({ length: 2 ** 20 }, (_, index) => (index * 7) % 256);
   for (const value of [new Uint8Array(0), binary.subarray(0, 257), binary]) {
@@ -85,7 +85,7 @@ test('values are bytes: empty, binary, and as long as allowed', async () => {
   }
 });
 
-test('a value in chunks of unknown length is stored whole', async () => {
+test('a value sent in chunks of unknown total length is stored whole', async () => {
   const [port = 0] = cluster.ports();
   const body = new ReadableStream({
     start(controller) {
@@ -99,7 +99,7 @@ test('a value in chunks of unknown length is stored whole', async () => {
   expect(await (await fetch(url)).text()).toBe('one two three');
 });
 
-test('HEAD tells length and stamp and sends no body', async () => {
+test('HEAD returns length and stamp without a body', async () => {
   const [a = 0, b = 0] = cluster.ports();
   const stamp = await put(a, at('head'), 'twelve bytes');
   const there = await askServer(b, { method: 'HEAD', path: at('head') });
@@ -112,14 +112,14 @@ test('HEAD tells length and stamp and sends no body', async () => {
   expect(missing.bytes).toHaveLength(0);
 });
 
-test('a key of the greatest length is kept', async () => {
+test('a key of the maximum length is stored', async () => {
   const [a = 0, b = 0] = cluster.ports();
   const key = 'k'.repeat(1_024);
   await put(a, at(key), 'long');
   expect((await askServer(b, { path: at(key) })).bytes.toString()).toBe('long');
 });
 
-test('racing writers hear acknowledged or superseded; the newest stamp wins', async () => {
+test('racing writers get an acknowledgement or SUPERSEDED, and the newest stamp wins', async () => {
   const answers = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const port = cluster.ports()[index % 4] ?? 0;

@@ -1,6 +1,6 @@
-// SIGKILL of a server in each step of a move, under load: the step is reached through the real
-// tool, the victim dies in it, comes back, and the rollout is typed again. One cluster for all: a
-// victim has died before, and has what that left behind.
+// Kills a server (SIGKILL) in each step of a move, under load. The real tool leads to the step, the
+// victim dies in it and restarts, and the rollout is repeated. All cases share one cluster, so a
+// victim may have died before and still has what that left behind.
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { Traffic } from '../support/traffic.ts';
 
 type Role = 'source' | 'joiner' | 'bystander';
 
-/** Versions between the commit (moves PROPOSED) and the step. */
+/** Number of versions between the commit (moves PROPOSED) and the step. */
 const steps = [
   { step: 'PROPOSED', versions: 0 },
   { step: 'INITIALIZING', versions: 1 },
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => endCluster(cluster));
 
-/** A ring change of its own for each step, so that there are moves each time. */
+/** Commits a separate ring change for each step, so that there are moves each time. */
 async function change(number: number): Promise<Ring> {
   if (number === 0) return cluster.commit('add', (await cluster.addServer()).text, '1');
   return cluster.commit('set-weight', 'd0', number % 2 === 0 ? '1' : '0.5');
@@ -42,8 +42,9 @@ function victimOf(ring: Ring, role: Role): ServerUnderTest {
 
 const roles: readonly Role[] = ['source', 'joiner', 'bystander'];
 
-test.each(roles)('the %s dies in each step', async (role) => {
-  // Keys of its own: nobody knows the history of another's.
+test.each(roles)('moves complete although their %s is killed in each step', async (role) => {
+  // A seed of its own gives each case its own keys, because the traffic of one case does not know
+  // the history of another's keys.
   const seed = 6 + roles.indexOf(role);
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed });
   await traffic.goesOn();
@@ -56,7 +57,7 @@ test.each(roles)('the %s dies in each step', async (role) => {
     if (versions > 0) await killRolloutAt(cluster, cluster.committed(wanted));
     await traffic.within(`${role} dies: ${step}`, async () => {
       await victim.kill();
-      // The others hear of the step; the tool says that one did not.
+      // The other servers learn of the step, and the tool reports that one server did not.
       const push = await cluster.builder.run(['push', keyspace]);
       expect(push.exit, push.stderr).toBe(4);
       await traffic.goesOn();

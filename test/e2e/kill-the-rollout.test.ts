@@ -1,4 +1,4 @@
-// The rollout itself is killed (SIGKILL) at each of its steps, typed again, and ends.
+// The rollout itself is killed (SIGKILL) at each of its steps, repeated, and completes.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -8,7 +8,10 @@ import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { killRolloutAt } from '../support/killed-rollout.ts';
 import { Traffic } from '../support/traffic.ts';
 
-/** The file of a version is there, perhaps before the log names it: caught within microseconds. */
+/**
+ * Waits until the file of a version exists, perhaps before the log names it. Polls every turn of
+ * the event loop, to notice it within microseconds.
+ */
 async function written(cluster: Cluster, version: number): Promise<void> {
   const name = `${String(version).padStart(7, '0')}.ring`;
   const file = path.join(cluster.rings, keyspace, 'versions', name);
@@ -16,7 +19,7 @@ async function written(cluster: Cluster, version: number): Promise<void> {
   while (!existsSync(file) && performance.now() < deadline) await setImmediate();
 }
 
-/** Some server has the version: others may not. */
+/** Waits until some server has the version. Other servers may not have it yet. */
 async function reachedAServer(cluster: Cluster, version: number): Promise<void> {
   await waitFor(`version ${version} on a server`, {
     ask: async () => {
@@ -27,10 +30,10 @@ async function reachedAServer(cluster: Cluster, version: number): Promise<void> 
   });
 }
 
-/** What a kill between two steps of a commit leaves, and the next writer tidies up. */
+/** Findings that a kill between two steps of a commit leaves and the next writer cleans up. */
 const leftovers = ['FILE_STRAY', 'BUILDER_BEHIND'];
 
-/** What `verify` finds beyond such leftovers. */
+/** Returns what `verify` finds other than such leftovers. */
 async function findingsOf(cluster: Cluster): Promise<string[]> {
   const { stdout } = await cluster.builder.run(['verify', keyspace, '--json']);
   const { findings } = JSON.parse(stdout) as { findings: { code: string; message: string }[] };
@@ -38,7 +41,7 @@ async function findingsOf(cluster: Cluster): Promise<string[]> {
   return real.map(({ code, message }) => `${code}: ${message}`);
 }
 
-test('a rollout killed six times in one ring change ends when it is typed again', async () => {
+test('a rollout killed six times still completes when it is repeated', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 6 });
   const joiner = await cluster.addServer();

@@ -1,4 +1,4 @@
-// Both programs start from any entry, also where the machine's own Node is too old for them.
+// Both programs start from any entry point, even if the machine's own Node is too old for them.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,9 @@ import { scratchFolder } from '../support/scratch-folder.ts';
 const modules = path.join(import.meta.dirname, '../../node_modules');
 const linkOf = (name: string): string => path.join(modules, '.bin', name);
 
-/** PATH as a service has it, where the first Node is too old; null on other machines. */
+/**
+ * Returns a PATH as a service has it, in which the first Node is too old; null on other machines.
+ */
 function pathOfOldNode(): string | null {
   for (const folder of ['/usr/local/bin', '/usr/bin', '/bin']) {
     const node = path.join(folder, 'node');
@@ -26,7 +28,7 @@ const oldPath = pathOfOldNode();
 if (oldPath === null) console.warn('launcher: this machine has no Node that is too old');
 const env = { PATH: oldPath ?? '', HOME: process.env['HOME'] };
 
-test.skipIf(oldPath === null)('an old Node that is named is refused in a sentence', () => {
+test.skipIf(oldPath === null)('an explicitly named old Node is refused with a message', () => {
   for (const name of ['ring-builder', 'ring-server']) {
     const run = spawnSync('node', [linkOf(name), '--help'], { env, encoding: 'utf8' });
     expect(run.status).toBe(2);
@@ -36,7 +38,7 @@ test.skipIf(oldPath === null)('an old Node that is named is refused in a sentenc
   }
 });
 
-test.skipIf(oldPath === null)('without a Node named, the right one is found', () => {
+test.skipIf(oldPath === null)('a program finds a Node that is new enough', () => {
   for (const name of ['ring-builder', 'ring-server']) {
     const run = spawnSync(linkOf(name), ['--help'], { env, cwd: '/', encoding: 'utf8' });
     expect(run.stderr).toBe('');
@@ -47,7 +49,7 @@ test.skipIf(oldPath === null)('without a Node named, the right one is found', ()
   expect(refused.status, 'exit codes come through').toBe(2);
 });
 
-test('a signal to the process that was started ends the server cleanly', async () => {
+test('a signal to the started process stops the server cleanly', async () => {
   await using folder = await scratchFolder();
   const [port = 0] = await freePorts(1);
   const args = ['--data', path.join(folder.path, 'sd 1'), '--listen', `127.0.0.1:${port}`];
@@ -60,21 +62,21 @@ test('a signal to the process that was started ends the server cleanly', async (
     ask: async () => (await askServer(port, { path: '/healthz' })).status,
     until: (status) => status === 200,
   });
-  // No shell and no other Node stands between.
+  // No shell and no other Node runs in between.
   const program = fs.readlinkSync(`/proc/${child.pid}/exe`);
   expect(program).toBe(fs.realpathSync(process.execPath));
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
 });
 
-/** A user id that no account has, as containers give it; null where it cannot be taken. */
+/** Returns a user id without an account, as containers assign it; null if it cannot be used. */
 function nameless(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const ids = { uid: 54_321, gid: 54_321 };
   return spawnSync('test', ['-r', linkOf('ring-server')], ids).status === 0 ? ids : null;
 }
 
-test('under a user id without a name all works, and what is not its own is refused', async ({
+test('both programs run under a user id without a name, and refuse foreign folders', async ({
   skip,
 }) => {
   const ids = nameless();

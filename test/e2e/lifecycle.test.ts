@@ -1,5 +1,5 @@
-// What becomes of devices over time, with real servers under load: down and back after changes,
-// replaced one for one, and a second change while one runs.
+// Devices over time, with real servers under load: down and back after changes, replaced one for
+// one, and a second change during a running one.
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
@@ -49,7 +49,7 @@ test('a server that is down stays in the ring, and rejoins after a change', slow
 });
 
 test(
-  'a device is replaced one for one: its slots go to the new one, and no other',
+  'a replacement receives the slots of the replaced device, and no other slot moves',
   slow,
   async () => {
     const cluster = await clusterForTest({ servers: 4, partitions: 16 });
@@ -72,7 +72,7 @@ test(
   },
 );
 
-test('a second change joins one that runs, on other partitions, or is refused', slow, async () => {
+test('a second change joins a running one on other partitions, or is refused', slow, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 32 });
   const { builder } = cluster;
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 63 });

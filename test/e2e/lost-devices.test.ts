@@ -1,4 +1,4 @@
-// Devices that are lost: one for good and removed from the ring, one whose data folder is gone.
+// Lost devices: one is dead for good and removed from the ring, another has lost its data folder.
 import fs from 'node:fs/promises';
 import { waitFor } from '@ringwright/node/wait-for';
 import type { RingStatus } from '@ringwright/server/status/status';
@@ -29,7 +29,7 @@ async function expectAll(cluster: Cluster, level: string): Promise<void> {
   }
 }
 
-test('a dead server is removed, its slots rebuilt; back, it gives its files up', async () => {
+test('slots of a dead server are rebuilt, and its files are dropped if it returns', async () => {
   const cluster = await clusterForTest({ servers: 4, partitions: 16 });
   await writeAll(cluster, 'quorum');
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 44 });
@@ -52,7 +52,7 @@ test('a dead server is removed, its slots rebuilt; back, it gives its files up',
   await expectAll(cluster, 'all');
 });
 
-/** The ring does not name it any more: it holds its files until an operator lets them go. */
+/** The ring no longer names the server: it holds its files until an operator confirms the drops. */
 async function givesUpItsFiles(cluster: Cluster, server: ServerUnderTest): Promise<void> {
   await cluster.restart(server);
   const ringWhere = (what: string, until: (ring: RingStatus) => boolean) =>
@@ -74,7 +74,7 @@ async function givesUpItsFiles(cluster: Cluster, server: ServerUnderTest): Promi
   expect(items.filter(({ address }) => address === server.address)).toHaveLength(12);
 }
 
-test('a deleted data folder refills, and its server never says a key is unknown', async () => {
+test('a server with a deleted data folder refills and never reports an unknown key', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   await writeAll(cluster, 'all');
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 3 });

@@ -1,5 +1,5 @@
-// Files that are deleted or replaced under live servers: nothing acknowledges on them, reconcile
-// sees it, and they are written anew, or refill from the other holders.
+// Files are deleted or replaced under live servers: nothing is acknowledged on them, reconcile
+// detects it, and they are rewritten, or refilled from the other holders.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -29,7 +29,7 @@ async function deleteFile(server: ServerUnderTest, partition: number): Promise<v
   await fs.rm(path.join(home, incarnation, 'data.db'));
 }
 
-/** So many keys that every partition has some, and with them a file. */
+/** Writes enough keys that every partition has some, and thus a file. */
 async function fillAll(server: ServerUnderTest): Promise<void> {
   for (const each of Array(64).keys()) {
     const put = { method: 'PUT', path: `/v1/${keyspace}/of-all-${each}`, body: 'x' } as const;
@@ -37,7 +37,10 @@ async function fillAll(server: ServerUnderTest): Promise<void> {
   }
 }
 
-/** Another file takes its name, and surely another inode: what was in it is gone. */
+/**
+ * Gives its name to another file, which has another inode: the contents of the partition file are
+ * lost.
+ */
 async function loseFile(server: ServerUnderTest, partition: number): Promise<void> {
   const home = partitionPath(server.place.data, partition);
   const [incarnation = ''] = (await fs.readdir(home)).filter((name) => name !== 'CURRENT');
@@ -46,7 +49,7 @@ async function loseFile(server: ServerUnderTest, partition: number): Promise<voi
   await fs.rename(other, path.join(home, incarnation, 'data.db'));
 }
 
-test('a partition file that is replaced under a live server', { timeout: 120_000 }, async () => {
+test('a file replaced under a live server is refilled', { timeout: 120_000 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first, second, third] = cluster.servers;
   const path0 = `/v1/${keyspace}/kept`;
@@ -59,7 +62,7 @@ test('a partition file that is replaced under a live server', { timeout: 120_000
   ]);
   const partition = lookup.keys[0]?.partition ?? -1;
 
-  // While nobody can give it a copy, it stays lost, and `all` is not acknowledged.
+  // While no other holder can provide a copy, the file stays lost.
   for (const other of [second, third]) await other!.kill();
   await loseFile(first!, partition);
   const alone = await reconcile(cluster);
@@ -67,7 +70,7 @@ test('a partition file that is replaced under a live server', { timeout: 120_000
   const found = alone.findings.filter((one) => one.kind === 'damaged');
   expect(found).toMatchObject([{ partition }]);
   expect(found[0]?.why).toContain('data.db is another file');
-  // health has the servers look too.
+  // health makes the servers check their files too.
   await loseFile(first!, (partition + 1) % 8);
   const health = await cluster.builder.answer<{ troubles: { kind: string; why: string }[] }>(
     'health',
@@ -88,11 +91,11 @@ test('a partition file that is replaced under a live server', { timeout: 120_000
   expect(said).toContain('partition file damaged');
   expect(said).toContain('damaged file replaced by an empty one, which refills');
   expect(said).toContain('partition refilled: it is complete');
-  // Their folders, WAL and all, are in the trash.
+  // The folders of the lost files, including the WAL, are in the trash.
   expect((await fs.readdir(path.join(first!.place.data, 'trash'))).length).toBe(2);
 });
 
-test('a refill with too few sources says so, and is forced', { timeout: 120_000 }, async () => {
+test('a refill that lacks sources says so and can be forced', { timeout: 120_000 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first, second, third] = cluster.servers;
   const key = `/v1/${keyspace}/kept`;
@@ -122,7 +125,8 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   const none = await cluster.builder.run([...force, '--yes', '--json']);
   expect(JSON.parse(none.stderr)).toMatchObject({ code: 'MOVE_UNKNOWN' });
 
-  // Nobody has records of most partitions: what is deleted at rest is known by its note.
+  // Most partitions are empty, and the note of empty partitions is deleted too: the check still
+  // reports each deleted folder.
   await first!.kill();
   for (const each of Array(8).keys()) {
     await fs.rm(partitionPath(first!.place.data, each), { recursive: true, force: true });
@@ -142,7 +146,9 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   expect(missed.length).toBeGreaterThan(0);
 });
 
-/** Three servers that all have a record, the path of its key, and its partition. */
+/**
+ * Starts three servers that all have a record. Also returns the path of its key and its partition.
+ */
 async function keptByAll() {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first] = cluster.servers;
@@ -155,7 +161,7 @@ async function keptByAll() {
   return { cluster, first, key, partition: lookup.keys[0]?.partition ?? -1 };
 }
 
-test('a file that all holders lose while it is open is written anew', {
+test('an open file that all holders delete is rewritten with all its records', {
   timeout: 120_000,
 }, async () => {
   const { cluster, first, key, partition } = await keptByAll();
@@ -171,7 +177,8 @@ test('a file that all holders lose while it is open is written anew', {
     const said = server.logLines().map(({ msg }) => msg);
     expect(said).toContain('deleted file written anew with all its records, which were still open');
   }
-  // The commit log loses nothing either, and the loss is not only in the server's own log.
+  // Deleting the commit log loses nothing either, and `servers` reports it, not only the server's
+  // own log.
   const logs = path.join(first!.place.data, 'log');
   for (const name of await fs.readdir(logs)) await fs.rm(path.join(logs, name));
   const { exit, stdout } = await cluster.builder.run(['servers', keyspace, '--json']);
@@ -180,7 +187,7 @@ test('a file that all holders lose while it is open is written anew', {
   expect(troubles).toMatchObject([{ kind: 'log lost', address: first!.address }]);
 });
 
-test('a file that all holders lose for good is never complete again by itself', async () => {
+test('a file that all holders lose stays incomplete until an operator forces it', async () => {
   const { cluster, key, partition } = await keptByAll();
   for (const server of cluster.servers) await loseFile(server, partition);
   expect((await cluster.builder.answer('health')).exit).toBe(1);
@@ -190,7 +197,7 @@ test('a file that all holders lose for good is never complete again by itself', 
       findings.filter(({ why }) => why.includes('cannot refill')).length === 3,
   });
   expect(stuck).toMatchObject({ exit: 1, slots: 24, complete: 21 });
-  // Each has tried to refill by now.
+  // By now each holder has tried to refill.
   for (const server of cluster.servers) {
     await waitFor('a refill to be refused', {
       ask: () => server.status(),

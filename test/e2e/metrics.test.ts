@@ -1,4 +1,5 @@
-// What a server gives at /metrics is what dashboard and alerts ask for, and is true.
+// The metrics of a server are those that the dashboard and the alerts use, and their values are
+// correct.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
@@ -19,7 +20,7 @@ const provided = path.join(import.meta.dirname, '../../tools/ring-server');
 const ask = (at: string) => askServer(cluster.ports()[0]!, { path: at });
 const metrics = async (): Promise<string> => (await ask('/metrics')).bytes.toString();
 
-/** Kinds of metrics by name. */
+/** Returns the kinds of the metrics by name. */
 function kindsIn(text: string): Map<string, string> {
   const kinds = new Map<string, string>();
   for (const [, name = '', kind = ''] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
@@ -30,7 +31,7 @@ function kindsIn(text: string): Map<string, string> {
   return kinds;
 }
 
-/** The value of the line that begins so. */
+/** Returns the value of the line that begins with this name and its labels. */
 const valueOf = (text: string, line: string): number =>
   Number(
     text
@@ -42,14 +43,14 @@ const valueOf = (text: string, line: string): number =>
 const namesIn = (expression: string): string[] =>
   expression.match(/\b(ringwright|process|nodejs)_[a-z0-9_]+/g) ?? [];
 
-test('status and metrics tell the release that runs', async () => {
+test('status and metrics report the running release', async () => {
   const told = { version: programVersion, wireVersion };
   expect(JSON.parse((await ask('/v1/status')).bytes.toString())).toMatchObject(told);
   const labels = `version="${programVersion}",wire="${wireVersion}"`;
   expect(await metrics()).toContain(`ringwright_build_info{${labels}} 1\n`);
 });
 
-test('every metric of the Grafana dashboard is one that a server gives', async () => {
+test('the Grafana dashboard uses only metrics of a server, and shows each of them', async () => {
   const file = path.join(provided, 'grafana-dashboard.json');
   const dashboard = JSON.parse(await fs.readFile(file, 'utf8')) as {
     readonly panels: readonly {
@@ -69,7 +70,8 @@ test('every metric of the Grafana dashboard is one that a server gives', async (
     }
   }
   expect(named).toBeGreaterThan(15);
-  // Drawn, or named in a text: those of Node too. A longer name does not stand for a shorter one.
+  // In a drawing or named in a text, including those of Node. A longer name does not count for a
+  // shorter one.
   const drawn = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   const texts = dashboard.panels.map(({ options }) => options?.content ?? '');
   const shown = new Set([...drawn, ...texts].join(' ').match(/[a-z][a-z0-9_]+/g));
@@ -82,18 +84,18 @@ test('every metric of the Grafana dashboard is one that a server gives', async (
   ).toEqual([]);
 });
 
-test('every metric of the alerts is one that a server gives', async () => {
+test('the alerts use only metrics of a server', async () => {
   const alerts = await fs.readFile(path.join(provided, 'prometheus-alerts.yaml'), 'utf8');
   const given = kindsIn(await metrics());
   const names = namesIn(alerts);
   expect(names.length).toBeGreaterThan(15);
   expect(names.filter((name) => !given.has(name))).toEqual([]);
-  // As the server and `ring-builder health` have it.
+  // The same limits as in the server and in `ring-builder health`.
   expect(alerts).toContain(`ringwright_disk_free_bytes < ${diskReserveBytes}\n`);
   expect(alerts).toContain(`ringwright_disk_free_bytes < ${2 * diskReserveBytes} or`);
 });
 
-test('records, partitions, disk and peers are told as they are', async () => {
+test('records, partitions, disk and peers are reported correctly', async () => {
   for (const key of ['milk', 'bread']) {
     await askServer(cluster.ports()[0]!, {
       method: 'PUT',
@@ -119,7 +121,7 @@ test('records, partitions, disk and peers are told as they are', async () => {
   expect(free).toBeLessThan(valueOf(text, 'ringwright_disk_bytes'));
   expect(valueOf(text, 'ringwright_unreachable_peers')).toBe(0);
   expect(Math.abs(valueOf(text, 'ringwright_clock_away_seconds'))).toBeLessThan(1);
-  // Nothing is signed here.
+  // Nothing is signed in this cluster.
   expect(text).not.toMatch(/^ringwright_(certificate|trust|beacon)_expiry\S*\{/m);
 
   const [, other] = cluster.servers;

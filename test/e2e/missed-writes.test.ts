@@ -1,16 +1,16 @@
-// A server that missed writes coordinates reads of them: it has old records, or none, and of the
-// other holders it hears stamps first.
+// A server that missed writes coordinates reads of them: its own records are old or absent, and the
+// other holders first send it only stamps.
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 
 const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`);
 const pathOf = (key: string): string => `/v1/${keyspace}/${key}`;
-/** From a few bytes to far more than one packet. */
+/** Returns a value of a few bytes up to far more than one packet. */
 const valueOf = (key: string, text: string): Buffer =>
   Buffer.from(`${text} ${key} `.repeat(1 + (keys.indexOf(key) % 4) * 3_000));
 
-test('reads of what this server missed are whole, and written back to it', async () => {
+test('reads through a server that missed writes are complete and repair its records', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const [first, second, third] = cluster.servers;
   const ask = async (key: string, text: string | null): Promise<void> => {
@@ -25,7 +25,7 @@ test('reads of what this server missed are whole, and written back to it', async
   await third!.kill();
   await Promise.all(keys.map((key) => ask(key, isDeleted(key) ? null : 'after')));
   await cluster.restart(third!);
-  // One of the two that have everything is away: the read needs the other, and itself.
+  // One of the two complete holders is paused, so a read needs the other one and this server.
   second!.pause();
   for (const level of ['quorum', 'one']) {
     for (const key of keys) {

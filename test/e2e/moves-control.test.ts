@@ -1,5 +1,5 @@
-// The operator in control of single moves: paused over a restart, resumed, cancelled, with receipts
-// that add up to what the rings say.
+// An operator controls single moves: paused across a restart, resumed, cancelled, with receipts
+// that match the rings.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const stagesOf = async (cluster: Cluster): Promise<string[]> => {
   return moves.map(({ stage }) => stage);
 };
 
-test('moves are paused, resumed and cancelled one by one, under load', {
+test('moves can be paused, resumed and cancelled one by one, under load', {
   timeout: 180_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
@@ -43,7 +43,7 @@ test('moves are paused, resumed and cancelled one by one, under load', {
   await cluster.restart(joiner);
   expect(await stagesOf(cluster)).toEqual(Array(count).fill('paused'));
 
-  // A rate that somebody set is seen, and a rollout with one of its own gives it back.
+  // A rate that an operator set is shown, and a rollout with its own rate restores it afterwards.
   const rates = async (): Promise<unknown[]> => {
     const all = await Promise.all(cluster.servers.map((server) => server.status()));
     return all.map(({ copyPace }) => copyPace.allowed);

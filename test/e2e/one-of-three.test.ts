@@ -1,4 +1,5 @@
-// One of three servers is dead or stopped: quorum goes on without an error, `all` says why not.
+// One of three servers is dead or stopped: quorum requests continue without an error, and requests
+// at `all` report why they fail.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -15,7 +16,7 @@ test.each([
     hurt: 'kill',
   },
   { state: 'stopped (SIGSTOP)', code: /PEER_TIMEOUT|PEER_UNREACHABLE/, hurt: 'pause' },
-] as const)('one of three is $state', async ({ code, hurt }) => {
+] as const)('quorum requests go on while one of three is $state', async ({ code, hurt }) => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const [first, second, third] = cluster.servers;
   const ports = [first!.place.port, third!.place.port];

@@ -1,5 +1,5 @@
-// Operators at an address of their own: what needs their role is refused everywhere else, and the
-// tool finds its way.
+// Operators have an address of their own: requests that need their role are refused everywhere
+// else, and the tool finds the address.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
@@ -14,7 +14,7 @@ import { ServerUnderTest } from '../support/server-under-test.ts';
 test.each([
   ['plain', []],
   ['TLS', ['--tls', 'own']],
-])('%s: operators are answered at --operator-listen alone', async (_, tls) => {
+])('%s: only --operator-listen answers operators', async (_, tls) => {
   const folder = await scratchFolder();
   const tokenFile = path.join(folder.path, 'ada.token');
   const environment = {
@@ -49,7 +49,7 @@ test.each([
     until: (log) => log.includes('"listening"'),
   });
 
-  // The ring names the ordinary address: the tool is sent on from there.
+  // The ring names the ordinary address, which refers the tool to the operators' address.
   expect(await tool.run(['add', 'notes', server.text, '1', '--ask-key'])).toMatchObject({
     exit: 0,
   });
@@ -73,7 +73,7 @@ test.each([
   expect(await codeAt(operatorPort, token, '/v1/_inspect/')).toBe(200);
   expect(await codeAt(operatorPort, eve, '/v1/_inspect/')).toBe('PERMISSION_MISSING');
   expect(await codeAt(port, eve, '/v1/_inspect/'), 'nothing is told').toBe('PERMISSION_MISSING');
-  // Who may only look is answered at both.
+  // Requests that only read the status are answered at both addresses.
   expect(await codeAt(port, token, '/v1/status')).toBe(200);
   expect(await codeAt(operatorPort, eve, '/v1/status')).toBe(200);
   expect(await tool.run('verify notes')).toMatchObject({ exit: 0 });

@@ -1,5 +1,5 @@
-// Servers that are stopped in order, one after the other, under a client that writes: it hears of
-// each write what became of it.
+// Servers are stopped in order, one after another, while a client writes: the client learns the
+// outcome of each write.
 import { connect } from '@ringwright/client/connect';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 
-/** As a script knows it that stops the next one then. */
+/** Waits until the server is ready, as a script does before it stops the next server. */
 async function readyForRequests({ address, place }: ServerUnderTest): Promise<void> {
   await waitFor(`${address} to be ready`, {
     ask: () => askServer(place.port, { path: '/readyz' }),
@@ -16,7 +16,7 @@ async function readyForRequests({ address, place }: ServerUnderTest): Promise<vo
   });
 }
 
-test('no write of a client is lost sight of while servers are stopped', async () => {
+test('no write of a client fails while servers are stopped one after another', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   await Promise.all(cluster.servers.map((server) => server.ready()));
   const addresses = cluster.servers.map(({ address }) => address);
@@ -42,7 +42,7 @@ test('no write of a client is lost sight of while servers are stopped', async ()
   await Promise.all(writers);
   expect(failed).toEqual([]);
   expect(written).toBeGreaterThan(100);
-  // With nobody left to wait for, one becomes ready all the same.
+  // A server becomes ready even if there is no other server to wait for.
   await Promise.all(cluster.servers.map((server) => server.stop()));
   const [survivor, ...others] = cluster.servers;
   await cluster.restart(survivor!);

@@ -1,5 +1,5 @@
-// Servers outside a ring that names the key of every device: one that was removed and comes back
-// with files, and gateways. They are heard by what their token was granted, and by nothing else.
+// Servers outside a ring that names the key of every device: a removed server that returns with its
+// files, and gateways. The other servers grant them what their tokens allow, and nothing else.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ interface KeyedCluster {
   readonly tool: RingBuilder;
   readonly servers: readonly ServerUnderTest[];
   readonly args: readonly string[];
-  /** What a server shows whose token was granted this. */
+  /** Grants a peer token and returns the options of a server that presents it. */
   readonly tokenFor: (name: string, ...grants: string[]) => Promise<string[]>;
   readonly ask: (
     server: ServerUnderTest,
@@ -74,7 +74,7 @@ interface Told {
   readonly held: { readonly drops: number };
 }
 
-test('a removed server gives its files up, and gateways work as far as granted', slow, async () => {
+test('a removed server drops its files, and gateways work as far as granted', slow, async () => {
   const { tool, servers, args, tokenFor, ask } = await keyedCluster();
   const [a, , , removed, gateway, poor] = servers;
   if (!(a && removed && gateway && poor)) throw new Error('six servers');
@@ -89,9 +89,9 @@ test('a removed server gives its files up, and gateways work as far as granted',
   await tool.json(['remove', 'notes', `${removed.address}/sd4`]);
   await tool.json('commit notes -m removed');
   await tool.json('rollout notes --skip-down');
-  // What the removed one lacks, and has to be shown that others have.
+  // The removed server lacks these records, and has to be shown that the others have them.
   for (let index = 30; index < 60; index += 1) expect((await write(index)).status).toBe(204);
-  // The role peer alone is not enough where the ring names keys: nothing is taken from it.
+  // The role peer alone is not enough where the ring names keys: the others take no record.
   await removed.start(args);
   const ringThere = async (): Promise<Told> => {
     const { status, bytes } = await ask(removed, '/v1/status');
@@ -99,7 +99,7 @@ test('a removed server gives its files up, and gateways work as far as granted',
     return (JSON.parse(bytes.toString()) as { rings: [Told] }).rings[0];
   };
   await waitFor('it to hold its drops', { ask: ringThere, until: ({ held }) => held.drops > 0 });
-  // Whoever only scrapes sees them too.
+  // An operator who only scrapes metrics sees the held files too.
   const scraped = (await ask(removed, '/metrics')).bytes.toString();
   expect(scraped).toMatch(/^ringwright_unnamed_files\{ring="notes"\} [1-9]/m);
   expect(scraped).toContain('ringwright_unprotected{ring="notes",lacks="trust"} 0\n');
@@ -112,7 +112,7 @@ test('a removed server gives its files up, and gateways work as far as granted',
   expect(refused.stdout).toMatch(/^0 files may go$/m);
   await removed.kill();
   await removed.start(await tokenFor('removed', '--write', 'notes'));
-  // It hears from the others what its token was granted.
+  // The other servers now answer it as far as its token allows.
   await waitFor('its word to count', {
     ask: () => tool.run(confirm),
     until: ({ exit, stdout }) => exit === 0 && stdout.includes('may go'),
@@ -120,11 +120,11 @@ test('a removed server gives its files up, and gateways work as far as granted',
   const given = { ask: ringThere, until: ({ surplus }: Told) => surplus === 0 };
   await waitFor('it to have given its files up', given);
 
-  // A gateway needs more: it answers with records.
+  // A gateway needs more permissions, because it answers requests with records.
   const granted = await tokenFor('gateway', '--read', 'notes', '--write', 'notes');
   await gateway.start(granted);
   await poor.start(args);
-  // It waits for its access document, and says who it is all the same.
+  // The server still waits for its access document, but reports its name.
   const wrong = await tool.run(['add', 'notes', poor.text.replace('sd6', 'sdx'), '1', '--ask-key']);
   expect([wrong.exit, wrong.stderr]).toEqual([5, expect.stringContaining('was started as sd6')]);
   const right = await tool.run(['add', 'notes', poor.text, '1', '--ask-key']);
@@ -136,7 +136,7 @@ test('a removed server gives its files up, and gateways work as far as granted',
   await tool.json('unstage notes');
   const pushed = await tool.json(['push', 'notes', '--to', gateway.address]);
   expect(pushed).toMatchObject({ ready: true, unheard: [] });
-  // It has the ring, and is of no use: a push says so, and what to type.
+  // The server has the ring but cannot answer for it: the push says so, and what to type.
   const useless = await tool.run(['push', 'notes', '--to', poor.address]);
   expect([useless.exit, useless.stdout]).toEqual([
     0,

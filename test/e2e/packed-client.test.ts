@@ -1,4 +1,4 @@
-// The package of the client, in a program that has nothing of this checkout but that.
+// The packed client, in a program that has nothing else of this checkout.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

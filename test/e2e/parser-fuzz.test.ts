@@ -1,5 +1,5 @@
-// Real servers under input that nobody should send: HTTP, WebSocket and Redis parsers from a seed.
-// FUZZ_ROUNDS makes it long, FUZZ_SEED replays.
+// Fuzzes the HTTP, WebSocket and Redis parsers of real servers with hostile input from a seed.
+// FUZZ_ROUNDS makes the test longer, FUZZ_SEED replays a failure.
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
@@ -25,10 +25,10 @@ import { hostileEnvelope } from '../support/hostile-messagepack.ts';
 
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 150);
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
-/** Sockets open at the same time. */
+/** Number of sockets open at the same time. */
 const atOnce = 10;
 const timeoutMs = 60_000 + rounds * 100;
-/** Generous: what is sent is far more, should a parser keep it. */
+/** A generous limit: the input is far larger, should a parser keep it. */
 const residentGrowthBytesMax = 600 * 1024 * 1024;
 
 let cluster: Cluster;
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => endCluster(cluster));
 
-/** What requests are about: some of those that are made up are sound, and change it. */
+/** The key that requests name. Some of the random requests are valid and change it. */
 const there = `/v1/${keyspace}/there`;
 const kept = `/v1/${keyspace}/kept`;
 
@@ -55,7 +55,7 @@ async function resident(): Promise<number> {
   return Number(/^process_resident_memory_bytes\S* (\S+)/m.exec(bytes.toString())?.[1]);
 }
 
-/** The process is the same, reads and writes, has the ring it had, and keeps nothing it was sent. */
+/** The server reads and writes, has the same ring, and has not kept what it was sent. */
 async function isWell(): Promise<void> {
   const read = await askServer(port, { path: kept });
   expect(`${read.status} ${read.bytes.toString()}`).toBe('200 before');
@@ -66,7 +66,7 @@ async function isWell(): Promise<void> {
   expect((await resident()) - residentBefore).toBeLessThan(residentGrowthBytesMax);
 }
 
-/** Sends, says that it sends no more, and waits until the server has closed its side too. */
+/** Sends the pieces, ends its side, and waits until the server has closed the other side. */
 function sendAndEnd(to: number, pieces: readonly Uint8Array[]): Promise<void> {
   return new Promise((resolve) => {
     const socket = net.connect({ port: to, host: '127.0.0.1' });
@@ -89,7 +89,7 @@ const replay = (what: string): string =>
   `replay: FUZZ_SEED=${seed} FUZZ_ROUNDS=${rounds} npx vitest run test/e2e/parser-fuzz -t ${what}`;
 
 describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
-  test('http', async () => {
+  test('http: hostile requests do no harm', async () => {
     await inBatches(rounds, (number) => {
       const random = seededRandom(seed + number);
       return sendAndEnd(port, [hostileHttp(random, there), hostileHttp(random, there)]);
@@ -97,7 +97,7 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
     await expect(isWell(), replay('http')).resolves.toBeUndefined();
   });
 
-  test('websocket: frames', async () => {
+  test('websocket: damaged frames do no harm', async () => {
     await inBatches(rounds, (number) => {
       const random = seededRandom(seed + number);
       const call = joinFrame([packEnvelope([0, 1, pick(random, methods), {}])]);
@@ -110,12 +110,12 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
     await expect(isWell(), replay('frames')).resolves.toBeUndefined();
   });
 
-  test('websocket: messages', async () => {
+  test('websocket: hostile messages do no harm', async () => {
     await inBatches(rounds, (number) => sendCalls(seededRandom(seed + number)));
     await expect(isWell(), replay('messages')).resolves.toBeUndefined();
   });
 
-  test('websocket: extensions of MessagePack', async () => {
+  test('websocket: hostile extensions of MessagePack do no harm', async () => {
     await inBatches(rounds, (number) => {
       const random = seededRandom(seed + number);
       const { method, request } = pick(random, kinds);
@@ -128,7 +128,7 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
     await expect(isWell(), replay('extensions')).resolves.toBeUndefined();
   });
 
-  test('websocket: frames full of calls that nobody knows', async () => {
+  test('websocket: frames full of calls that nobody knows do no harm', async () => {
     const call = packEnvelope([0, 1, 'no such message', null]);
     await inBatches(rounds, (number) => {
       const count = 1 + seededRandom(seed + number).below(2_000);
@@ -138,7 +138,7 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
     await expect(isWell(), replay('nobody')).resolves.toBeUndefined();
   });
 
-  test('websocket: slow readers', async () => {
+  test('websocket: slow readers do no harm', async () => {
     const key = 'slow';
     const body = Buffer.alloc(16 * 1024);
     await askServer(port, { method: 'PUT', path: `/v1/${keyspace}/${key}`, body });
@@ -149,7 +149,7 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
     await expect(isWell(), replay('slow')).resolves.toBeUndefined();
   });
 
-  test('redis', async () => {
+  test('redis: hostile requests do no harm', async () => {
     await inBatches(rounds, (number) => {
       const random = seededRandom(seed + number);
       const sent = Array.from({ length: 1 + random.below(8) }, () => hostileRedis(random));
@@ -158,8 +158,8 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
     await expect(isWell(), replay('redis')).resolves.toBeUndefined();
   });
 
-  // The last one: it starts the server again.
-  test('websocket: lies in valid hellos', async () => {
+  // The last test, because it restarts the server.
+  test('websocket: lies in valid hellos do no harm', async () => {
     const [server] = cluster.servers;
     const { data } = server!.place;
     const read = async (file: string) =>
@@ -195,7 +195,7 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
   });
 });
 
-/** Begins a WebSocket by hand. */
+/** Returns the request that opens a WebSocket. */
 function upgrade(): Buffer {
   const lines = [
     'GET /v1/wire HTTP/1.1',
@@ -208,7 +208,7 @@ function upgrade(): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
-/** Asks again and again, as fast as the server takes it, until the server ends the connection. */
+/** Sends requests as fast as the server takes them, until the server ends the connection. */
 function askAndNeverRead(frame: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     const socket = net.connect({ port, host: '127.0.0.1' });
@@ -217,7 +217,7 @@ function askAndNeverRead(frame: Uint8Array): Promise<void> {
     socket.pause();
     socket.write(upgrade());
     const ask = (): void => {
-      // In the next turn: the end of the connection is heard in between.
+      // In the next turn, so that the end of the connection is noticed in between.
       socket.write(frame, (error) => (error ? socket.destroy() : setImmediate(ask)));
     };
     ask();
@@ -227,12 +227,12 @@ function askAndNeverRead(frame: Uint8Array): Promise<void> {
 const kinds = Object.values(messageKinds);
 const methods = kinds.map(({ method }) => method);
 
-/** Calls of every kind with fields that no caller would set. */
+/** Sends calls of every kind with field values that no client would send. */
 function sendCalls(random: ReturnType<typeof seededRandom>): Promise<void> {
   return sendAndClose(Array.from({ length: 10 }, (_, index) => hostileCall(random, index + 1)));
 }
 
-/** Each in a frame of its own. Whatever comes back is let go. */
+/** Sends each envelope in a frame of its own and ignores the answers. */
 function sendAndClose(envelopes: readonly Uint8Array[]): Promise<void> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/wire`, { perMessageDeflate: false });

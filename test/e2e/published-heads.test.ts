@@ -1,4 +1,4 @@
-// Real servers that follow a head in a real etcd: what is committed they load, without a push.
+// Real servers follow a head in a real etcd: they load what is committed, without a push.
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => etcd?.close());
 
 test.skipIf(!etcdHere)(
-  'what is committed is loaded, with a member of etcd killed too',
+  'a committed version is loaded, even while a member of etcd is dead',
   async () => {
     const builder = await ringBuilderIn();
     const [port = 0] = await freePorts(1);
@@ -44,7 +44,7 @@ test.skipIf(!etcdHere)(
     await builder.json('set-device notes d0 --meta rack-7');
     expect(await builder.json('commit notes -m meta')).toMatchObject({ version: 2 });
     await has(2);
-    // A server that was away finds the newest head when it starts.
+    // A server that was down finds the newest head when it starts.
     await server.kill();
     await builder.json('set-device notes d0 --meta rack-8');
     await builder.json('commit notes -m meta');
@@ -54,7 +54,7 @@ test.skipIf(!etcdHere)(
   60_000,
 );
 
-test('a store that is none ends the server before it opens anything', async () => {
+test('an invalid store ends the server before it opens anything', async () => {
   const builder = await ringBuilderIn();
   const [port = 0] = await freePorts(1);
   const data = join(builder.folder, 'data');
@@ -65,7 +65,7 @@ test('a store that is none ends the server before it opens anything', async () =
 });
 
 test.skipIf(!etcdHere || !opensslHere)(
-  'over TLS: this user remembers where the files lie, and no secret',
+  'over TLS, the paths of the certificates are remembered for this user, and no secret is stored',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ringwright-heads-'));
     const builder = await ringBuilderProgramIn(folder, {

@@ -1,4 +1,4 @@
-// Which trust documents a push gives while another operator makes new ones.
+// Which trust documents a push sends while another operator creates new ones.
 import { CodedError } from '@ringwright/base/coded-error';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { ringOffer } from '@ringwright/wire/rings';
@@ -10,7 +10,9 @@ import { servedRing } from '../support/served-ring.ts';
 
 const documentOf = (version: number) => Buffer.from([version]);
 
-/** Has access document 2 in force. */
+/**
+ * Pushes to a server that has access document 2 in force. Also returns the versions it was sent.
+ */
 async function pushing(documents: () => number) {
   const given: number[] = [];
   const answer = async ({ access }: { readonly access: Uint8Array | null }) => {
@@ -38,14 +40,14 @@ async function pushing(documents: () => number) {
   return { server, given };
 }
 
-test('a token granted meanwhile: the server that knows it is given the new document', async () => {
+test('a push rereads an access document that the server refuses as too old', async () => {
   let reads = 0;
   const { server, given } = await pushing(() => Math.min((reads += 1), 2));
   expect(given).toEqual([1, 2]);
   expect(server).toMatchObject({ outcome: 'accepted' });
 });
 
-test('a folder that is older than its servers is refused, once', async () => {
+test('a folder that is older than its servers is refused after one attempt', async () => {
   const { server, given } = await pushing(() => 1);
   expect(given).toEqual([1]);
   expect(server).toMatchObject({ outcome: 'refused', code: 'ACCESS_OLDER' });

@@ -1,4 +1,4 @@
-// ring-builder push against real servers: canaries, stopping at a refusal, and how many are enough.
+// ring-builder push against real servers: canaries, the stop at a refusal, and enough servers.
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import net from 'node:net';
@@ -16,7 +16,7 @@ interface Pushed {
 }
 
 let cluster: Cluster;
-/** A repository with another second version than the cluster's. */
+/** A repository whose second version differs from the cluster's. */
 let fork: RingBuilder;
 beforeAll(async () => {
   cluster = await startCluster({ servers: 3, partitions: 8 });
@@ -46,15 +46,15 @@ async function doorTo(port: number): Promise<string> {
   return `127.0.0.1:${(door.address() as net.AddressInfo).port}`;
 }
 
-test('a canary that accepts and is ready lets the others follow', async () => {
+test('after a canary accepts and is ready, the other servers follow', async () => {
   await cluster.commit('set-device', 'd0', '--meta', 'of the cluster');
   const answer = await push(cluster.builder, '--canary', '1');
   expect(answer).toMatchObject({ exit: 0, accepted: 3, skipped: 0, enough: true });
-  // The others may have it from the canary meanwhile.
+  // The other servers may have fetched the ring from the canary by now.
   expect(answer.servers[0]).toMatchObject({ sent: 'delta' });
 });
 
-test('typed again it sends nothing, and says the same', async () => {
+test('a repeated push sends nothing and reports the same result', async () => {
   const answer = await push(cluster.builder);
   expect(answer).toMatchObject({ exit: 0, accepted: 3 });
   expect(answer.servers.map(({ sent, bytesSent }) => `${sent} ${bytesSent}`)).toEqual([
@@ -62,7 +62,7 @@ test('typed again it sends nothing, and says the same', async () => {
   ]);
 });
 
-test('servers names the version in memory, on disk, and since when', async () => {
+test('servers shows the version in memory and on disk, and since when it is active', async () => {
   const seen = await cluster.builder.json<{
     readonly version: number;
     readonly id: string;
@@ -78,16 +78,16 @@ test('servers names the version in memory, on disk, and since when', async () =>
   expect(stdout).toMatch(/ 2 +[0-9a-f]{12} +\d{4}-\d\d-\d\dT[\d:]{8}Z +2 /);
 });
 
-test('a canary that refuses keeps the others from being asked', async () => {
+test('a canary that refuses ends the push before the other servers', async () => {
   const refused = await push(fork, '--canary', '1');
   expect(refused).toMatchObject({ exit: 5, accepted: 0, refused: 1, skipped: 2 });
   const kept = await push(fork, '--canary', '1', '--keep-going');
   expect(kept, 'canaries are canaries').toMatchObject({ exit: 5, refused: 1, skipped: 2 });
 });
 
-test('the first refusal ends it; with --keep-going everybody is asked', async () => {
+test('a push ends at the first refusal, and with --keep-going it tries every server', async () => {
   const { port } = cluster.servers[0]!.place;
-  // One server under many addresses: the same address twice would count once.
+  // One server under many addresses, because the same address twice would count once.
   const doors = await Promise.all(Array.from({ length: 60 }, () => doorTo(port)));
   const many = doors.flatMap((address) => ['--to', address]);
   const stopped = await push(fork, ...many);
@@ -98,14 +98,14 @@ test('the first refusal ends it; with --keep-going everybody is asked', async ()
   expect(all).toMatchObject({ exit: 5, refused: 63, skipped: 0 });
 });
 
-test('a canary that is away keeps the others from being asked', async () => {
+test('an unreachable canary ends the push before the other servers', async () => {
   await cluster.servers[0]!.stop();
   await cluster.commit('set-device', 'd0', '--meta', 'away');
   const answer = await push(cluster.builder, '--canary', '1');
   expect(answer).toMatchObject({ exit: 4, accepted: 0, unreachable: 1, skipped: 2 });
 });
 
-test('with one of three away: a majority and a zone are enough, all are not', async () => {
+test('with one of three servers down, a majority or a zone is reached, but not all', async () => {
   const all = await push(cluster.builder);
   expect(all).toMatchObject({ exit: 4, accepted: 2, unreachable: 1, enough: false });
   const quorum = await push(cluster.builder, '--wait', 'quorum');

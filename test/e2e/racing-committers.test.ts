@@ -1,5 +1,5 @@
-// Attack: processes of the real tool commit at once (RACERS=30 for more of them). One wins each
-// version, the others are told so, and what is left is one line of history in every copy and store.
+// Attack: processes of the real tool commit at the same time (RACERS=30 for more of them). One wins
+// each version, the others are told so, and every copy and store ends with the same linear history.
 import { spawnSync } from 'node:child_process';
 import { constants } from 'node:fs';
 import { cp, type FileHandle, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { type RingBuilder, ringBuilderProgramIn } from '../support/ring-builder-
 import { storeAgainstHead } from '../support/shared-repository.ts';
 import { author } from '../support/small-repository.ts';
 
-/** Each starts a process twice; more of them than the machine has processors. */
+/** Number of racers, more than the machine has processors. Each starts a process twice. */
 const racers = Number(process.env['RACERS'] ?? 6);
 const ring = 'cities';
 const slow = { timeout: 180_000 };
@@ -38,7 +38,7 @@ async function firstVersion(options = ''): Promise<RingBuilder> {
   return tool;
 }
 
-/** A device without weight: nothing moves, and it tells who brought it. */
+/** Stages a device without weight: nothing moves, and its port identifies the racer. */
 async function stageDevice(rings: string, port: number): Promise<void> {
   const device = { region: 1, zone: 1, ip: '10.0.0.9', port, device: 'sdb', weight: 0, meta: '' };
   await stage({ rings, ring }, author, {
@@ -47,12 +47,12 @@ async function stageDevice(rings: string, port: number): Promise<void> {
   });
 }
 
-/** Runs before the program: it reads a pipe that ends when all may go. */
+/** Runs before the program: reads a pipe that ends when all racers may start. */
 const gate = "import fs from 'node:fs'; fs.readFileSync(process.env.GATE);";
 
 /**
- * Each waits at its gate until all have come so far; then all at once. Returns the one that
- * won. Nobody fails otherwise than by losing (exit code 3).
+ * Holds each racer at its gate until all have arrived, then releases them at the same time. Returns
+ * the index of the winner. Every other racer must fail by losing (exit code 3).
  */
 async function race(tools: readonly RingBuilder[], options = ''): Promise<number> {
   const gates = await mkdtemp(join(tmpdir(), 'ringwright-gates-'));
@@ -84,7 +84,7 @@ async function race(tools: readonly RingBuilder[], options = ''): Promise<number
   return ended.findIndex(({ exit }) => exit === 0);
 }
 
-/** A pipe that nobody reads yet cannot be opened so. Many start on two cores. */
+/** A pipe without a reader cannot be opened this way. Many processes start on two cores. */
 function openedFifo(path: string): Promise<FileHandle> {
   return waitFor(`${path} to be read`, {
     ask: () => open(path, constants.O_WRONLY | constants.O_NONBLOCK),
@@ -105,7 +105,7 @@ async function requireWon(rings: string, version: number, racer: number): Promis
   expect((await verifyRepository(rings, ring, null)).findings).toEqual([]);
 }
 
-test('processes in one working folder', slow, async () => {
+test('one process wins each version in a shared working folder', slow, async () => {
   const tool = await firstVersion();
   const rings = join(tool.folder, 'rings');
   for (const version of [2, 3]) {
@@ -122,7 +122,7 @@ const kinds: readonly [string, boolean, () => Promise<string>][] = [
 ];
 
 for (const [kind, here, urlOf] of kinds) {
-  test.skipIf(!here)(`working folders, their head in ${kind}`, slow, async () => {
+  test.skipIf(!here)(`one working folder wins each version: head in ${kind}`, slow, async () => {
     const url = await urlOf();
     const root = await mkdtemp(join(tmpdir(), 'ringwright-races-'));
     const stores = ['a', 'b', 'c'].map((name) => join(root, name));
@@ -141,9 +141,9 @@ for (const [kind, here, urlOf] of kinds) {
     for (const version of [2, 3]) {
       const winner = await race(copies);
       const port = ports[winner]!;
-      ports[winner] = port + 1000; // it may win again
+      ports[winner] = port + 1000; // the winner may win again
       for (const [at, rings] of places.entries()) {
-        // What the others staged is still there, and fits the new head.
+        // What the other racers staged is still there and fits the new head.
         if (at === winner) await stageDevice(rings, ports[at]!);
         else await rebase(rings);
         await requireWon(rings, version, winner);

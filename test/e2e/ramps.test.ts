@@ -1,9 +1,9 @@
-// A device is drained in steps that follow each other by themselves, under load.
+// A device is drained in steps that follow one another by themselves, under load.
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
 
-test('rollout --follow takes a ramp to its end, one step after the other', {
+test('rollout --follow carries out a ramp to its end, one step after another', {
   timeout: 60_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16, replicas: 2 });

@@ -1,5 +1,5 @@
-// The same random commands to a real Redis server and to ours: conditions, expiry and their errors
-// are answered alike.
+// Sends the same random commands to a real Redis server and to a ring-server: conditions, expiry
+// and their errors are answered alike.
 import { spawn } from 'node:child_process';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { freePorts } from '@ringwright/node/free-ports';
@@ -18,7 +18,7 @@ async function realRedis(): Promise<Redis> {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const child = spawn('redis-server', args, { stdio: 'ignore' });
   const client = clientOf(port);
-  client.on('error', () => undefined); // until it listens
+  client.on('error', () => undefined); // expected until it listens
   onTestFinished(() => void child.kill('SIGKILL'));
   await waitFor('redis-server to listen', {
     ask: () => client.ping(),
@@ -33,7 +33,7 @@ function clientOf(port: number): Redis {
   return client;
 }
 
-/** Seconds far enough apart that no clock decides which is later. */
+/** Seconds that are far enough apart that no clock difference changes their order. */
 const SECONDS = [-5, 0, 1_000, 5_000, 20_000];
 
 const INTEGERS = ['0', '7', '-3', '9223372036854775807', '-9223372036854775808', '05', '-0', '1.5'];
@@ -85,7 +85,7 @@ async function told(client: Redis, args: readonly string[]): Promise<unknown> {
 }
 
 test.skipIf(!hasRedis)(
-  'random commands',
+  'random commands are answered as by Redis',
   async () => {
     const theirs = await realRedis();
     const { ports } = await redisCluster({ servers: 1, replicas: 1 });

@@ -30,8 +30,8 @@ function ioredisTo(port: number): Redis {
   return client;
 }
 
-describe('by hand', () => {
-  test('a pipeline is answered in order, cut wherever', async () => {
+describe('commands', () => {
+  test('a pipeline is answered in order, wherever it is cut', async () => {
     const { ports } = await redisCluster({ servers: 1, replicas: 1 });
     await using connection = await RawConnection.to(ports[0]!);
     const sent = [
@@ -68,14 +68,14 @@ describe('by hand', () => {
       const last = sent.slice(sent.length - (sent.length % size || size));
       expect(await connection.ask(last, wanted), `${size} bytes at once`).toBe(wanted);
     }
-    // Everything at once on one connection that sends no more.
+    // Everything at once, on a connection that then sends nothing more.
     await using closing = await RawConnection.to(ports[0]!);
     closing.send(sent.repeat(100));
     closing.finish();
     expect(await closing.rest()).toBe(wanted.repeat(100));
   });
 
-  test('bad bytes, caps and slow readers', async () => {
+  test('bad and oversized requests are refused, and slow readers delay nobody else', async () => {
     const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
     const [port = 0] = ports;
     const told = async (bytes: string | Uint8Array): Promise<string> => {
@@ -100,7 +100,7 @@ describe('by hand', () => {
     expect(await told(`${request('EXPIRE', 'a', over!)}${request('QUIT')}`)).toBe(
       "-ERR invalid expire time in 'expire' command\r\n+OK\r\n",
     );
-    // Without the key Redis does not look at the time, only at the form.
+    // Without the key, Redis checks only the form of the expiry, not its value.
     const getex = [['0'], ['x'], ['x', 'y']].map((time) => request('GETEX', 'none', 'EX', ...time));
     expect(
       await told(`${getex.join('')}${request('GETEX', 'a', 'EX', '0')}${request('QUIT')}`),
@@ -110,7 +110,7 @@ describe('by hand', () => {
     expect(await told('POST /v1/notes/a HTTP/1.1\r\n')).toBe('');
     expect(await told(request('QUIT'))).toBe('+OK\r\n');
 
-    // A reader that does not read holds up nobody but itself.
+    // A client that does not read delays only itself.
     await using slow = await RawConnection.to(port);
     const value = 'v'.repeat(valueBytesMax);
     expect(await slow.ask(request('SET', 'large', value), '+OK\r\n')).toBe('+OK\r\n');
@@ -128,7 +128,7 @@ describe('by hand', () => {
     expect(bytes.toString()).toContain('ringwright_redis_protocol_errors_total 4');
   });
 
-  test('more long values asked for at once than wait for a peer: each of them comes', async () => {
+  test('all long values are returned, even if more are requested than may be queued', async () => {
     const { ports } = await redisCluster({ servers: 4, replicas: 2 });
     const client = ioredisTo(ports[0]!);
     const value = Buffer.alloc(valueBytesMax, 'v');
@@ -141,7 +141,7 @@ describe('by hand', () => {
     expect([answers.length, wrong]).toEqual([count, []]);
   });
 
-  test('a pipeline whose first answer comes after as many as may wait', async () => {
+  test('a long pipeline is answered in full even if its first answer is late', async () => {
     const { ports } = await redisCluster({ servers: 1, replicas: 1 });
     await using connection = await RawConnection.to(ports[0]!);
     const pings = 2 * redisPipelineMax;
@@ -150,7 +150,7 @@ describe('by hand', () => {
     expect(await connection.rest()).toBe(`$-1\r\n${'+PONG\r\n'.repeat(pings)}`);
   });
 
-  test('random commands with random words: answers to the end, no failure', async () => {
+  test('random commands with random words are all answered without a server failure', async () => {
     const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
     const client = ioredisTo(ports[0]!);
     const names = (await client.call('COMMAND', 'LIST')) as string[];
@@ -182,7 +182,7 @@ describe('by hand', () => {
     });
     await using connection = await RawConnection.to(ports[0]!);
     connection.send(sent.join(''));
-    // A MULTI may have been refused.
+    // The random commands may have left a refused MULTI, which DISCARD ends.
     connection.send(request('DISCARD') + request('ECHO', 'the end'));
     connection.finish();
     const answers = await connection.rest();
@@ -192,7 +192,7 @@ describe('by hand', () => {
     expect(failures, `seed ${seed}`).toEqual([]);
   });
 
-  test('keys expire, also in listings and counts', async () => {
+  test('an expired key is absent from reads, listings and counts', async () => {
     const { ports } = await redisCluster({ servers: 3, replicas: 3 });
     const [first, second] = ports.map(ioredisTo);
     await first!.set('kept', 'v');
@@ -209,13 +209,13 @@ describe('by hand', () => {
     expect(await second!.setnx('brief', 'again')).toBe(1);
   });
 
-  test('changes that depend on the value are atomic at all servers', async () => {
+  test('changes that depend on the value are atomic across all servers', async () => {
     const { ports } = await redisCluster({ servers: 3, replicas: 3 });
     const clients = ports.map(ioredisTo);
     const taken = await Promise.allSettled(
       clients.map((client) => client.set('lock', 'x', 'PX', 60_000, 'NX')),
     );
-    // On a busy machine one may be overtaken, and says so; none is taken twice.
+    // On a busy machine a command may be overtaken and says so, but the lock is never taken twice.
     const known = taken.filter(({ status }) => status === 'fulfilled');
     const got = known.filter((one) => 'value' in one && one.value === 'OK');
     expect(got.length).toBeLessThanOrEqual(1);
@@ -226,7 +226,7 @@ describe('by hand', () => {
     const olds = (await Promise.allSettled(swaps)).flatMap((swap) =>
       swap.status === 'fulfilled' ? [swap.value] : [],
     );
-    // On a busy machine some are overtaken and say so; no value was replaced by two.
+    // On a busy machine some are overtaken and say so, but no value is replaced twice.
     expect(olds.length).toBeGreaterThan(5);
     expect(new Set(olds).size).toBe(olds.length);
     expect(olds).not.toContain(await clients[0]!.get('chain'));
@@ -248,7 +248,7 @@ describe('by hand', () => {
   });
 });
 
-test('what clients of two servers add to one number at once is its sum', async () => {
+test('increments through two servers at once add up to their sum', async () => {
   const { ports } = await redisCluster({ servers: 3, replicas: 3 });
   const clients = ports.map(ioredisTo);
   const [first, second, third] = clients;
@@ -257,7 +257,7 @@ test('what clients of two servers add to one number at once is its sum', async (
   const added = await Promise.allSettled(adds);
   const totals = added.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   expect(new Set(totals).size, 'no total is told twice').toBe(totals.length);
-  // On a busy machine one may be overtaken, and says so: then nobody knows whether it counts.
+  // On a busy machine an increment may be overtaken and says so: whether it counts is unknown.
   const unknown = added.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
   for (const reason of unknown) expect(reason).toMatch(/OVERTAKEN/);
   const count = Number(await third!.get('count'));
@@ -282,7 +282,7 @@ test('a Redis port in use ends the start with LISTEN_FAILED', async () => {
 });
 
 describe('ioredis', () => {
-  test('strings, binary values, pipelines and errors', async () => {
+  test('strings, binary values, pipelines and errors work as with Redis', async () => {
     const { ports } = await redisCluster({ servers: 1, replicas: 1 });
     const client = ioredisTo(ports[0]!);
     expect(await client.ping()).toBe('PONG');
@@ -308,7 +308,7 @@ describe('ioredis', () => {
     await expect(client.set('', 'x')).rejects.toThrow('ERR a key of 0 bytes');
   });
 
-  test('SCAN gives every key, also to a cursor of another server', async () => {
+  test('SCAN returns every key, even if a cursor is used at another server', async () => {
     const { ports } = await redisCluster({ servers: 3, replicas: 3 });
     const client = ioredisTo(ports[0]!);
     const other = ioredisTo(ports[1]!);
@@ -323,7 +323,7 @@ describe('ioredis', () => {
     const again = new Set<string>();
     let [cursor, turn] = ['0', 0];
     do {
-      // Every call goes to the other server than the one before: places are not known there.
+      // Each call goes to the other server, which does not know the positions of the cursor.
       const [next, page] = await [client, other][turn++ % 2]!.scan(cursor, 'COUNT', 7);
       expect(turn, 'calls of a scan that does not end').toBeLessThan(200);
       for (const key of page) again.add(key);
@@ -332,7 +332,7 @@ describe('ioredis', () => {
     expect(again.size).toBe(501);
   });
 
-  test('keyspaces, levels and what is refused', async () => {
+  test('keyspaces and levels can be selected, and unsupported commands are refused', async () => {
     const { cluster, ports } = await redisCluster({ servers: 3, replicas: 3 });
     const [one, two] = [ioredisTo(ports[0]!), ioredisTo(ports[1]!)];
     await one.set('a', 'by one');
@@ -359,7 +359,7 @@ describe('ioredis', () => {
     await victim!.ready();
   });
 
-  test('version 3 of the protocol', async () => {
+  test('HELLO switches to version 3 of the protocol', async () => {
     const { ports } = await redisCluster({ servers: 1, replicas: 1 });
     await using connection = await RawConnection.to(ports[0]!);
     expect(await connection.ask(request('GET', 'none'), '$-1\r\n')).toBe('$-1\r\n');
@@ -372,8 +372,8 @@ describe('ioredis', () => {
   });
 });
 
-describe.skipIf(!hasTools)('programs of Redis', () => {
-  test('redis-cli', async () => {
+describe.skipIf(!hasTools)('Redis programs', () => {
+  test('redis-cli reads, writes, scans and pipes', async () => {
     const { ports } = await redisCluster({ servers: 1, replicas: 1 });
     const cli = (args: readonly string[], stdin = ''): Promise<string> =>
       runProgram('redis-cli', ['-p', String(ports[0]), ...args], stdin);

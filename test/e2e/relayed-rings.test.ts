@@ -1,4 +1,4 @@
-// Signed rings from peer to peer: a version that was missed travels as a delta, and signatures that
+// Signed rings travel from peer to peer: a missed version travels as a delta, and signatures that
 // were added to an active version are relayed with it.
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -10,10 +10,10 @@ import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 
-/** Some twenty processes start one after the other, on a machine that may be busy. */
+/** About twenty processes start one after another, on a machine that may be busy. */
 const limit = { timeout: 180_000 };
 
-/** Bytes of rings that a server fetched from its peers in this form. */
+/** Returns the bytes of rings that a server fetched from its peers in this form. */
 async function fetched(server: ServerUnderTest, form: 'delta' | 'whole'): Promise<number> {
   const { bytes } = await askServer(server.place.port, { path: '/metrics' });
   const line = new RegExp(`^ringwright_fetched_ring_bytes_total{form="${form}"} (\\d+)$`, 'm');
@@ -21,7 +21,7 @@ async function fetched(server: ServerUnderTest, form: 'delta' | 'whole'): Promis
 }
 
 test(
-  'a server that was away, and one that lost its rings after a key was revoked',
+  'a server fetches a missed ring as a delta, and lost rings whole and newly signed',
   limit,
   async () => {
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
@@ -54,7 +54,8 @@ test(
     expect(await fetched(away, 'delta')).toBeGreaterThan(0);
     expect(await fetched(away, 'delta')).toBeLessThan(size / 2);
 
-    // The same version, signed by bob alone from now on: pushed to two, fetched by the third.
+    // The same version is now signed by bob alone. It is pushed to two servers, and the third
+    // fetches it.
     const bob = await builder.json<{ line: string }>('key generate bob --role ring');
     await builder.json(['key', 'trust', '--add', bob.line]);
     await cluster.push();

@@ -1,9 +1,9 @@
-// Real servers under live writes: two replicas become three, then two again. Nothing gets lost.
+// Real servers under live writes: two replicas become three, then two again, and nothing is lost.
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
 
-test('two replicas become three, then two again, under live writes', async () => {
+test('two replicas become three and then two again, under live writes', async () => {
   const cluster = await clusterForTest({ servers: 4, partitions: 8, replicas: 2 });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 23 });
   await traffic.goesOn();
@@ -23,7 +23,7 @@ test('two replicas become three, then two again, under live writes', async () =>
   expect(await cluster.head()).toMatchObject({ replicas: 2, moves: [] });
 });
 
-test('a ring with a split behind it takes a third replica, and gives it up', async () => {
+test('a ring with a past split gains a third replica and loses it again', async () => {
   const partitioner = ['--partitioner', 'ranges'];
   const cluster = await clusterForTest({ servers: 3, replicas: 2, partitioner });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 29 });

@@ -1,5 +1,5 @@
-// Copies and repair go over another network where the ring names one: nothing is copied while that
-// is cut, although all servers answer requests; and files go from process to process there.
+// Copies and repair use another network if the ring names one: nothing is copied while that network
+// is cut, although all servers answer requests. Files travel from process to process there.
 import { randomBytes } from 'node:crypto';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -8,10 +8,10 @@ import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { copyProxy } from '../support/copy-proxy.ts';
 
-/** Loopback of its own, as a second network card would have. */
+/** A loopback address of its own, as a second network card would have. */
 const network = '127.0.0.2';
 
-test('a joiner copies from the replication address, and from nowhere else', async () => {
+test('a joiner copies from the replication address and from nowhere else', async () => {
   const [inner = 0, copies = 0] = await freePorts(2);
   const proxy = await copyProxy(() => inner, network);
   onTestFinished(() => proxy[Symbol.asyncDispose]());
@@ -31,7 +31,7 @@ test('a joiner copies from the replication address, and from nowhere else', asyn
   const joiner = await cluster.addServer();
   const address = `${network}:${proxy.port}`;
   await builder.json(`set-device ${keyspace} d0 --replication-address ${address}`);
-  // The key of the device is proven there too.
+  // The device also proves its key at this address.
   await builder.json(`set-device ${keyspace} d0 --ask-key`);
   await cluster.commit('add', joiner.text, '1', '--ask-key');
   await cluster.push();
@@ -47,7 +47,7 @@ test('a joiner copies from the replication address, and from nowhere else', asyn
     return bytes;
   };
   const { copied } = await rollout;
-  // The calls about copies passed there, and the files from process to process beside it.
+  // The calls about copies used the proxy, and the files went from process to process beside it.
   expect(copied.bytes).toBeGreaterThan(500_000);
   expect(passedBytes).toBeGreaterThan(0);
   expect(passedBytes).toBeLessThan(copied.bytes / 2);

@@ -1,4 +1,5 @@
-// A request held open over a change of the ring: `servers` shows it on the old version to its end.
+// A request is held open across a change of the ring: `servers` shows it on the old version until
+// it ends.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -17,16 +18,19 @@ interface Line {
   readonly requests: readonly { version: number; coordinated: number; answered: number }[];
 }
 
-/** `ring-builder servers` in this process: on a busy machine a new one starts after the time-outs. */
+/**
+ * Runs `ring-builder servers` in this process: on a busy machine, a new process would start only
+ * after the timeouts.
+ */
 async function servers(rings: string): Promise<{ servers: Line[]; table: readonly string[] }> {
-  // The verb looks at little else of its context.
+  // The command reads little else of its context.
   const next = (command: string): string => command;
   const context = { rings, next, nowMs: Date.now, tell: next } as unknown as Context;
   const { json, lines } = await verb.run(new Arguments({ ring: keyspace }), context);
   return { servers: (json as { servers: Line[] }).servers, table: linesOf(lines) };
 }
 
-test('a write that waits for two paused devices', async () => {
+test('a write that waits for two paused devices is shown on the old version', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 4 });
   const [first, ...others] = cluster.servers;
   if (first === undefined) throw new Error('no servers');
@@ -38,7 +42,7 @@ test('a write that waits for two paused devices', async () => {
   for (const server of others) server.pause();
   const put = { method: 'PUT', path: `/v1/${keyspace}/key`, body: 'value' } as const;
   const held = askServer(first.place.port, put);
-  held.catch(() => undefined); // a test that failed before it waits for it says why itself
+  held.catch(() => undefined); // a failure before it is awaited is reported by itself
   await waitFor('the write to be under way', {
     ask: requests,
     until: (all) => all.some(({ version, coordinated }) => version === 1 && coordinated === 1),
@@ -54,7 +58,7 @@ test('a write that waits for two paused devices', async () => {
   expect(seen.table.find((row) => row.includes('ON OLDER'))).toBeDefined();
   expect(seen.table.find((row) => row.startsWith(first.address))).toMatch(/Z +2 +[1-9]\d* /);
 
-  // On a machine that is busy enough it has ended by its timeout.
+  // On a very busy machine the write has ended by its timeout.
   expect([204, 503]).toContain((await held).status);
   await cluster.push();
   await waitFor('nothing to be under way on version 1', {

@@ -1,5 +1,5 @@
-// Data directories that are copied aside and put back: one of them refills, because its peers know
-// better; all of them together are simply an older state.
+// Data directories are copied and later restored from that backup: a single one refills, because
+// its peers know newer records, but all of them together are simply an older state.
 import fs from 'node:fs/promises';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -11,8 +11,8 @@ const keys = Array.from({ length: 24 }, (_, index) => `kept/${index}`);
 const refills = 'data put back from a backup: it refills';
 
 /**
- * Deletes every third key for the value null. To all holders, so each is asked again for as long as
- * those that have just started are not connected.
+ * Writes every key, or for null deletes every third key. The requests need all holders, so each is
+ * repeated while servers that have just started are not yet connected.
  */
 async function write(cluster: Cluster, value: string | null): Promise<void> {
   for (const [index, key] of keys.entries()) {
@@ -29,7 +29,7 @@ async function write(cluster: Cluster, value: string | null): Promise<void> {
   }
 }
 
-/** What this server alone answers; no text: it has no such key. */
+/** Returns what this server alone answers; an empty text if it has no such key. */
 function readAll({ place }: ServerUnderTest): Promise<string[]> {
   return Promise.all(
     keys.map(async (key) => {
@@ -51,7 +51,7 @@ async function putBack({ place }: ServerUnderTest): Promise<void> {
 
 const expected = keys.map((_, index) => (index % 3 === 0 ? '' : 'after'));
 
-test('a directory of an earlier day refills, each time it is put back', async () => {
+test('a directory restored from a backup refills, each time it is restored', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [restored] = cluster.servers;
   await write(cluster, 'before');
@@ -68,14 +68,14 @@ test('a directory of an earlier day refills, each time it is put back', async ()
     await putBack(restored!);
     await cluster.restart(restored!);
     await restored!.ready();
-    // A second peer may remember more than the first: what it had heard before the kill.
+    // A second peer may remember more than the first: what it heard before the kill.
     expect(said()[before]).toMatchObject({ partitions: 8 });
     expect(said().length - before, 'one for each peer at most').toBeLessThanOrEqual(2);
     expect(await readAll(restored!)).toEqual(expected);
   }
 });
 
-test('a backup of all is taken for what it is: nobody knows better', async () => {
+test('a backup of all servers is accepted, because no peer has newer records', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   await write(cluster, 'before');
   for (const server of cluster.servers) expect(await server.stop()).toBe(0);
@@ -93,7 +93,7 @@ test('a backup of all is taken for what it is: nobody knows better', async () =>
   }
 });
 
-test('put back from before a ring: what that ring gives it is lost, not new', async () => {
+test('a backup from before a ring makes its partitions lost, not new', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first, second, restored] = cluster.servers;
   expect(await restored!.stop()).toBe(0);

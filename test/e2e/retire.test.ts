@@ -1,5 +1,5 @@
-// Ranges of keys are retired while servers die: what they held is gone everywhere, all else stays,
-// late keys have a partition, and nothing goes without a reason that is written down.
+// Ranges of keys are retired while servers die: their records are gone everywhere, all others stay,
+// late keys have a partition, and nothing is retired without a recorded reason.
 import { connect } from '@ringwright/client/connect';
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
@@ -20,7 +20,7 @@ const days = Array.from(
 );
 const partitioner = ['--partitioner', 'ranges', '--boundaries', '2026-11,2026-12'];
 
-test('two months go, range by range', { timeout: 60_000 }, async () => {
+test('two months of ranges are retired while servers die', { timeout: 60_000 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitioner });
   const { builder, servers } = cluster;
   await using client = await connect(
@@ -60,7 +60,7 @@ test('two months go, range by range', { timeout: 60_000 }, async () => {
   expect(await left()).toEqual([days[3], ...days.slice(20)]);
   expect(await builder.json(['reconcile', keyspace])).toMatchObject({ findings: [] });
   expect(await builder.json(['verify', keyspace])).toMatchObject({ findings: [] });
-  // What went to the trash is shown as gone, and nobody is told to take it back.
+  // Retired partitions in the trash are shown as gone, and no command suggests restoring them.
   const { stdout } = await builder.run(['trash', keyspace, 'list']);
   expect(stdout).toMatch(/\n0 gone .*\n/);
   expect(stdout).not.toContain(`trash ${keyspace} restore`);

@@ -1,5 +1,5 @@
-// A revert in mid-move is free of copying wherever the old file still exists: the old holders take
-// only the records that they missed. Also when they have restarted meanwhile.
+// A revert in mid-move copies nothing wherever the old file still exists: the old holders take only
+// the records that they missed, even if they have restarted meanwhile.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 
 const keys = Array.from({ length: 200 }, (_, index) => `kept/${index}`);
 
-/** Written again while the data is elsewhere: about one in each partition. */
+/** Number of keys written again while the data is elsewhere: about one per partition. */
 const CHANGED = 8;
 
 async function write(cluster: Cluster, text: string, count: number): Promise<void> {
@@ -21,7 +21,7 @@ async function write(cluster: Cluster, text: string, count: number): Promise<voi
   }
 }
 
-test('back to where the data still is', { timeout: 180_000 }, async () => {
+test('a revert copies no file that still exists', { timeout: 180_000 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const { builder } = cluster;
   await write(cluster, 'first', keys.length);
@@ -30,7 +30,7 @@ test('back to where the data still is', { timeout: 180_000 }, async () => {
   const proposed = await cluster.commit('add', joiner.text, '1');
   await cluster.push();
 
-  // A holder that is away keeps the others from dropping anything; it gives nothing itself.
+  // A holder that is down keeps the others from dropping anything, but gives away no partition.
   const away = cluster.serverOf(proposed, 1);
   const fromAway = proposed.moves.filter(({ from }) => from === 1);
   const cancelled = fromAway.map(({ partition }) => String(partition));
@@ -48,7 +48,7 @@ test('back to where the data still is', { timeout: 180_000 }, async () => {
     ...['revert', keyspace, String(before.version), '-m', 'sd4 is too slow'],
     ...['--override', 'nothing is copied'],
   ]);
-  // The old holders end and start again in the middle of giving up their files.
+  // The old holders are killed and restarted while they hand over their files.
   for (const id of [0, 2]) {
     const holder = cluster.serverOf(proposed, id);
     await holder.kill();
@@ -64,7 +64,7 @@ test('back to where the data still is', { timeout: 180_000 }, async () => {
   expect(await builder.json(['rollout', keyspace])).toMatchObject({ end: 'done', left: [] });
   const read = (key: string) =>
     askServer(cluster.ports()[0]!, { path: `/v1/${keyspace}/${key}?consistency=all` });
-  // A server that was away for long is tried again only every few seconds.
+  // A server that was down for long is retried only every few seconds.
   await waitFor('all to answer', {
     ask: async () => (await read(keys[0]!)).status,
     until: (status) => status === 200,

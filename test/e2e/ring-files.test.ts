@@ -1,4 +1,4 @@
-// Rings on disks: hot reload under load, damaged files, servers that were away, restarts.
+// Rings on disk: hot reload under load, damaged files, servers that were down, restarts.
 import { mkdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { Traffic } from '../support/traffic.ts';
 
-/** A version without moves: only a device's meta changes. */
+/** Commits a version without moves: only the meta of a device changes. */
 async function anotherVersion(cluster: Cluster): Promise<number> {
   const next = (await cluster.head()).version + 1;
   return (await cluster.commit('set-device', 'd0', '--meta', `version ${next}`)).version;
@@ -31,7 +31,7 @@ async function flipByteOf(file: string): Promise<void> {
   await fs.writeFile(file, bytes);
 }
 
-test('five versions are pushed under load, and no request fails', async () => {
+test('no request fails while five versions are pushed', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 10 });
   await traffic.within('five reloads', async () => {
@@ -46,7 +46,7 @@ test('five versions are pushed under load, and no request fails', async () => {
   expect(traffic.failures()).toEqual([]);
 });
 
-test('a damaged file in --rings is refused and said once; the good one is picked up', async () => {
+test('a damaged file in --rings is refused and logged once, and a good one is loaded', async () => {
   const cluster = await clusterForTest({
     servers: 3,
     partitions: 8,
@@ -61,7 +61,8 @@ test('a damaged file in --rings is refused and said once; the good one is picked
   const versions = path.join(cluster.rings, keyspace, 'versions');
   const damaged = versionFile(versions, version);
   const good = await fs.readFile(damaged);
-  // A commit that died before its log line leaves such a file: it is no version, whatever it says.
+  // A commit that died before its log entry leaves such a file. It is no version, whatever it
+  // contains.
   await fs.writeFile(versionFile(versions, version + 1), Buffer.alloc(100));
   for (const bytes of [good.subarray(0, good.length - 1), Buffer.alloc(0), flipped(good)]) {
     const before = refusedFiles(server!);
@@ -88,7 +89,7 @@ function refusedFiles(server: ServerUnderTest): number {
   return server.logLines().filter(({ msg }) => msg === 'ring file refused').length;
 }
 
-test('who was down catches up from a peer, without a push after its start', async () => {
+test('a server that was down catches up from a peer, without another push', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const away = cluster.servers[1]!;
   await away.kill();
@@ -101,7 +102,7 @@ test('who was down catches up from a peer, without a push after its start', asyn
   const health = await cluster.builder.answer('health');
   const trouble = { kind: 'down', address: away.address };
   expect(health).toMatchObject({ exit: 4, document: { ok: false, troubles: [trouble] } });
-  // Of servers, status says what the log knows, and when.
+  // `status` says what the log knows of servers, and from when.
   const { stdout: status } = await cluster.builder.run(['status', keyspace]);
   expect(status).toMatch(new RegExp(`version ${version} was pushed to 2 of 3 servers at 20`));
   expect(servers.stdout).toContain(`active on 2 of 3 servers`);
@@ -116,7 +117,7 @@ test('who was down catches up from a peer, without a push after its start', asyn
   expect(await cluster.builder.json(['status', keyspace])).toMatchObject({ push: whole });
 });
 
-test('all servers are killed: each comes back with its ring, without a peer', async () => {
+test('after all servers are killed, each returns with its ring, without a peer', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const version = await anotherVersion(cluster);
   await cluster.push();
@@ -127,7 +128,7 @@ test('all servers are killed: each comes back with its ring, without a peer', as
   for (const server of others) await cluster.restart(server);
 });
 
-test('the newest ring on disk is damaged: the last good one serves', async () => {
+test('the last good ring is used if the newest one on disk is damaged', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const version = await anotherVersion(cluster);
   await cluster.push();

@@ -1,4 +1,4 @@
-// What a server makes of the heads that a store announces, on each kind of store.
+// How a server handles the heads that a store announces, for each kind of store.
 import { rename } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const kinds: readonly [string, boolean, (folder: string) => string][] = [
 
 for (const [kind, here, urlOf] of kinds) {
   describe.skipIf(!here)(`heads published in ${kind}`, () => {
-    test('are adopted as they are published, also after no ring store could be read', async () => {
+    test('are adopted as published, even after no ring store could be read', async () => {
       await using folder = await scratchFolder();
       const shared = await sharedRepository(urlOf(folder.path));
       const publish = async (): Promise<unknown> =>
@@ -69,7 +69,7 @@ for (const [kind, here, urlOf] of kinds) {
   });
 }
 
-test('a store that breaks off every request is told of once', async () => {
+test('a store that breaks off every request is reported once', async () => {
   let requests = 0;
   const store = createServer((socket) => {
     requests += 1;

@@ -1,5 +1,5 @@
-// Rings that servers must refuse, each from a repository of its own; every refusal is seen by
-// `ring-builder servers`, and the active ring goes on.
+// Rings that servers must refuse, each from a repository of its own: `ring-builder servers` shows
+// every refusal, and the active ring stays in use.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => endCluster(cluster));
 
-/** A repository of its own whose head has at least this version, for the same servers. */
+/** Creates a separate repository with this many versions, for the same servers. */
 async function repository(name: string, options: readonly string[], versions: number) {
   const folder = path.join(cluster.folder, name);
   await fs.mkdir(folder, { recursive: true });
@@ -49,7 +49,7 @@ async function anotherVersion(builder: RingBuilder): Promise<void> {
   expect(await builder.json(['commit', keyspace, '-m', 'one'])).toMatchObject({ changed: true });
 }
 
-/** Pushes, expects that every server refuses with the code, and says so afterwards. */
+/** Pushes, and expects that every server refuses with the code and reports it afterwards. */
 async function expectRefused(builder: RingBuilder, code: string, version: string[] = []) {
   const { exit, stdout } = await builder.run(['push', keyspace, ...version, '--json']);
   const answer = JSON.parse(stdout) as PushAnswer;
@@ -57,7 +57,7 @@ async function expectRefused(builder: RingBuilder, code: string, version: string
   expect(exit).toBe(5);
   for (const server of answer.servers) expect(server).toMatchObject({ outcome: 'refused', code });
   const seen = await builder.run(['servers', keyspace]);
-  // An old version is no news where a newer one is active.
+  // An older version is not reported where a newer one is active.
   expect(seen.stdout.split(`refused ${code}`)).toHaveLength(code === 'RING_OLDER' ? 1 : 4);
   const { rings } = await cluster.servers[0]!.status();
   expect(rings[0]).toMatchObject({ version: head, notReady: 0 });
@@ -66,24 +66,24 @@ async function expectRefused(builder: RingBuilder, code: string, version: string
   return { message: answer.servers[0]?.message ?? '', seen: seen.stdout };
 }
 
-test('a ring of another cluster', async () => {
+test('a ring of another cluster is refused', async () => {
   const other = await repository('other', ['--partitions', '8', '--cluster', 'other'], 2);
   const { message } = await expectRefused(other, 'RING_FOREIGN');
   expect(message).toMatch(/'other'.*'default'/);
 });
 
-test('a ring of another partition count', async () => {
+test('a ring with another partition count is refused', async () => {
   const finer = await repository('finer', ['--partitions', '16'], 2);
   const { message } = await expectRefused(finer, 'RING_FOREIGN');
   expect(message).toMatch(/16 partitions.* 8|power":4.*power":3/);
 });
 
-test('a ring with another partitioner', async () => {
+test('a ring with another partitioner is refused', async () => {
   const murmur = ['--partitioner', 'murmur3-mod', '--partitions', '8'];
   await expectRefused(await repository('murmur', murmur, 2), 'RING_FOREIGN');
 });
 
-test('an older version, with both numbers', async () => {
+test('an older version is refused with both numbers', async () => {
   await cluster.commit('set-device', 'd0', '--meta', 'of this repository');
   await cluster.push();
   head = 2;
@@ -92,7 +92,7 @@ test('an older version, with both numbers', async () => {
   expect(seen).not.toContain('RING_OLDER');
 });
 
-test('an old copy of the folder: what it is told to type is not what is refused', async () => {
+test('an old copy of the folder is told to restore, not to repeat a refused command', async () => {
   const folder = path.join(cluster.folder, 'old');
   await fs.cp(path.join(cluster.folder, 'twin'), folder, { recursive: true });
   const old = await ringBuilderIn(folder);
@@ -112,20 +112,20 @@ test('an old copy of the folder: what it is told to type is not what is refused'
   expect((await cluster.builder.run('health')).exit).toBe(0);
 });
 
-/** The error, after the lines of progress. */
+/** Returns the error, which follows the lines of progress. */
 function lastLine(stderr: string): unknown {
   return JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
 }
 
 const forkWhy = expect.stringMatching(/^FORK: version 2 is also [0-9a-f]{12}$/) as string;
 
-test('a fork: the twin of the repository commits another second version', async () => {
+test('another second version, committed in a copy of the repository, is a fork', async () => {
   const twin = await ringBuilderIn(path.join(cluster.folder, 'twin'));
   await anotherVersion(twin);
   const { seen } = await expectRefused(twin, 'RING_FORK');
   expect(seen).toMatch(/another ring of this version, FORK: version 2 .*; refused RING_FORK/);
   const settle = `ring-builder settle ${keyspace} -m REASON`;
-  // No server has this history: it is most likely not the right one.
+  // No server has this history, so it is most likely the wrong one.
   for (const command of ['health', `push ${keyspace}`]) {
     const { stdout } = await twin.run(command);
     expect(stdout, command).toContain(settle);
@@ -136,14 +136,14 @@ test('a fork: the twin of the repository commits another second version', async 
   expect([rollout.exit, lastLine(rollout.stderr)]).toMatchObject([5, said]);
 });
 
-test('a fork that shows one version later: its parent is unknown', async () => {
+test('a fork is detected one version later, because its parent is unknown', async () => {
   const twin = await ringBuilderIn(path.join(cluster.folder, 'twin'));
   await anotherVersion(twin);
   const { message } = await expectRefused(twin, 'RING_FORK');
   expect(message).toMatch(/version 3 follows/);
 });
 
-test('after all that the next version is accepted; only the fork waits for a word', async () => {
+test('the next version is accepted despite the refusals, and the fork can be settled', async () => {
   await cluster.commit('set-device', 'd1', '--meta', 'next');
   await cluster.push();
   const told = await cluster.builder.answer<ServersAnswer>(['servers', keyspace]);

@@ -1,5 +1,5 @@
-// A rollout that waits: for the hours it was given, for a command that holds the lock, and longer
-// than a beacon lives.
+// A rollout that waits: for its permitted hours, for a command that holds the lock, and longer than
+// the lifetime of a beacon.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { ringBuilderIn } from '../support/ring-builder-program.ts';
 
 const limit = { timeout: 180_000 };
 
-/** What a rollout in this process says, and its board shows. */
+/** Records what a rollout in this process reports and what its board shows. */
 function listener() {
   const told: string[] = [];
   const world: Pick<Context, 'tell' | 'show' | 'nowMs'> = {
@@ -30,7 +30,7 @@ function listener() {
   return { world, hears };
 }
 
-test('outside its hours it waits, and goes on by itself', limit, async () => {
+test('outside its hours a rollout waits, and then continues by itself', limit, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const joiner = await cluster.addServer();
   const { version } = await cluster.commit('add', joiner.text, '1');
@@ -48,7 +48,7 @@ test('outside its hours it waits, and goes on by itself', limit, async () => {
   expect(await rollout).toMatchObject({ end: 'done', left: [], inFlight: 0 });
 });
 
-test('a lock that another command holds is waited for, and then named', limit, async () => {
+test('a rollout waits for a held lock, and names its holder at the timeout', limit, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 4 });
   const joiner = await cluster.addServer();
   await cluster.commit('add', joiner.text, '1');
@@ -67,7 +67,7 @@ test('a lock that another command holds is waited for, and then named', limit, a
   expect(await rollout).toMatchObject({ end: 'done', left: [] });
 });
 
-test('a beacon is renewed while it works', limit, async () => {
+test('a rollout renews the beacon while it works', limit, async () => {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
   process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
   process.env['RING_BUILDER_PASSPHRASE'] = 'correct horse';
@@ -80,7 +80,7 @@ test('a beacon is renewed while it works', limit, async () => {
   const keys = { folder: path.join(folder, 'keys'), name: null, passphrase };
   let agoMs = 240_000;
   const nowMs = (): number => Date.now() - agoMs;
-  // All that looking at moves needs of a context.
+  // Only what the watch of moves needs of a context.
   const context = { ...listener().world, rings, keys, nowMs } as unknown as Context;
   const watch = watchMoves(context, () => 0);
   agoMs = 0;

@@ -1,5 +1,6 @@
-// Scans against a model, while a server joins, another is killed and comes back, and an application
-// writes: what was there all along is given once, in order, over every interface.
+// Checks scans against a model while a server joins, another is killed and restarted, and an
+// application writes: every record that exists throughout is returned once, in order, over every
+// interface.
 import { seededRandom } from '@ringwright/base/random';
 import type { Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
@@ -50,7 +51,7 @@ function someInterval(): Interval {
 
 type Records = [key: string, value: string][];
 
-/** Without what the application writes meanwhile, of which each key may come once. */
+/** Ignores what the application writes meanwhile, except that each key may come only once. */
 function checkScan(found: Records, interval: Interval, partitioner: Partitioner): void {
   const { prefix, from, to, reverse } = interval;
   const about = JSON.stringify(interval);
@@ -63,7 +64,7 @@ function checkScan(found: Records, interval: Interval, partitioner: Partitioner)
   ).toEqual([]);
   const sign = reverse ? -1 : 1;
   const partitionOf = partitionerOf(partitioner);
-  // The first of equal arcs has the last hashes of the circle: a scan reads it at the end.
+  // The first of equal arcs has the last hashes of the circle, so a scan reads it at the end.
   const last = partitioner.kind === 'hash-intervals' ? partitioner.partitions : 0;
   const placeOf = (key: string): number => partitionOf(bytesOf(key)) || last;
   const inOrder = (a: string, b: string): number =>
@@ -77,7 +78,7 @@ function checkScan(found: Records, interval: Interval, partitioner: Partitioner)
   expect(keys, about).toEqual(keys.toSorted(inOrder));
 }
 
-/** Left after some records, and gone on with from its cursor. */
+/** Stops after some records, and continues from the cursor of the scan. */
 async function scanWithClient(client: Client, interval: Interval): Promise<Records> {
   const { prefix, from, to, reverse } = interval;
   const bounds = { prefix: bytesOf(prefix), from: bytesOf(from), reverse };
@@ -107,7 +108,7 @@ interface Item {
   readonly value: string;
 }
 
-/** Every page from another server. */
+/** Requests every page from a random server. */
 async function scanWithHttp(cluster: Cluster, interval: Interval): Promise<Records> {
   const { prefix, from, to, reverse } = interval;
   const end = to === null ? '' : `&end=${urlOf(to)}`;
@@ -120,7 +121,7 @@ async function scanWithHttp(cluster: Cluster, interval: Interval): Promise<Recor
     const query = `${asked}&limit=${1 + random.below(300)}${rest}`;
     const asking = askServer(port, { path: `/v1/_scan/${keyspace}?${query}` });
     const answer = await asking.catch(() => null);
-    if (answer === null) continue; // it was killed: the cursor is good elsewhere
+    if (answer === null) continue; // it was killed: another server takes the cursor
     expect(answer.status, answer.bytes.toString()).toBe(200);
     const page = JSON.parse(answer.bytes.toString()) as { items: Item[]; cursor: string | null };
     for (const { key, key64 = '', value } of page.items) {
@@ -132,7 +133,7 @@ async function scanWithHttp(cluster: Cluster, interval: Interval): Promise<Recor
   return found;
 }
 
-test.each(shapes)('%s', { timeout: 60_000 }, async (_, words, partitioner) => {
+test.each(shapes)('scan of %s is exact', { timeout: 60_000 }, async (_, words, partitioner) => {
   const cluster = await clusterForTest({ servers: 3, replicas: 3, partitioner: words });
   const addresses = cluster.servers.map(({ address }) => address);
   await using client = await connect(addresses, { keyspace });
@@ -145,7 +146,7 @@ test.each(shapes)('%s', { timeout: 60_000 }, async (_, words, partitioner) => {
     for (let number = 0; !isOver; number += 1) {
       const key = `${['a', 'k', 'k/41'][number % 3]}~${number % 50}`;
       const work = number % 4 === 3 ? client.delete(key) : client.put(key, 'passing');
-      await work.catch(() => undefined); // of a server that was killed
+      await work.catch(() => undefined); // fails if its server was killed
     }
   };
   const changes = async (): Promise<void> => {

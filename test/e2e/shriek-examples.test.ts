@@ -1,5 +1,5 @@
-// The worked examples of Shriek's text, a join and a leave, on real servers, by the commands that
-// an operator types: each device ends with just the keys that the text says.
+// The worked examples of Shriek's text, a join and a leave, on real servers, with the commands that
+// an operator types: each device ends with exactly the keys that the text states.
 import { join as joinPath } from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -11,7 +11,7 @@ import { ringBuilderHere } from '../support/ring-builder-here.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 
-/** Places on Shriek's circle in hundredths, as in its text. */
+/** Positions on Shriek's circle in hundredths, as in its text. */
 type Keys = Readonly<Record<number, readonly number[]>>;
 
 interface Example {
@@ -20,7 +20,7 @@ interface Example {
   readonly after: Keys;
 }
 
-/** Nodes, and the keys each has, word for word. */
+/** Nodes and the keys of each, as the text states them. */
 const join: Example = {
   replicas: 2,
   before: { 0: [55, 75, 90], 25: [20, 25, 90], 50: [20, 25], 75: [55, 75] },
@@ -39,10 +39,10 @@ const leave: Example = {
 };
 
 const keys = [20, 25, 55, 75, 90];
-/** Partition p is the arc that ends at 5 p hundredths: Shriek's boundaries all fall on such ends. */
+/** Partition p is the arc that ends at 5 p hundredths: all of Shriek's boundaries are such ends. */
 const partitionOf = partitionerOf({ kind: 'hash-intervals', hash: 'jenkins', partitions: 20 });
 
-/** A name that Jenkins' hash puts on the arc that ends at the place. */
+/** Returns a name whose Jenkins hash lies on the arc that ends at this position. */
 function nameOf(key: number): string {
   for (let salt = 0; ; salt += 1) {
     const name = `.${key}-${salt}`;
@@ -57,7 +57,7 @@ const everything = {
   ...{ limit: 10, bytesMax: 1_000_000, nowMs: 0 },
 };
 
-/** What lies in the files of a device that is not running. */
+/** Returns the keys in the files of a stopped device. */
 async function keysIn(data: string): Promise<number[]> {
   await using store = await openStore({ directory: data, newIncarnation: () => 'unused' });
   const found = store.list().flatMap(({ keyspace, partition }) => {
@@ -97,7 +97,7 @@ async function atRest(servers: readonly ServerUnderTest[], version: number): Pro
 test.each([
   ['join: .85 comes', join],
   ['leave: .60 goes', leave],
-])('%s', async (...[, example]) => {
+])('every device has the keys that the text states: %s', async (...[, example]) => {
   const { before, after, replicas } = example;
   await using folder = await scratchFolder();
   const places = [...new Set([...nodesOf(before), ...nodesOf(after)])].sort((a, b) => a - b);

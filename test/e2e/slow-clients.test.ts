@@ -1,4 +1,5 @@
-// Clients that begin and do not go on, and those that take all there is: others are answered.
+// Clients that stall in the middle of a request, and clients that use up all connections: other
+// clients are still answered.
 import net from 'node:net';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -16,7 +17,7 @@ function connectTo(port: number): net.Socket {
 }
 
 test(
-  'half requests of Redis, idle connections and headers byte by byte cost others nothing',
+  'half requests of Redis, idle connections and dripped headers do not affect others',
   slow,
   async () => {
     const redisPorts = await freePorts(2);
@@ -26,7 +27,7 @@ test(
       extra: ({ servers: { length } }) => ['--redis-port', String(redisPorts[length - 1])],
     });
     const ports = servers.map(({ place }) => place.port);
-    // Cut off in time, while the other server has worse clients.
+    // The dripping client is cut off in time, while the other server has worse clients.
     const dripping = dripTo(ports[1] ?? 0);
     await crowd(ports[0] ?? 0, redisPorts[0] ?? 0);
     expect(await dripping).toBeLessThan(25_000);
@@ -34,7 +35,9 @@ test(
   },
 );
 
-/** Sends headers byte by byte; how long, in ms, until the server has enough of it. */
+/**
+ * Sends headers byte by byte. Resolves to the milliseconds until the server closes the connection.
+ */
 function dripTo(port: number): Promise<number> {
   const socket = connectTo(port);
   const startMs = performance.now();
@@ -50,7 +53,7 @@ async function crowd(port: number, redisPort: number): Promise<void> {
     return Number(/^process_resident_memory_bytes (\S+)/m.exec(bytes.toString())?.[1]);
   };
   const before = await resident();
-  // Each 15 words of a MiB that miss a sixteenth: 1.5 GB if all of them were held.
+  // Each client sends 14 words of a MiB and never the last one: 1.5 GB if all were kept.
   const word = Buffer.concat([
     Buffer.from('$1048576\r\n'),
     Buffer.alloc(1_048_576, 'x'),
@@ -68,7 +71,7 @@ async function crowd(port: number, redisPort: number): Promise<void> {
     until: (count) => count >= 60,
   });
   expect((await resident()) - before).toBeLessThan(900 * 2 ** 20);
-  // One thousand that do nothing: the next one is served all the same.
+  // A thousand idle clients: the next client is served all the same.
   const idle = Array.from({ length: 1_000 }, () => connectTo(redisPort));
   await waitFor('as many as there are places', {
     ask: () => idle.filter(({ readyState }) => readyState === 'open').length,

@@ -1,5 +1,5 @@
-// Partitions are split and merged under load: every answer recorded and checked, servers killed in
-// each step, a change given up in the middle, and balance that moves the children afterwards.
+// Partitions are split and merged under load: every answer is recorded and checked, servers are
+// killed in each step, a change is cancelled half-way, and balance moves the children afterwards.
 
 import { connect } from '@ringwright/client/connect';
 import type { Ring } from '@ringwright/ring/ring';
@@ -40,7 +40,7 @@ async function rolledOut({ builder }: Cluster): Promise<RolledOut> {
   return out;
 }
 
-test('ranges are split, joined by a server, and merged again', { timeout: 60_000 }, async () => {
+test('ranges are split, moved to a joiner and merged again', { timeout: 60_000 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitioner: ['--partitioner', 'ranges'] });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 4 });
   await traffic.goesOn();
@@ -77,7 +77,7 @@ test('ranges are split, joined by a server, and merged again', { timeout: 60_000
   expect(traffic.failures()).toEqual([]);
 });
 
-test('all are split, moved, brought together and merged: the hashes of md5-shift', {
+test('all partitions of md5-shift are split, moved, brought together and merged', {
   timeout: 60_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitioner: ['--partition-power', '2'] });
@@ -86,7 +86,8 @@ test('all are split, moved, brought together and merged: the hashes of md5-shift
   await traffic.goesOn();
   await traffic.within('four become eight', async () => {
     await builder.json(['set', keyspace, '--partition-power', '3']);
-    // Each of three devices gets what it holds once more; files grow between two questions.
+    // Each of the three devices writes again what it holds. Rounded: files grow between two
+    // queries.
     const { traffic: bytes } = await builder.json<PlanSizes>(['plan', keyspace]);
     const shares = bytes.devices.map(({ bytesIn, peakBytes }) => Math.round(peakBytes / bytesIn));
     expect(shares).toEqual([2, 2, 2]);
@@ -123,14 +124,14 @@ test('all are split, moved, brought together and merged: the hashes of md5-shift
   expect(traffic.failures()).toEqual([]);
 });
 
-/** Versions after the commit at which a holder dies. */
+/** Number of versions after the commit at which a holder dies. */
 const deaths = [
   { verb: 'split', after: 0 },
   { verb: 'merge', after: 1 },
   { verb: 'split', after: 2 },
 ] as const;
 
-test('a holder dies in each step', { timeout: 60_000 }, async () => {
+test('a reshape completes although a holder dies in each step', { timeout: 60_000 }, async () => {
   const partitioner = ['--partitioner', 'hash-intervals', '--partitions', '4'];
   const cluster = await clusterForTest({ servers: 3, partitioner });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 5 });
@@ -157,7 +158,7 @@ test('a holder dies in each step', { timeout: 60_000 }, async () => {
   expect(await traffic.verdict()).toEqual([]);
 });
 
-test('what is given up leaves the parents as they were', { timeout: 60_000 }, async () => {
+test('a cancelled split leaves the parents unchanged', { timeout: 60_000 }, async () => {
   const partitioner = ['--partitioner', 'hash-intervals', '--partitions', '2'];
   const cluster = await clusterForTest({ servers: 3, partitioner });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 6 });
@@ -171,7 +172,7 @@ test('what is given up leaves the parents as they were', { timeout: 60_000 }, as
   });
   expect(await live(cluster)).toEqual([0, 1]);
   await cluster.commit('split', '1');
-  // All at once, in the moment when the table names children that nobody calls complete yet.
+  // All at once, when the table names children that no server reports as complete yet.
   await killRolloutAt(cluster, cluster.committed(begun.version + 5));
   for (const server of cluster.servers) await server.kill();
   for (const server of cluster.servers) await cluster.restart(server);
@@ -192,7 +193,7 @@ const shapes = [
 ] as const;
 
 test.each(shapes)(
-  'scans show each key once: %s',
+  'scans return each key once during splits and merges: %s',
   { timeout: 60_000 },
   async (kind, partitioner) => {
     const cluster = await clusterForTest({ servers: 3, partitioner });
@@ -210,7 +211,7 @@ test.each(shapes)(
       expect(status, bytes.toString()).toBe(200);
       return JSON.parse(bytes.toString()) as Listed;
     };
-    // Cursors of before stand in every partition: some at its start, some in its middle.
+    // Cursors from before the split, in every partition: some at its start, some in its middle.
     const begun = await Promise.all(
       [1, 70, 130, 170, 250, 299].map(async (limit) => ({ limit, ...(await page(null, limit)) })),
     );
@@ -241,7 +242,7 @@ test.each(shapes)(
     const [a = 0, b = 0] = await live(cluster);
     await cluster.commit('merge', String(a), String(b));
     await rolledOut(cluster);
-    // Those of before the split are two changes old now.
+    // The cursors from before the split are two changes old now.
     for (const one of [...between, ...begun]) await goOn(one);
     isOver = true;
     await scanning;

@@ -1,4 +1,4 @@
-// Starting and ending a server: what must be refused before anything changes, and the clean end.
+// Starting and stopping a server: what it must refuse before anything changes, and the clean end.
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import net from 'node:net';
@@ -26,7 +26,7 @@ async function put(body: string): Promise<number> {
   return (await askServer(running.place.port, request)).status;
 }
 
-/** Its log from that character on; what it said before is not of lines alone. */
+/** Returns its log from this character on. The text before contains more than log lines. */
 function saidSince(start: number): LogLine[] {
   const lines = running.logText().slice(start).split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as LogLine);
@@ -42,7 +42,7 @@ async function endOf(place: Partial<ServerUnderTest['place']>, extra: string[] =
   return { exit, said: server.logText().slice(before), data: server.place.data };
 }
 
-test('a port in use: LISTEN_FAILED, exit 4, and the data folder is free again', async () => {
+test('a port in use ends the start with LISTEN_FAILED and frees the data folder', async () => {
   const { port } = running.place;
   const { exit, said, data } = await endOf({ port });
   expect(exit).toBe(4);
@@ -56,7 +56,7 @@ test('a port in use: LISTEN_FAILED, exit 4, and the data folder is free again', 
   expect(await later.stop()).toBe(0);
 });
 
-test('a port in use, and rings on the disk: it ends and leaves the data as it was', async () => {
+test('a port in use ends a start on existing rings and leaves the data unchanged', async () => {
   expect(await running.stop()).toBe(0);
   const before = await fs.readFile(path.join(running.place.data, 'life.json'), 'utf8');
   const lines = running.logLines().length;
@@ -71,11 +71,11 @@ test('a port in use, and rings on the disk: it ends and leaves the data as it wa
   other.close();
   await running.start();
   await running.ready();
-  // The text on stderr is no line of the log.
+  // The text on stderr is not a log line.
   await fs.truncate(`${running.place.data}.log`);
 });
 
-test('a data folder in use: DATA_DIR_IN_USE, exit 3', async () => {
+test('a data folder in use ends the start with DATA_DIR_IN_USE', async () => {
   const { data, device } = running.place;
   const copyOfLog = `${data}.log`;
   const { exit, said } = await endOf({ data, device });
@@ -89,7 +89,7 @@ test('a data folder in use: DATA_DIR_IN_USE, exit 3', async () => {
   expect(await put('while another tried')).toBe(204);
 });
 
-test('the data folder of another device: DATA_DIR_OF_ANOTHER_DEVICE, exit 5', async () => {
+test('the data folder of another device is refused with DATA_DIR_OF_ANOTHER_DEVICE', async () => {
   const first = await endOf({ device: 'one' }, ['--listen', 'no where']);
   expect(first.exit).toBe(2);
   const [port = 0] = await freePorts(1);
@@ -112,7 +112,7 @@ test.each([
   ['an unknown option', ['--colour', 'red'], /colour/],
   ['an unknown log level', ['--log-level', 'loud'], /loud|log-level/i],
   ['an empty device name', ['--device', ''], /device/],
-])('%s: exit 2 with a hint, and no data folder is made', async (_, extra, names) => {
+])('%s: exit code 2 with a hint, and no data folder is created', async (_, extra, names) => {
   const { exit, said, data } = await endOf({}, extra);
   expect(said).toMatch(names);
   expect(said).toContain('USAGE');
@@ -121,7 +121,7 @@ test.each([
   await expect(fs.stat(data)).rejects.toThrow('ENOENT');
 });
 
-test('an address that others reach: exit 5 with commands to type, a line each', async () => {
+test('an address that others can reach is refused, with commands to type', async () => {
   const { exit, said, data } = await endOf({}, ['--listen', '10.0.0.1:6200']);
   expect(said).toContain('INSECURE_LISTEN');
   expect(said).toMatch(/^ {2}ring-builder access grant servers --peer --out peer\.token$/m);
@@ -130,7 +130,7 @@ test('an address that others reach: exit 5 with commands to type, a line each', 
   await expect(fs.stat(data)).rejects.toThrow('ENOENT');
 });
 
-test('--insecure-listen is shown in status, metrics, and by commands that ask', async () => {
+test('--insecure-listen is shown in status and metrics, and by commands that query', async () => {
   const { port } = running.place;
   await running.stop();
   const open = ['--listen', `0.0.0.0:${port}`, '--advertise', `127.0.0.1:${port}`];
@@ -158,7 +158,7 @@ test('--insecure-listen is shown in status, metrics, and by commands that ask', 
   expect((await cluster.builder.run(['servers', keyspace])).stderr).not.toContain('unprotected');
 });
 
-test('a PUT whose body still comes when SIGTERM does is answered, and stored', async () => {
+test('a PUT whose body is still arriving at SIGTERM is answered and stored', async () => {
   const socket = net.connect(running.place.port, '127.0.0.1');
   const head = `PUT /v1/${keyspace}/late HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\n`;
   socket.write(`${head}wh`);
@@ -180,7 +180,7 @@ test('a PUT whose body still comes when SIGTERM does is answered, and stored', a
   expect(bytes.toString()).toBe('when');
 });
 
-test('SIGTERM under load ends with 0 and no line of trouble; no record is lost', async () => {
+test('SIGTERM under load ends with exit code 0, without a warning or a lost record', async () => {
   const asking = Array.from({ length: 50 }, (_, index) => put(`value ${index}`).catch(() => 0));
   const before = running.logText().length;
   const ending = running.stop();
@@ -189,7 +189,7 @@ test('SIGTERM under load ends with 0 and no line of trouble; no record is lost',
   const lines = saidSince(before);
   const trouble = lines.filter(({ level }) => level !== 'info');
   expect(trouble).toEqual([]);
-  // The line `listening` of its start may come after the first answer, so only the end is compared.
+  // The line `listening` of the start may follow the first answer, so only the end is compared.
   const last = lines.map(({ msg }) => msg).slice(-2);
   expect(last).toEqual(['stopping', expect.stringMatching(/^stopped/)]);
   await cluster.restart(running);

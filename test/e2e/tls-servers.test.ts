@@ -1,5 +1,5 @@
-// Servers that serve TLS alone, with bundles for clients: who gets in over which port, and bundles
-// that are replaced while requests run.
+// Servers that accept only TLS, with certificate bundles: which callers are accepted on which port,
+// and bundles that are replaced while requests run.
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { ServerUnderTest } from '../support/server-under-test.ts';
 
 interface Bundle {
   readonly ca: string;
-  /** Key and certificate. */
+  /** Private key and certificate. */
   readonly pem: string;
   readonly fingerprint: string;
 }
@@ -42,7 +42,7 @@ async function replace(file: string, content: string): Promise<void> {
 }
 
 test.skipIf(!opensslHere)(
-  'two servers with TLS alone: tool, client, HTTP and Redis, and a new bundle under load',
+  'TLS servers serve tool, client, HTTP and Redis while their bundle is replaced',
   async () => {
     const folder = await scratchFolder();
     const bundles = [
@@ -79,7 +79,7 @@ test.skipIf(!opensslHere)(
     await builder.answer(['commit', 'notes', '-m', 'two']);
     expect((await builder.answer('push notes')).exit ?? 0).toBe(0);
 
-    // One that is about to join is compared with what was typed, though no ring has its key yet.
+    // A server about to join is compared with what was typed, although no ring has its key yet.
     const late = new ServerUnderTest({
       ...{ device: 'sd3', zone: 3, port: third, data: path.join(folder.path, 'sd3') },
     });
@@ -103,12 +103,12 @@ test.skipIf(!opensslHere)(
 
     const [{ ca, fingerprint }, next] = bundles;
     await using byCa = await connect([address], { keyspace: 'notes', ca });
-    // The servers have heard of the ring a moment ago.
+    // Repeated, because the servers received the ring only a moment ago.
     const put = () => byCa.put('shopping', 'milk').then(() => 'stored', String);
     await expect.poll(put, { timeout: 20_000 }).toBe('stored');
     await using byKey = await connect([address], { keyspace: 'notes', fingerprint });
     expect(Buffer.from((await byKey.get('shopping'))?.value ?? []).toString()).toBe('milk');
-    // Commands have the ring, and so its keys, and need no authority.
+    // Commands know the keys from the ring and need no certificate authority.
     const archive = path.join(folder.path, 'archive');
     const archived = await builder.answer(['archive-data', 'notes', '--to', archive]);
     expect(archived.json).toMatchObject({ records: 1 });
@@ -131,7 +131,7 @@ test.skipIf(!opensslHere)(
     socket.write('GET shopping\r\n');
     expect(String((await once(socket, 'data'))[0])).toBe('$4\r\nmilk\r\n');
 
-    // Each request on a connection of its own, by whichever authority it comes to be.
+    // Each request uses a new connection and accepts either authority.
     let [answered, goesOn] = [0, true];
     const failed: unknown[] = [];
     const load = (async () => {
@@ -169,7 +169,7 @@ test.skipIf(!opensslHere)(
     await load;
     expect([failed, answered > 0]).toEqual([[], true]);
     await expect(ask(address, ca)).rejects.toMatchObject({ code: 'PEER_UNPROVEN' });
-    // A connection of before goes on.
+    // A connection that was opened before stays usable.
     socket.write('GET shopping\r\n');
     expect(String((await once(socket, 'data'))[0])).toBe('$4\r\nmilk\r\n');
     await byCa.put('shopping', 'butter');

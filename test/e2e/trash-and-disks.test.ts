@@ -1,5 +1,5 @@
-// The operator's view of files: reconcile tells ring from disks, held drops go by a word, and what
-// was dropped comes back by name, and is dropped again.
+// The operator's view of files: reconcile compares the ring with the disks, held drops proceed
+// after a confirmation, and a dropped file is restored by name and dropped again.
 
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
@@ -13,7 +13,7 @@ interface Reconciled {
   readonly complete: number;
 }
 
-test('drops by mistake are held, shown, let go, listed and brought back', {
+test('mistaken drops are held, shown, confirmed, listed and restored', {
   timeout: 180_000,
 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 64 });
@@ -50,7 +50,7 @@ test('drops by mistake are held, shown, let go, listed and brought back', {
   const list = () =>
     builder.json<{ count: number; items: { name: string }[] }>(['trash', 'list', keyspace]);
   const listed = await list();
-  // Most partitions have a record; one that is empty leaves nothing.
+  // Most partitions have a record; an empty partition leaves nothing in the trash.
   expect(listed.count).toBeGreaterThan(24);
   expect(listed.count).toBeLessThanOrEqual(48);
   const name = listed.items[0]?.name ?? '';

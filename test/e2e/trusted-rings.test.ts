@@ -1,4 +1,4 @@
-// Real servers with --trust, the real tool with keys: signing, change guard, rotation, relaying.
+// Real servers with --trust and the real tool with keys: signing, change guard, rotation, relaying.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 
-/** Forty commands and four servers. */
+/** Test options: forty commands and four servers need the time. */
 const slow = { timeout: 180_000 };
 
 interface PushAnswer {
@@ -24,7 +24,7 @@ async function statusOf(cluster: Cluster, server: number): Promise<ServerStatus>
   return JSON.parse(bytes.toString()) as ServerStatus;
 }
 
-/** A folder in which signing is on, and three servers that take nothing else. */
+/** Starts a folder in which signing is on, and three servers that accept only signed rings. */
 async function trustingCluster(): Promise<Cluster> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
   process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
@@ -37,12 +37,12 @@ async function trustingCluster(): Promise<Cluster> {
     servers: 3,
     partitions: 8,
     folder,
-    // Every second server is given only the id: the push brings the document.
+    // Every second server is started with the id only: the push brings the document.
     extra: () => ['--trust', trusts[(started += 1) % 2] ?? ''],
   });
 }
 
-test('signed from the first push to a rotation that a server slept through', slow, async () => {
+test('only signed rings are accepted, even after a missed key rotation', slow, async () => {
   const cluster = await trustingCluster();
   const { builder } = cluster;
   const { rings: active } = await statusOf(cluster, 0);
@@ -106,7 +106,7 @@ test('signed from the first push to a rotation that a server slept through', slo
   await restoreAnew(cluster, unsigned);
 });
 
-/** All was lost but the servers, and the id of a root on a piece of paper. */
+/** Everything is lost except the servers and a note of the id of a root. */
 async function restoreAnew(cluster: Cluster, unsigned: RingBuilder): Promise<void> {
   const { builder } = cluster;
   const from = `ws://${cluster.servers[1]?.address}`;
@@ -136,7 +136,7 @@ async function restoreAnew(cluster: Cluster, unsigned: RingBuilder): Promise<voi
   expect(await refusal(forged)).toBe('SIGNATURES_MISSING');
 }
 
-/** The same ring in a folder without trust: what somebody else can make. */
+/** Creates the same ring in a folder without trust, as anybody could. */
 async function unsignedTwin(cluster: Cluster) {
   const folder = path.join(cluster.folder, 'twin');
   await fs.mkdir(folder);

@@ -1,5 +1,5 @@
-// Members whose rings do not name those that could tell them: of another ring, at another address,
-// wiped. They get what they lack from whoever greets them.
+// Members whose own rings do not name the servers that could inform them: members of another ring,
+// at another address, or wiped. Any server that greets them sends what they lack.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { askServer } from '../support/ask-server.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 
-/** Servers sa, sb, ..., that run, and a builder whose rings they have none of. */
+/** Starts servers sa, sb, ..., and a builder whose rings they do not have. */
 async function serversOf(count: number) {
   const folder = await fs.mkdtemp(join(os.tmpdir(), 'ringwright-e2e-'));
   const ports = await freePorts(count);
@@ -24,12 +24,12 @@ async function serversOf(count: number) {
   });
   await Promise.all(servers.map((server) => server.start()));
   const builder = await ringBuilderIn(folder);
-  /** Pushes it while `away` does not run, and starts that one as soon as `member` has the ring. */
+  /** Pushes the ring while `away` is down, and starts `away` as soon as `member` has it. */
   const pushWithout = async (
     name: string,
     { member, away }: { readonly member: ServerUnderTest; readonly away: ServerUnderTest },
   ): Promise<void> => {
-    // It waits until what took the ring is ready, which needs both.
+    // The push waits until the server with the ring is ready, which takes both servers.
     const pushing = builder.run(['push', name, '--json']);
     await waitFor(`${member.place.device} to be given ${name}`, {
       ask: () => member.status(),
@@ -49,7 +49,7 @@ async function serversOf(count: number) {
   return { folder, servers, builder, ring, pushWithout };
 }
 
-/** Resolves when these rings are active there, as `name version` each. */
+/** Waits until these rings are active on the server, each as `name version`. */
 async function holds(server: ServerUnderTest, expected: readonly string[]): Promise<void> {
   await waitFor(`${server.place.device} to have ${expected.join(', ')}`, {
     ask: async () => {
@@ -60,7 +60,7 @@ async function holds(server: ServerUnderTest, expected: readonly string[]): Prom
   });
 }
 
-test('a member of one ring gets another that names it; a wiped one gets both', async () => {
+test('a member receives another ring that names it, and both after it was wiped', async () => {
   const { servers, builder, ring, pushWithout } = await serversOf(3);
   const [sa, sb, sc] = servers as [ServerUnderTest, ServerUnderTest, ServerUnderTest];
   await ring('aa', [sa, sb]);
@@ -83,7 +83,7 @@ test('a member of one ring gets another that names it; a wiped one gets both', a
   await holds(sb, ['aa 1', 'bb 1']);
 }, 90_000);
 
-test('a member gets the ring in which all addresses are new', async () => {
+test('a member receives the ring in which all addresses are new', async () => {
   const { servers, builder, ring, pushWithout } = await serversOf(2);
   await ring('cc', servers);
   await builder.json('push cc');
