@@ -1,4 +1,4 @@
-// Tokens from names and signed access documents for tests.
+// Creates tokens from names, and signed access documents, for tests.
 import { createHash } from 'node:crypto';
 import {
   type AccessDocument,
@@ -10,7 +10,7 @@ import { newToken, type Token, tokenHash } from '@ringwright/access/token';
 import { printSigned } from '@ringwright/ring/trust/signed-document';
 import { people, signed, type TestKey } from './signing.ts';
 
-/** The same name gives the same secret. */
+/** Returns the token of this id. Its secret is derived from the id. */
 export function testToken(id: string): Token {
   return newToken(id, createHash('sha256').update(`secret of ${id}`).digest());
 }

@@ -1,11 +1,11 @@
-// One read, write or delete of a record over HTTP, with its outcome as a history wants it.
+// Sends one read, write or delete of a record over HTTP, and returns its outcome for a history.
 import type http from 'node:http';
 import { parseStamp, type Stamp } from '@ringwright/base/stamp';
 import { codeOf } from '@ringwright/base/thrown';
 import { askServer, type Request, type Response, refusalOf } from './ask-server.ts';
 import type { Operation } from './history.ts';
 
-/** What an operation led to. `value` is what a read found. */
+/** The outcome of an operation. `value` is what a read found. */
 export type Told = Pick<Operation, 'outcome' | 'stamp' | 'newer' | 'reason'> & {
   readonly value?: string | null;
 };
@@ -14,7 +14,7 @@ interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value' | 'lev
   readonly port: number;
   readonly keyspace: string;
   readonly shown?: Request['shown'];
-  /** Such as a session. */
+  /** For example a session. */
   readonly headers?: http.OutgoingHttpHeaders;
 }
 
@@ -68,7 +68,10 @@ function stampOf({ headers }: Response): Stamp | null {
   return parseStamp(String(headers['x-ringwright-stamp'] ?? ''));
 }
 
-/** No connection: nothing happened. Anything else may have been done. */
+/**
+ * A refused connection means that nothing happened. After any other error the server may have done
+ * the work.
+ */
 function unanswered(error: unknown): Told {
   const refused = codeOf(error) === 'ECONNREFUSED';
   return { outcome: refused ? 'rejected' : 'unknown', stamp: null, reason: String(error) };

@@ -1,4 +1,4 @@
-// One HTTP request to one server, with the path sent as it is given.
+// Sends one HTTP request to one server, with the path exactly as passed.
 import http from 'node:http';
 import https from 'node:https';
 import type { ErrorDocument } from '@ringwright/base/coded-error';
@@ -7,22 +7,24 @@ const ANSWER_MS_MAX = 15_000;
 const kept = new http.Agent({ keepAlive: true });
 const keptSecure = new https.Agent({ keepAlive: true });
 
-/** What is asked of a server that is secured: TLS by this authority, and what is shown. */
+/**
+ * For a secured server: the authority that its TLS certificate must have, and the token to present.
+ */
 export interface Shown {
-  /** PEM. */
+  /** In PEM. */
   readonly ca: string;
   readonly token: string;
 }
 
 export interface Request {
   readonly method?: 'GET' | 'PUT' | 'DELETE' | 'HEAD' | 'POST';
-  /** From `/v1/` on, percent-encoded already. */
+  /** Starts with `/v1/` and is already percent-encoded. */
   readonly path: string;
   readonly body?: string | Uint8Array;
   readonly headers?: http.OutgoingHttpHeaders;
-  /** Over a connection that is kept for the next request. */
+  /** Whether to keep the connection for the next request. */
   readonly keepAlive?: boolean;
-  /** Null or absent: nothing, without TLS. */
+  /** Null or absent: no token and no TLS. */
   readonly shown?: Shown | null;
 }
 
@@ -32,7 +34,7 @@ export interface Response {
   readonly bytes: Buffer;
 }
 
-/** Rejects when there is no whole answer. */
+/** Rejects if no complete response arrives. */
 export function askServer(port: number, request: Request): Promise<Response> {
   const { method = 'GET', path, body, headers = {}, keepAlive = false, shown = null } = request;
   const agent = keepAlive && (shown === null ? kept : keptSecure);
@@ -58,7 +60,7 @@ export function askServer(port: number, request: Request): Promise<Response> {
   });
 }
 
-/** What was refused. */
+/** Returns the error document of a refused request. */
 export function refusalOf({ bytes }: Response): ErrorDocument {
   return JSON.parse(bytes.toString()) as ErrorDocument;
 }

@@ -1,5 +1,6 @@
-// An authority, and a certificate for both ends of a connection at 127.0.0.1, by openssl. It has no
-// common name: the gateway of an etcd that has users refuses clients with one.
+// Creates, by openssl, an authority and a certificate for both ends of a connection at 127.0.0.1.
+// The certificate has no common name, because the gateway of an etcd with users refuses clients
+// that have one.
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,19 +1,20 @@
-// Shares, bounds and faults of a placement from their definitions; no code shared with the builder.
+// Shares, bounds and faults of a placement, computed from their definitions. Shares no code with
+// the builder.
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 
 export interface Tier {
   readonly name: string;
-  /** Slots wanted: a real number. */
+  /** Desired number of slots, a real number. */
   readonly target: number;
   readonly floor: number;
   readonly ceil: number;
-  /** Least and most replicas of one partition. */
+  /** Minimum and maximum number of replicas of one partition. */
   readonly low: number;
   readonly high: number;
 }
 
-/** The names of the failure domains a device is in: root, region, zone, server, device. */
+/** Returns the names of the failure domains of a device: root, region, zone, server, device. */
 export function tiersOf(device: BuilderDevice): string[] {
   const region = `region ${device.region}`;
   const zone = `${region} zone ${device.zone}`;
@@ -26,7 +27,7 @@ export function holdersIn(state: BuilderState): BuilderDevice[] {
     .filter((device) => device.state === 'active' && device.weight > 0);
 }
 
-/** Replicas per partition by weight alone, none above one: capped devices are taken out in turn. */
+/** Replicas per partition by weight alone, at most one each: capped devices are removed in turn. */
 function weightShares(devices: readonly BuilderDevice[], replicas: number): number[] {
   const whole = new Set<number>();
   for (;;) {
@@ -38,7 +39,7 @@ function weightShares(devices: readonly BuilderDevice[], replicas: number): numb
   }
 }
 
-/** Every tier of the cluster by name, for overload 0. */
+/** Returns every tier of the cluster by name, for overload 0. */
 export function tiersByName(state: BuilderState, partitions: number): Map<string, Tier> {
   const slots = Math.round(partitions * state.replicas);
   const devices = holdersIn(state);
@@ -61,7 +62,7 @@ export function tiersByName(state: BuilderState, partitions: number): Map<string
   );
 }
 
-/** Every breach of the guarantee in a table, as sentences; empty when it holds. */
+/** Returns every violation of the guarantee in a table, as a sentence each; empty if it holds. */
 export function faultsOf(
   table: Table,
   state: BuilderState,

@@ -1,5 +1,5 @@
 // A cluster of real processes with one ring, each server in a zone of its own. It ends with an
-// audit: equal replicas, then files without findings, then a repository without findings.
+// audit: replicas are equal, and neither the files nor the repository have findings.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -20,11 +20,11 @@ interface Shape {
   readonly servers: number;
   readonly partitions?: number;
   readonly replicas?: number;
-  /** Options of `create` in place of a number of partitions. */
+  /** Options of `create` that replace the number of partitions. */
   readonly partitioner?: readonly string[];
-  /** Where everything lies; a new folder under the system's temporary one by default. */
+  /** Folder of all files; by default a new one in the system's temporary folder. */
   readonly folder?: string;
-  /** Further words on the command line of every server. */
+  /** Additional words on the command line of every server. */
   readonly extra?: (cluster: Cluster) => readonly string[];
 }
 
@@ -32,7 +32,7 @@ export class Cluster implements AsyncDisposable {
   readonly folder: string;
   readonly builder: RingBuilder;
   readonly servers: ServerUnderTest[] = [];
-  /** Servers that were given the ring. */
+  /** Servers that have received the ring. */
   readonly #coordinators: ServerUnderTest[] = [];
   readonly #extra: NonNullable<Shape['extra']>;
 
@@ -46,12 +46,12 @@ export class Cluster implements AsyncDisposable {
     return path.join(this.folder, 'rings');
   }
 
-  /** Servers that run and have the ring: any of them coordinates. */
+  /** Ports of the running servers that have the ring: any of them can coordinate. */
   ports(): number[] {
     return this.#coordinators.filter(({ isRunning }) => isRunning).map(({ place }) => place.port);
   }
 
-  /** Pushes the head to every server of the ring; all of them coordinate from now on. */
+  /** Pushes the head to every server of the ring. From now on all of them coordinate. */
   async push(): Promise<void> {
     await this.quickly(['push', keyspace]);
     const { devices } = await this.head();
@@ -62,7 +62,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Starts one more server; no ring names it yet. */
+  /** Starts one more server, which no ring names yet. */
   async addServer(portWanted?: number): Promise<ServerUnderTest> {
     const port = portWanted ?? (await freePorts(1))[0] ?? 0;
     const number = this.servers.length + 1;
@@ -74,7 +74,7 @@ export class Cluster implements AsyncDisposable {
     return server;
   }
 
-  /** Starts a server again, on the data it left. */
+  /** Starts a server again on its existing data. */
   async restart(server: ServerUnderTest): Promise<void> {
     await server.start(this.#extra(this));
   }
@@ -90,21 +90,21 @@ export class Cluster implements AsyncDisposable {
     return (await readVersion(this.rings, keyspace, 'head')).ring;
   }
 
-  /** Stages by a command such as `add`, and commits it. */
+  /** Stages a change with a command such as `add`, and commits it. */
   async commit(verb: string, ...args: string[]): Promise<Ring> {
     await this.quickly([verb, keyspace, ...args]);
     await this.quickly(['commit', keyspace, '-m', `${verb} ${args.join(' ')}`]);
     return this.head();
   }
 
-  /** A command that a test is not about: it must end with 0. */
+  /** Runs a command that is not the subject of the test. It must exit with 0. */
   async quickly(args: readonly string[]): Promise<void> {
     const { exit, stdout, stderr } = await this.builder.run(args);
     if (exit === 0) return;
     throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${stdout}${stderr}`);
   }
 
-  /** Resolves when the log names a version at least this high: the version is committed. */
+  /** Waits until the log names a version at least this high, so that the version is committed. */
   async committed(version: number): Promise<void> {
     await waitFor(`version ${version} to be committed`, {
       ask: async () => (await readLog(this.rings, keyspace)).at(-1)?.version ?? 0,
@@ -112,7 +112,9 @@ export class Cluster implements AsyncDisposable {
     });
   }
 
-  /** Resolves when every holder of every partition has the same records, and nobody else any. */
+  /**
+   * Waits until every holder of every partition has the same records, and no other device has any.
+   */
   async replicasEqual(): Promise<void> {
     const ring = await this.head();
     await waitFor(`all replicas of version ${ring.version} to be equal`, {
@@ -121,7 +123,7 @@ export class Cluster implements AsyncDisposable {
     });
   }
 
-  /** Stops the servers and lists everything wrong in what they leave behind. */
+  /** Stops the servers and returns everything wrong in their files. */
   async stopAndCheckFiles(): Promise<string[]> {
     const running = this.servers.filter(({ isRunning }) => isRunning);
     const exits = await Promise.all(running.map((server) => server.stop()));
@@ -136,7 +138,7 @@ export class Cluster implements AsyncDisposable {
     return exit === 0 ? faults : [...faults, `verify ended with ${exit}: ${stdout}${stderr}`];
   }
 
-  /** The end of every scenario. Throws with what it found. */
+  /** The end of every scenario. Throws with its findings. */
   async audit(): Promise<void> {
     await this.replicasEqual();
     const faults = await this.stopAndCheckFiles();
@@ -150,8 +152,8 @@ export class Cluster implements AsyncDisposable {
 }
 
 /**
- * A cluster for one test: audited when the test has passed, gone in any case. (An audit in
- * `await using` would hide the failure of the test behind its own.)
+ * Starts a cluster for one test. It is audited if the test has passed, and removed in any case. (An
+ * audit in `await using` would hide the failure of the test behind its own.)
  */
 export async function clusterForTest(shape: Shape): Promise<Cluster> {
   const cluster = await startCluster(shape);
@@ -162,13 +164,13 @@ export async function clusterForTest(shape: Shape): Promise<Cluster> {
   return cluster;
 }
 
-/** The end of a cluster that all tests of a file share: call it in `afterAll`. */
+/** Ends a cluster that all tests of a file share. Call it in `afterAll`. */
 export async function endCluster(cluster: Cluster): Promise<void> {
   await using ending = cluster;
   await ending.audit();
 }
 
-/** Servers that run and serve version 1 of a ring. */
+/** Starts servers that serve version 1 of a ring. */
 export async function startCluster(shape: Shape): Promise<Cluster> {
   const folder = shape.folder ?? (await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-')));
   await fs.mkdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// A composite ring as tests type it: both, of east (2 replicas, 3 devices) and west (1, 2).
+// A composite ring as tests type it: `both`, of east (2 replicas, 3 devices) and west (1, 2).
 import { type RingBuilderHere, ringBuilderHere } from './ring-builder-here.ts';
 
 interface Table {
@@ -12,7 +12,7 @@ interface Shape {
   readonly partitions?: number;
 }
 
-/** Version 1 of both, which no server was given. */
+/** Creates version 1 of `both`, which no server has received. */
 export async function composedRing(): Promise<RingBuilderHere> {
   const tool = await twoRings();
   await tool.json('compose both east west');
@@ -35,7 +35,7 @@ export async function makeRing(tool: RingBuilderHere, name: string, shape: Shape
 
 export const deviceText = (n: number): string => `r1z${n}-10.0.0.${n}:6200/sd${n}`;
 
-/** Rows of device names: ids differ between a ring and what is composed of it. */
+/** Returns rows of device names, because ids differ between a composite ring and its components. */
 export async function rowsOf(
   tool: RingBuilderHere,
   ...names: readonly string[]

@@ -1,13 +1,15 @@
-// A proxy before a port where copies are given: what passes it may be cut, bent or held.
+// A proxy in front of a port that serves copies. It can cut, alter or delay the bytes.
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** What becomes of bytes on their way to the joiner, counted from the first of each connection. */
+/**
+ * Decides what becomes of bytes on their way to the joiner. `at` is their offset in the connection.
+ */
 export type Pass = (bytes: Buffer, at: number) => Buffer | 'cut';
 
 export interface CopyProxy extends AsyncDisposable {
   readonly port: number;
-  /** Connections so far. */
+  /** Number of connections so far. */
   readonly connections: number;
   pass: Pass;
 }

@@ -1,5 +1,5 @@
-// Clients that count up a few keys by conditional writes, over any server that runs. What each was
-// told becomes a history of registers, and the counts must add up.
+// Clients that increment a few keys by conditional writes, through any running server. Their
+// answers become a history of registers, and the counts must add up.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -15,7 +15,7 @@ const PAUSE_MS = 15;
 
 interface CounterShape {
   readonly keyspace: string;
-  /** Coordinators, asked before every operation. */
+  /** Ports of the coordinators, requested before every operation. */
   readonly ports: () => readonly number[];
   readonly seed: number;
   readonly keys: number;
@@ -26,7 +26,7 @@ export class Counters {
   readonly #shape: CounterShape;
   readonly #running: Promise<void>[];
   readonly #history: Operation[] = [];
-  /** Additions acknowledged, and those of which nothing is known, by key. */
+  /** Increments by key: the acknowledged ones, and those with an unknown outcome. */
   readonly #acked = new Map<string, number>();
   readonly #unknown = new Map<string, number>();
   #marks = 0;
@@ -43,7 +43,7 @@ export class Counters {
     return [...this.#acked.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Resolves when so many more additions were acknowledged. */
+  /** Waits until this many further increments have been acknowledged. */
   async goesOn(wanted: number): Promise<void> {
     const before = this.acked;
     await waitFor(`${wanted} more additions`, {
@@ -52,7 +52,7 @@ export class Counters {
     });
   }
 
-  /** Stops, reads every counter, and lists everything that is wrong. */
+  /** Stops the clients, reads every counter, and returns everything that is wrong. */
   async verdict(): Promise<string[]> {
     this.#isStopped = true;
     await Promise.all(this.#running);
@@ -90,7 +90,7 @@ export class Counters {
     return `counter/${this.#shape.seed}/${index}`;
   }
 
-  /** Null when it could not be read. */
+  /** Returns null if the counter could not be read. */
   async #read(port: number, key: string) {
     let found: { readonly value: State; readonly etag: string | null } | null = null;
     await this.#operate(key, async () => {
@@ -137,7 +137,7 @@ export class Counters {
     this.#history.push({ key, invoked, returned, ...told });
   }
 
-  /** Null when no answer came. */
+  /** Returns null if no answer arrived. */
   #ask(
     port: number,
     key: string,

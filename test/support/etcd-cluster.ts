@@ -1,4 +1,4 @@
-// A real etcd of three members on free loopback ports, where etcd is installed.
+// A real etcd of three members on free loopback ports, if etcd is installed.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export interface EtcdCluster {
 export const etcdHere = spawnSync('etcd', ['--version']).status === 0;
 if (!etcdHere) process.stderr.write('etcd is not installed: its tests are skipped\n');
 
-/** `secured`: members talk to nobody but who shows a certificate of that authority. */
+/** With `secured`, members accept only clients that present a certificate of that authority. */
 export async function startEtcd(secured?: StoreAccess): Promise<EtcdCluster> {
   const ports = await freePorts(6);
   const data = await mkdtemp(join(tmpdir(), 'ringwright-etcd-'));

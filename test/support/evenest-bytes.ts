@@ -1,4 +1,5 @@
-// The most even bytes of all legal tables within so many moves, by trying every one. For tests.
+// Finds the most even bytes of all legal tables within a number of moves, by trying each table. For
+// tests.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
@@ -11,7 +12,7 @@ export interface Sized {
   readonly bytes: ArrayLike<number>;
 }
 
-/** Sum of bytes * bytes / share over devices, from its definition. */
+/** Returns the sum of bytes * bytes / share over the devices, as defined. */
 export function unevenness(table: Table, { tiers, bytes }: Omit<Sized, 'state'>): number {
   const sums = new Map<number, number>();
   for (const row of table) {
@@ -28,7 +29,7 @@ function unevennessOf(sums: ReadonlyMap<number, number>, tiers: ReadonlyMap<stri
   return total;
 }
 
-/** Null when no table is legal within the moves. */
+/** Returns null if no table is legal within the moves. */
 export function evenestBytes(before: Table, sized: Sized, movesMax: number): number | null {
   const { state, tiers, bytes } = sized;
   const partitions = bytes.length;
@@ -56,7 +57,7 @@ export function evenestBytes(before: Table, sized: Sized, movesMax: number): num
       const fits = set.every((id) =>
         domains.get(id)!.every((name) => loads.get(name)! <= tiers.get(name)!.ceil),
       );
-      // Sums only grow.
+      // Sums only grow, so a branch that is not better already cannot become better.
       if (fits && unevennessOf(sums, tiers) < best) choose(partition + 1, left);
       count(set, partition, -1);
     }

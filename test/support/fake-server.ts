@@ -1,4 +1,5 @@
-// A server on a real socket that knows hello, and otherwise says what a test wants, until it ends.
+// A server on a real socket that answers hello, and otherwise what a test wants, until the test
+// ends.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { acceptWire } from '@ringwright/server/http/wire-endpoint';

@@ -1,24 +1,27 @@
-// Least imbalance, then fewest moves, with partitions frozen: one flow over everything. For tests.
+// Finds the least imbalance, then the fewest moves, with frozen partitions, by a single flow. For
+// tests.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
 import { partitionArcs, tierEdges } from './fewest-moves.ts';
 import { type FlowArc, minCostFlow } from './min-cost-flow.ts';
 
-/** A slot above quota costs more than all moves of a small instance. */
+/** One slot above quota costs more than all moves of a small instance. */
 const SURPLUS = 1_000;
 
 interface FrozenCase {
   readonly table: Table;
   readonly state: BuilderState;
-  /** Bounds of a partition: of the whole ring. */
+  /** Bounds of a partition, those of the whole ring. */
   readonly tiers: ReadonlyMap<string, Tier>;
-  /** Floors and ceilings of loads: interim ones. */
+  /** Floors and ceilings of loads, those of the interim targets. */
   readonly interim: ReadonlyMap<string, Tier>;
   readonly frozen: Uint8Array;
 }
 
-/** Slots above quota and moves, summed up as SURPLUS * slots + moves; null when none is legal. */
+/**
+ * Minimizes SURPLUS * slots above quota + moves. Returns both counts, or null if no table is legal.
+ */
 export function fewestFrozen(problem: FrozenCase): { surplus: number; moves: number } | null {
   const { table, state, frozen } = problem;
   const arcs: FlowArc[] = [];
@@ -42,7 +45,7 @@ export function fewestFrozen(problem: FrozenCase): { surplus: number; moves: num
   return cost === null ? null : { surplus: Math.floor(cost / SURPLUS), moves: cost % SURPLUS };
 }
 
-/** A load goes to its own quota, or at a price by way of the pool to another device's. */
+/** A load goes to its own quota, or for a price through the pool to that of another device. */
 function loadArcs({ state, interim }: FrozenCase): FlowArc[] {
   const high = 1e6;
   const devices = holdersIn(state).flatMap(({ id }): FlowArc[] => [
@@ -53,7 +56,7 @@ function loadArcs({ state, interim }: FrozenCase): FlowArc[] {
   return [...devices, ...quotaArcs(state, interim)];
 }
 
-/** From the quotas of devices through those of their tiers to the sink. */
+/** Arcs from the quotas of devices through those of their tiers to the sink. */
 export function quotaArcs(state: BuilderState, interim: FrozenCase['interim']): FlowArc[] {
   return tierEdges(state).map(({ name, parent }) => {
     const { floor, ceil } = interim.get(name)!;
@@ -62,7 +65,9 @@ export function quotaArcs(state: BuilderState, interim: FrozenCase['interim']): 
   });
 }
 
-/** Frozen loads above a device's share stay; all others get one and the same part of theirs. */
+/**
+ * Frozen loads above a device's share stay. All other devices get one and the same part of theirs.
+ */
 export function interimTiers(problem: Omit<FrozenCase, 'interim'>): Map<string, Tier> {
   const { table, state, tiers, frozen } = problem;
   const devices = holdersIn(state);

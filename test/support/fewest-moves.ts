@@ -1,10 +1,13 @@
-// The fewest moves to any table with the guarantee, by one flow over everything. For tests.
+// Finds the fewest moves to any table with the guarantee, by a single flow. For tests.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
 import { type FlowArc, minCostFlow } from './min-cost-flow.ts';
 
-/** Fewest slots that must change device, over all legal roundings and assignments; null when none is legal. */
+/**
+ * Returns the fewest slots that must change their device, over all legal roundings and assignments;
+ * null if none is legal.
+ */
 export function fewestMoves(
   table: Table,
   state: BuilderState,
@@ -27,7 +30,7 @@ export function fewestMoves(
   return minCostFlow(arcs, slots);
 }
 
-/** A partition's replicas from the source through its bounds to loads of devices; a move costs 1. */
+/** Arcs from the source through a partition's bounds to the loads of devices. A move costs 1. */
 export function partitionArcs(
   { state, tiers }: { readonly state: BuilderState; readonly tiers: ReadonlyMap<string, Tier> },
   want: { readonly partition: number; readonly held: readonly number[]; readonly replicas: number },
@@ -46,7 +49,7 @@ export function partitionArcs(
   ];
 }
 
-/** Every tier below the root, once, with the one that it is in. */
+/** Returns every tier below the root once, with its parent. */
 export function tierEdges(state: BuilderState): { name: string; parent: string }[] {
   const parents = new Map<string, string>();
   for (const device of holdersIn(state)) {
@@ -58,7 +61,7 @@ export function tierEdges(state: BuilderState): { name: string; parent: string }
   return [...parents].map(([name, parent]) => ({ name, parent }));
 }
 
-/** The first partitions have the replica more that a fraction gives. */
+/** The first partitions have the additional replica of a fractional replica count. */
 export function replicasWanted(state: BuilderState, partitions: number, partition: number): number {
   const slots = Math.round(partitions * state.replicas);
   return Math.ceil((slots - partition) / partitions);

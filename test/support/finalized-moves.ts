@@ -25,12 +25,12 @@ export function receiptOf({ ring, id }: Loaded, move: Move, forced: string | nul
   return printReceipt(told, key);
 }
 
-/** The receipt of each move in flight. */
+/** Returns the receipt of each move in flight. */
 export function receiptsOf(ring: Ring, id: string): string[] {
   return ring.moves.map((move) => receiptOf({ ring, id }, move));
 }
 
-/** Commits the step that `make` takes from the head. */
+/** Commits the version that `make` derives from the head. */
 export async function advance(
   rings: string,
   make: (ring: Ring, id: string) => Ring,
@@ -48,7 +48,7 @@ export async function advance(
   });
 }
 
-/** Two moves of version 1, up to where they may be finalized by version 4. */
+/** Begins two moves from version 1, so that version 4 may finalize them. */
 export async function beginMoves(rings: string): Promise<void> {
   const moves = [
     { partition: 0, replica: 0, from: 0, to: 2 },

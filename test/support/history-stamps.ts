@@ -1,20 +1,22 @@
-// Stamps that answers did not tell (the Redis protocol has none), as far as others tell them. Pure.
+// Infers stamps that answers do not contain (the Redis protocol has none), from other operations.
+// Pure.
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type { Operation } from './history.ts';
 
 export interface Stamped extends Operation {
-  /** Its stamp, or what that is not below; null when nothing is known. */
+  /** The operation's stamp, or a lower bound of it; null if nothing is known. */
   readonly atLeast: Stamp | null;
 }
 
 /**
- * The same history with stamps of values that anybody saw with one. An acknowledged write that
- * nobody saw lies at least above everything acknowledged before it on its key.
+ * Returns the same history with the stamps of all values that some operation saw with a stamp. An
+ * acknowledged write that no operation saw is at least above everything acknowledged before it on
+ * its key.
  */
 export function withStamps(operations: readonly Operation[]): Stamped[] {
   const seen = new Map<string, Stamp>();
   for (const { value, stamp, kind } of operations) {
-    // What a write was told comes first: a read that tells another stamp is a finding.
+    // The stamp of the write takes precedence: a read that returns another stamp is a finding.
     if (value !== null && stamp !== null && (kind === 'write' || !seen.has(value))) {
       seen.set(value, stamp);
     }

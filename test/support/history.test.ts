@@ -1,4 +1,4 @@
-// The checker must be able to fail: one small history for each thing that may go wrong.
+// The checker must be able to fail: one small history for each possible violation.
 import { stampTieMax } from '@ringwright/base/stamp';
 import { expect, test } from 'vitest';
 import { type Operation, violationsOf } from './history.ts';
@@ -22,7 +22,7 @@ function read(value: string | null, ms: number | null) {
   return { ...next(), kind: 'read', value, stamp, outcome: 'acked' } as const;
 }
 
-/** As the Redis protocol tells it: without its stamp. */
+/** As the Redis protocol returns it: without its stamp. */
 const told = (operation: Operation): Operation => ({ ...operation, stamp: null });
 const mine = (operation: Operation): Operation => ({ ...operation, session: 's' });
 const dropped = (ms: number): Operation => ({ ...read(null, ms), stamp: { ms, tie: stampTieMax } });
@@ -53,7 +53,7 @@ test.each([
     [mine(dropped(1)), mine(write('a', 2)), told(remove(3)), mine(dropped(1))],
   ],
   ['a session that loses to somebody else', [mine(write('a', 1)), mine(lost('b', 2, 3))]],
-])('right: %s', (_, history) => {
+])('accepts %s', (_, history) => {
   expect(violationsOf(history)).toEqual([]);
 });
 
@@ -105,13 +105,13 @@ test.each([
     ],
   ],
   ['session', 'a write that loses to its own past', [mine(write('a', 2)), mine(lost('b', 1, 2))]],
-])('%s: %s', (name, _, history) => {
+])('reports %s: %s', (name, _, history) => {
   const found = violationsOf(history);
   expect(found.length).toBeGreaterThan(0);
   expect(found[0]).toContain(name);
 });
 
-test('an operation that overlaps the read neither raises nor lowers what it may return', () => {
+test('an operation that overlaps a read does not change what the read may return', () => {
   const first = write('a', 1);
   const late = { ...write('b', 2), returnedMs: Number.POSITIVE_INFINITY };
   expect(violationsOf([first, late, read('a', 1)])).toEqual([]);

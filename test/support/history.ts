@@ -1,6 +1,6 @@
-// A history of writes and reads with unique values, and what must hold of it: no acknowledged
-// write is lost, quorum reads are monotonic, sessions see what they did, nothing is invented.
-// After research on history checkers: all in O(n log n), because stamps make the versions visible.
+// A history of writes and reads with unique values, and its rules: no acknowledged write is lost,
+// quorum reads are monotonic, sessions see their own operations, and nothing is invented. Based on
+// research on history checkers: all in O(n log n), because stamps make the versions visible.
 import {
   compareStamps,
   formatStamp,
@@ -13,26 +13,28 @@ import { type Stamped, withStamps } from './history-stamps.ts';
 export interface Operation {
   readonly kind: 'write' | 'delete' | 'read';
   readonly key: string;
-  /** Written or read; null for a delete, and for a read that found nothing. */
+  /** Value written or read; null for a delete, and for a read that found nothing. */
   readonly value: string | null;
   readonly invokedMs: number;
   readonly returnedMs: number;
-  /** rejected: certainly nowhere. unknown: may appear later, once. superseded: stored, but older. */
+  /**
+   * rejected: certainly not stored. unknown: may appear later, once. superseded: stored, but older.
+   */
   readonly outcome: 'acked' | 'superseded' | 'rejected' | 'unknown';
-  /** Null where none was told. */
+  /** Null if the answer contained none. */
   readonly stamp: Stamp | null;
-  /** What superseded it. */
+  /** The stamp of the write that superseded it. */
   readonly newer?: Stamp | null;
   readonly port: number;
   /** Default: quorum. */
   readonly level?: 'one' | 'quorum' | 'all';
-  /** Whose token went with it. */
+  /** The session whose token was sent with it. */
   readonly session?: string;
   /** Code of the refusal, or what broke the connection. */
   readonly reason?: string;
 }
 
-/** Everything wrong with a history, as sentences; empty when it is right. */
+/** Returns everything wrong with a history, as a sentence each; empty if it is right. */
 export function violationsOf(history: readonly Operation[]): string[] {
   const operations = withStamps(history);
   const byKey = Map.groupBy(operations, ({ key }) => key);
@@ -52,7 +54,7 @@ export const isAcked = ({ outcome }: Operation): boolean => outcome === 'acked';
 
 const isStrong = (one: Operation): boolean => isAcked(one) && one.level !== 'one';
 
-/** Reads that return something older than what had ended before they began. */
+/** Finds reads that return something older than what had ended before they began. */
 function backwards(
   operations: readonly Stamped[],
   rule: { readonly name: string; readonly raises: (operation: Operation) => boolean },
@@ -66,7 +68,7 @@ function backwards(
   });
 }
 
-/** Each operation with the newest of `raising` that had ended before it began. */
+/** Pairs each operation with the newest of `raising` that had ended before the operation began. */
 function withFloors(
   operations: readonly Stamped[],
   raising: readonly Stamped[],
@@ -88,19 +90,19 @@ function withFloors(
     });
 }
 
-/** Certainly older than the floor. */
+/** Whether the read is certainly older than the floor. */
 function isBelow(
   read: Stamped,
   { floor, deletes }: { readonly floor: Stamped; readonly deletes: readonly Operation[] },
 ): boolean {
   if (read.stamp !== null) {
-    // An older tombstone than the mark that stood for it says the same.
+    // A tombstone older than the mark that replaced it says the same.
     if (read.value === null && floor.value === null && isDropped(floor)) return false;
     if (compareStamps(read.stamp, boundOf(floor)) >= 0) return false;
-    // A merged partition keeps the lower mark, and the tombstone may have been of the other parent.
+    // A merged partition keeps the lower mark, and the tombstone may be from the other parent.
     if (!isDropped(read)) return true;
   }
-  // A value whose stamp nobody was told may be the newest; nothing may be there after a delete.
+  // A value with an unknown stamp may be the newest. After a delete, nothing may be found.
   if (read.value !== null || floor.value === null) return false;
   return !deletes.some(({ outcome, stamp, invokedMs }) => {
     if (outcome === 'rejected' || invokedMs > read.returnedMs) return false;
@@ -108,10 +110,10 @@ function isBelow(
   });
 }
 
-/** A stamp that stands for all tombstones dropped up to it. */
+/** Whether the stamp represents all tombstones dropped up to it. */
 const isDropped = ({ stamp }: Operation): boolean => stamp?.tie === stampTieMax;
 
-/** Acknowledged, and yet below what was acknowledged before: it should have been superseded. */
+/** Finds writes acknowledged below earlier acknowledged ones: they should be superseded. */
 function outOfOrder(operations: readonly Stamped[]): string[] {
   const writes = operations.filter((one) => one.kind !== 'read' && isStrong(one));
   return withFloors(writes, writes).flatMap(([write, floor]) =>
@@ -121,7 +123,7 @@ function outOfOrder(operations: readonly Stamped[]): string[] {
   );
 }
 
-/** Reads of a value nobody can have written by then, and values with two stamps. */
+/** Finds reads of values that nobody can have written by then, and values with two stamps. */
 function inventions(operations: readonly Operation[]): string[] {
   const writes = operations.filter(({ kind }) => kind === 'write');
   const byValue = new Map(writes.map((write) => [write.value, write]));
@@ -146,7 +148,7 @@ function inventions(operations: readonly Operation[]): string[] {
 }
 
 function isDeleted(read: Operation, deletes: readonly Operation[]): boolean {
-  // Found nothing at all, or only that tombstones were dropped: the floors say whether it may.
+  // The read found nothing, or only dropped tombstones: the floors decide whether it may.
   if (read.stamp === null || isDropped(read)) return true;
   return deletes.some(({ outcome, stamp, invokedMs }) => {
     if (outcome === 'rejected' || invokedMs > read.returnedMs) return false;
@@ -154,7 +156,7 @@ function isDeleted(read: Operation, deletes: readonly Operation[]): boolean {
   });
 }
 
-/** No two writes have the same stamp, whatever their keys and coordinators. */
+/** Finds writes that share a stamp, across all keys and coordinators. */
 function stampsGivenTwice(operations: readonly Operation[]): string[] {
   const given = new Map<string, Operation>();
   return operations.flatMap((write) => {
@@ -166,7 +168,7 @@ function stampsGivenTwice(operations: readonly Operation[]): string[] {
   });
 }
 
-/** Sessions that do not read what they wrote or read, or whose writes lose to their own past. */
+/** Finds sessions that miss what they wrote or read, or whose writes lose to their own past. */
 function brokenSessions(
   operations: readonly Stamped[],
   byKey: ReadonlyMap<string, readonly Stamped[]>,

@@ -1,4 +1,4 @@
-// What nobody should send: bytes and values made to break parsers, from a seed.
+// Hostile input: bytes and values made to break parsers, from a seed.
 import { pick, type Random } from '@ringwright/base/random';
 import type { hello } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
@@ -14,7 +14,7 @@ export function randomBytes(random: Random, lengthMax: number): Buffer {
   return bytes;
 }
 
-/** The same bytes with a few of them flipped, cut out, doubled, or cut off behind. */
+/** Returns the bytes with a few of them flipped, cut out, doubled, or cut off at the end. */
 export function mutated(random: Random, bytes: Uint8Array): Buffer {
   let result = Buffer.from(bytes);
   for (let left = random.below(mutationsMax + 1); left > 0; left -= 1) {
@@ -33,7 +33,7 @@ export function mutated(random: Random, bytes: Uint8Array): Buffer {
   return result;
 }
 
-/** Values of every kind that a field of a message should not have. */
+/** Returns a value of any kind that a field of a message should not have. */
 export function hostileValue(random: Random): unknown {
   const values: (() => unknown)[] = [
     () => -1,
@@ -66,14 +66,14 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** What a liar knows of the server it calls. */
+/** What a lying peer knows of the server that it calls. */
 interface Victim {
   readonly born: string;
   readonly addresses: readonly string[];
   readonly nowMs: number;
 }
 
-/** A hello of the right form of which nothing is true. */
+/** Returns a hello of the right form in which nothing is true. */
 export function lyingHello(random: Random, victim: Victim): RequestOf<typeof hello> {
   const life = () => ({
     born: pick(random, [victim.born, victim.born, 'x']),
@@ -98,7 +98,7 @@ export function lyingHello(random: Random, victim: Victim): RequestOf<typeof hel
   };
 }
 
-/** An HTTP request that is nearly one, or not at all. */
+/** Returns an HTTP request that is nearly valid, or not at all. */
 export function hostileHttp(random: Random, path: string): Buffer {
   const head = (...lines: string[]): Buffer => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
   const host = 'Host: localhost';
@@ -133,7 +133,10 @@ export function hostileHttp(random: Random, path: string): Buffer {
   return mutated(random, pick(random, requests)());
 }
 
-/** A frame of the WebSocket protocol as a client masks it, its length told truly or not. */
+/**
+ * Returns a masked frame of the WebSocket protocol, as a client sends it, with a true or false
+ * length.
+ */
 export function webSocketFrame(random: Random, payload: Uint8Array): Buffer {
   const opcode = pick(random, [0, 1, 2, 2, 2, 8, 9, 10, 3, 15]);
   const told = pick(random, [payload.length, payload.length, 0, 2 ** 40]);
@@ -144,7 +147,7 @@ export function webSocketFrame(random: Random, payload: Uint8Array): Buffer {
   return Buffer.concat([header, payload]); // the mask is zero: the payload stays as it is
 }
 
-/** A whole binary message as a client sends it; the mask is zero: the payload stays as it is. */
+/** Returns a whole binary message of a client. The mask is zero: the payload stays as it is. */
 export function binaryMessage(payload: Uint8Array): Buffer {
   const header = Buffer.alloc(14);
   header[0] = 0x82;
@@ -153,7 +156,7 @@ export function binaryMessage(payload: Uint8Array): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** A Redis request of which not every number is true. */
+/** Returns a Redis request in which not every number is true. */
 export function hostileRedis(random: Random): Buffer {
   const words = ['GET', 'SET', 'MSET', 'DEL', 'SCAN', 'HELLO', 'CLIENT', 'CONFIG', '', 'a'];
   const count = pick(random, [0, 1, 2, 3, -1, 2 ** 31, 1_000_000]);

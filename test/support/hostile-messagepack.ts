@@ -1,8 +1,8 @@
-// MessagePack that no program of ours writes: extension types, each of which a decoder may build
-// something large of.
+// MessagePack that no Ringwright program writes: extension types, from each of which a decoder may
+// build something large.
 import { pick, type Random } from '@ringwright/base/random';
 
-/** An extension of a type, as long as its content. */
+/** Returns an extension of a type that is as long as its content. */
 function extension(type: number, content: Uint8Array): Buffer {
   const head = Buffer.alloc(6);
   head[0] = 0xc9;
@@ -13,11 +13,11 @@ function extension(type: number, content: Uint8Array): Buffer {
 
 const letter = (text: string): number => text.charCodeAt(0);
 
-/** An extension of one byte that says what the value behind it is made into. */
+/** Returns an extension of one byte that says what the following value is turned into. */
 const followed = (type: string, value: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([0xd4, letter(type), 0]), value]);
 
-/** An array that is told of, and twice named by another one, which is told of, and so on. */
+/** Each array has an id and contains the array before it twice, by reference: 2^levels items. */
 export function sharedReferences(levels: number): Buffer {
   const reference = (type: string, id: number): Buffer => {
     const bytes = Buffer.from([0xd6, letter(type), 0, 0, 0, 0]);
@@ -33,7 +33,7 @@ export function sharedReferences(levels: number): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Each of the extensions that decoders know, all of the forms of an extension, and 64-bit integers. */
+/** Every extension that decoders know, all forms of an extension, and 64-bit integers. */
 export const extensionValues: readonly (readonly [string, Buffer])[] = [
   ['an Error', followed('e', Buffer.from([0x92, 0xa5, ...Buffer.from('Error'), 0xa1, 65]))],
   ['an AggregateError', followed('e', Buffer.from([0x91, 0xae, ...Buffer.from('AggregateError')]))],
@@ -57,7 +57,7 @@ export const extensionValues: readonly (readonly [string, Buffer])[] = [
   ['a map of 32 bits', Buffer.from([0xdf, 0, 0, 0, 0])],
 ];
 
-/** A call in whose body, or in place of whose method or id, there are such bytes. */
+/** Returns a call with such bytes in its body, or in place of its method or id. */
 export function hostileEnvelope(random: Random, method: string, key: string): Buffer {
   const [, value] = pick(random, extensionValues);
   const text = (from: string): Buffer =>

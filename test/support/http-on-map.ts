@@ -1,4 +1,5 @@
-// The HTTP server on a port of its own, its coordinator a map: what goes over the connection.
+// The HTTP server on a port of its own, with a map in place of the devices: tests what the
+// connection carries.
 import { type AddressInfo, connect } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
@@ -28,19 +29,19 @@ const info = (_keyspace: string, partition: number) =>
 export class HttpOnMap {
   readonly rows = new Map<string, { value: Uint8Array | null; ms: number; tie: number }>();
   readonly bugs: unknown[] = [];
-  /** What the one device answers every call with, while it is set. */
+  /** While set, the single device answers every call with this error. */
   failure: Error | null = null;
   readonly ports: HttpPorts;
   readonly server: ReturnType<typeof createHttp>;
   readonly #closeWire: () => Promise<void>;
 
-  /** `names`: what it answers to besides localhost and addresses. */
+  /** `names`: host names that it answers to besides localhost and addresses. */
   constructor(names: readonly string[] = []) {
     const clock = new HybridClock(() => 1_763_692_800_000);
     const issueStamp = ({ tieDevice }: ActiveRing) => Promise.resolve(clock.next(tieDevice));
     const call = this.#call.bind(this) as unknown as DeviceCaller['call'];
     const devices = { call, write: writeByCall(call) };
-    // Only what the routes of the tests touch is there.
+    // Contains only what the tested routes use.
     this.ports = {
       coordinator: { rings, requests: new RingRequests(), devices, clock, issueStamp },
       status: {
@@ -76,8 +77,8 @@ export class HttpOnMap {
   }
 
   /**
-   * Sends texts over one connection, each when the one before was answered; gives all answers, when
-   * the connection has closed.
+   * Sends texts over one connection, each after the previous one was answered. Returns all answers
+   * when the connection has closed.
    */
   async talk(parts: readonly (string | Buffer)[]): Promise<string> {
     const socket = connect(this.port, '127.0.0.1');

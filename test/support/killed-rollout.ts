@@ -1,4 +1,4 @@
-// A rollout that is killed (SIGKILL) the moment something has happened.
+// Kills a rollout (SIGKILL) the moment something has happened.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { type Cluster, keyspace } from './cluster.ts';
@@ -7,11 +7,11 @@ const program = path.join(import.meta.dirname, '../../tools/ring-builder/launche
 
 interface Kill {
   readonly signal?: NodeJS.Signals;
-  /** Further words on its command line. */
+  /** Additional words on its command line. */
   readonly args?: readonly string[];
 }
 
-/** Types `ring-builder rollout`, and kills it when `moment` resolves. False when it ended before. */
+/** Runs `ring-builder rollout` until `moment` resolves, then kills it. False if it ended before. */
 export function killRolloutAt(
   cluster: Cluster,
   moment: Promise<unknown>,
@@ -20,7 +20,7 @@ export function killRolloutAt(
   return killCommandAt(cluster.folder, ['rollout', keyspace, ...args], { moment, signal });
 }
 
-/** The same of any command of ring-builder. */
+/** Does the same for any command of ring-builder. */
 export async function killCommandAt(
   folder: string,
   args: readonly string[],

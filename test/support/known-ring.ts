@@ -1,4 +1,5 @@
-// A ring that servers were told of, without servers: what the builder does about it by itself.
+// A ring that servers have supposedly received, without servers: what the builder does with it
+// alone.
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { proposeNextWave } from '../../tools/ring-builder/commands/carry-out/propose-next-wave.ts';
@@ -8,7 +9,10 @@ import { ringBuilderHere } from './ring-builder-here.ts';
 const hour = 3_600_000;
 const devices = [0, 1, 2, 3, 4, 5, 6].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
 
-/** A ring that servers know, whose partitions have rested; every command comes an hour later. */
+/**
+ * Creates a ring that the servers know and whose partitions may move again. `later` advances the
+ * clock.
+ */
 export async function knownRing(hours: number, power = 4) {
   let nowMs = Date.parse('2026-11-01T00:00:00Z');
   const told: string[] = [];
@@ -38,7 +42,7 @@ export async function knownRing(hours: number, power = 4) {
   };
 }
 
-/** d0 and d1 give up all that they hold, some partitions two slots, as if no server had any. */
+/** Drains d0 and d1, some partitions by two slots, as if no server had any records. */
 export async function drained({ tool, later }: Awaited<ReturnType<typeof knownRing>>) {
   await tool.json('set-weight cities d0 0 d1 0');
   for (let left = true; left; later(100)) {

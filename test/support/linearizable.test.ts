@@ -1,4 +1,4 @@
-// The checker finds what it is for, and lets pass what may be.
+// The checker finds violations and accepts what is allowed.
 import { expect, test } from 'vitest';
 import { type RegisterOperation, unexplained } from './linearizable.ts';
 
@@ -32,7 +32,7 @@ test.each<[string, readonly Operation[]]>([
     [put('a', [1, 8]), put('b', [2, 7]), read('b', [3, 4]), read('a', [5, 6])],
   ],
   ['a swap after a put', [put('a', [1, 2]), swap('a', 'b', [3, 4]), read('b', [5, 6])]],
-])('%s', (_, history) => {
+])('accepted: %s', (_, history) => {
   expect(unexplained(history, null)).toBeNull();
 });
 
@@ -49,6 +49,6 @@ test.each<[string, readonly Operation[]]>([
     'a put seen twice',
     [put('a', [1, 9]), put('b', [2, 3]), read('a', [4, 5]), read('b', [6, 7]), read('a', [10, 11])],
   ],
-])('found: %s', (_, history) => {
+])('rejected: %s', (_, history) => {
   expect(unexplained(history, null)).toContain('not explained');
 });

@@ -1,20 +1,24 @@
-// Is there an order of the operations on one register that explains what each of them was told?
-// The search of Wing and Gong with the memory of Lowe ("Testing for linearizability", 2017). Pure.
+// Decides whether some order of the operations on one register explains all their results. Uses the
+// search of Wing and Gong with the memoization of Lowe ("Testing for linearizability", 2017). Pure.
 
 export interface RegisterOperation<State> {
   /** For the report. */
   readonly name: string;
-  /** Of one clock or counter; no two events have the same. */
+  /** From one clock or counter. No two events have the same value. */
   readonly invoked: number;
-  /** Infinite when nobody knows whether it was done: it may have been, then or at any time later. */
+  /**
+   * Infinite if the outcome is unknown: the operation may take effect then or at any later time.
+   */
   readonly returned: number;
-  /** The state after it, when it is done in this state; null when its answer cannot be had there. */
+  /**
+   * Returns the state after the operation in this state; null if its result is impossible there.
+   */
   readonly apply: (state: State) => { readonly state: State } | null;
 }
 
 /**
- * Null when the history is linearizable; else the longest explanation found, and what then cannot
- * follow. States must differ as texts.
+ * Returns null if the history is linearizable, otherwise the longest explanation found and the
+ * operations that cannot follow it. States must differ as texts.
  */
 export function unexplained<State extends string | null>(
   history: readonly RegisterOperation<State>[],

@@ -1,4 +1,5 @@
-// Two ends of a connection in memory with a clock that moves by hand: for channels without sockets.
+// Two ends of a connection in memory, with a clock that the test advances: for channels without
+// sockets.
 import { CallChannel, type CallHandler } from '@ringwright/wire/call-channel';
 
 export class ManualClock {
@@ -20,11 +21,11 @@ export class ManualClock {
     return this.#timers.size;
   }
 
-  /** Runs what was deferred, and what that defers, with time for promises in between. */
+  /** Runs the deferred work and what it defers in turn, with time for promises in between. */
   async flush(): Promise<void> {
     do {
       for (const work of this.#deferred.splice(0)) work();
-      // Promises that hang on each other need a few turns.
+      // Promises that depend on each other need a few turns.
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
     } while (this.#deferred.length > 0);
   }
@@ -41,17 +42,17 @@ export class ManualClock {
 
 interface PortEnd {
   readonly channel: CallChannel;
-  /** Frames this end has sent. */
+  /** Frames that this end has sent. */
   readonly frames: Uint8Array[];
-  /** Bytes of calls that are being answered there. */
+  /** Bytes of the calls that this end is answering. */
   answeringBytes: number;
-  /** What `queuedBytes` says. */
+  /** The result of `queuedBytes`. */
   queuedBytes: number;
-  /** False: frames are kept back, as on a line that is cut. */
+  /** False: frames are not delivered, as on a broken connection. */
   connected: boolean;
 }
 
-/** Two channels whose frames reach each other at once. */
+/** Creates two channels whose frames reach each other at once. */
 export function channelPair(
   clock: ManualClock,
   [here, there]: readonly [ReadonlyMap<string, CallHandler>, ReadonlyMap<string, CallHandler>],

@@ -1,4 +1,4 @@
-// Plain min-cost flow: one Bellman-Ford path per unit. Slow, meant to be obviously right.
+// Plain min-cost flow: one Bellman-Ford path per unit. Slow, and meant to be obviously right.
 
 export interface FlowArc {
   readonly from: string;
@@ -18,7 +18,10 @@ interface Half {
   room: number;
 }
 
-/** Least cost of `units` from 'source' to 'sink' within the bounds, or null when there is no such flow. */
+/**
+ * Returns the least cost of `units` from 'source' to 'sink' within the bounds; null if no such flow
+ * exists.
+ */
 export function minCostFlow(arcs: readonly FlowArc[], units: number): number | null {
   const ids = new Map<string, number>();
   const idOf = (name: string): number => {

@@ -1,11 +1,11 @@
-// The log says that servers were told of the head, which no server was.
+// Notes in the log that the head was pushed, although no server received it.
 import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { type Note, noteVersion } from '@ringwright/repository/append-log';
 import type { Head } from '@ringwright/repository/folder/read-log';
 import { openRing } from '@ringwright/repository/open-ring';
 
-/** `folder`: the one that has the folder of rings in it. */
+/** `folder` contains the folder of rings. */
 export async function notePush(folder: string, ring = 'cities'): Promise<void> {
   const rings = join(folder, 'rings');
   const { head } = await openRing(rings, ring);

@@ -1,4 +1,4 @@
-// A guard that lets everybody in, as on a server without an access document.
+// A guard that admits every caller, as on a server without an access document.
 import { Guard } from '@ringwright/server/access/guard';
 
 export function openGuard(): Guard {

@@ -1,4 +1,4 @@
-// Clusters so small that all tables can be looked at, and pins on them. For tests.
+// Clusters so small that all tables can be enumerated, with pins on them. For tests.
 import type { Random } from '@ringwright/base/random';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -6,7 +6,7 @@ import type { Change } from '@ringwright/builder/state/change';
 import { createState } from '@ringwright/builder/state/create-state';
 import { settingsOf } from './small-cluster.ts';
 
-/** Every device of weight 1 on a server of its own. */
+/** Creates a cluster of devices of weight 1, each on a server of its own. */
 export function equalDevices(shape: {
   readonly partitions: number;
   readonly replicas: number;
@@ -41,7 +41,7 @@ export function added(
   return { kind: 'add', device: { id, ...place, weight, meta: '' } };
 }
 
-/** Three to seven devices and two to six partitions. */
+/** Creates a cluster of three to seven devices and two to six partitions. */
 export function tinyCluster(random: Random): BuilderState {
   const replicas = [1, 2, 3, 2.5, 1.5][random.below(5)]!;
   const count = Math.max(3 + random.below(5), Math.ceil(replicas) + 1);
@@ -58,7 +58,7 @@ export function tinyCluster(random: Random): BuilderState {
   return clusterOf({ partitions: 2 + random.below(5), replicas }, devices);
 }
 
-/** One to three pins more, and sometimes another weight or number of replicas. */
+/** Adds one to three pins, and sometimes changes a weight or the number of replicas. */
 export function pinnedAndChanged(before: BuilderState, random: Random): BuilderState {
   let state = before;
   for (let pins = 1 + random.below(3); pins > 0; pins -= 1) {

@@ -1,14 +1,14 @@
-// Every table that keeps its pins, by the loads it gives and the moves it takes. For tests.
-// Written from the definitions: sets of devices are enumerated, and nothing is searched cleverly.
+// Enumerates every table that satisfies its pins, by its loads and the moves to it. For tests.
+// Written from the definitions: sets of devices are enumerated, without a clever search.
 import type { BuilderDevice, BuilderState, Pin } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
 import { replicasWanted } from './fewest-moves.ts';
 
-/** By loads of the devices that may hold something, in their order: the fewest moves to them. */
+/** Maps the loads of the devices that may hold slots, in their order, to the fewest moves. */
 type MovesByLoads = ReadonlyMap<string, number>;
 
-/** Breaches of bounds by tier, regions first: the smaller, the better dispersed. */
+/** Violations of bounds by tier, regions first. Smaller is better dispersed. */
 type Breaches = readonly number[];
 
 interface Asked {
@@ -16,7 +16,7 @@ interface Asked {
   readonly tiers: ReadonlyMap<string, Tier>;
 }
 
-/** All sets of devices of one partition that keep its pin and break bounds least. */
+/** Returns all sets of devices of one partition that satisfy its pin and violate bounds least. */
 export function bestSets(
   { state, tiers }: Asked,
   replicas: number,
@@ -61,7 +61,7 @@ function compared(a: Breaches, b: Breaches): number {
   return i < 0 ? 0 : a[i]! - b[i]!;
 }
 
-/** Partition by partition, all loads that can be reached, each with the fewest moves to it. */
+/** Goes partition by partition through all reachable loads, with the fewest moves to each. */
 export function movesByLoads(table: Table, problem: Asked): MovesByLoads {
   const { state } = problem;
   const order = holdersIn(state).map(({ id }) => id);
@@ -87,7 +87,10 @@ export function movesByLoads(table: Table, problem: Asked): MovesByLoads {
   return reached;
 }
 
-/** Fewest moves to loads of which every node is floor or ceiling of its target; null when none is. */
+/**
+ * Returns the fewest moves to loads that are the floor or ceiling of the target at every node; null
+ * if there are none.
+ */
 export function fewestBalanced(reached: MovesByLoads, problem: Asked): number | null {
   let fewest: number | null = null;
   for (const [key, moves] of reached) {
@@ -97,7 +100,7 @@ export function fewestBalanced(reached: MovesByLoads, problem: Asked): number | 
   return fewest;
 }
 
-/** How far the loads of a device are from floor and ceiling at the worst. */
+/** Returns how far the loads of a device are from floor and ceiling at worst. */
 export function worstMiss(loads: readonly number[], problem: Asked): number {
   const { state, tiers } = problem;
   const names = new Set(holdersIn(state).map(({ id }) => `device ${id}`));

@@ -1,16 +1,18 @@
-// The real OpenStack Swift of this machine, Debian's package `swift`, when it is installed.
+// The real OpenStack Swift of this machine (Debian's package `swift`), if it is installed.
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const python = '/usr/bin/python3';
 const run = promisify(execFile);
 
-/** True when Swift's ring code can be imported. */
+/** Whether Swift's ring code can be imported. */
 export function swiftInstalled(): boolean {
   return spawnSync(python, ['-c', 'import swift.common.ring.builder']).status === 0;
 }
 
-/** Loads rings as a server does; per partition its primaries and first handoffs, by id. */
+/**
+ * Loads rings as a server does. Prints the primaries and first handoffs of each partition, by id.
+ */
 const answersProgram = `
 import json, sys
 import swift.common.utils as utils
@@ -32,12 +34,12 @@ for file in sys.argv[3:]:
 
 interface SwiftAnswers {
   readonly version: number | null;
-  /** Of at most 256 partitions, evenly spread. */
+  /** At most 256 partitions, evenly spread. */
   readonly partitions: readonly (readonly [primaries: number[], handoffs: number[]])[];
   readonly keys: readonly (readonly [path: string, partition: number])[];
 }
 
-/** One process for all files: it takes a second to start. */
+/** Uses one process for all files, because it takes a second to start. */
 export async function swiftAnswers(
   files: readonly string[],
   { prefix, suffix }: { readonly prefix: string; readonly suffix: string },
@@ -50,7 +52,7 @@ export async function swiftAnswers(
     .map((line) => JSON.parse(line));
 }
 
-/** Opens pairs of builders, validates and compares them; prints what differs. */
+/** Opens pairs of builders, validates and compares them, and prints the differences. */
 const sameProgram = `
 import sys
 from swift.common.ring.builder import RingBuilder
@@ -75,14 +77,16 @@ for at in range(1, len(sys.argv), 2):
         if found['devs'][dev['id']] is not dev: print(sys.argv[at], 'removed device is a copy')
 `;
 
-/** What Swift sees to differ within the pairs, a line each: empty when nothing does. */
+/**
+ * Returns the differences that Swift sees within the pairs, a line each; empty if there are none.
+ */
 export async function swiftDifferences(
   pairs: readonly (readonly [string, string])[],
 ): Promise<string> {
   return (await run(python, ['-c', sameProgram, ...pairs.flat()])).stdout;
 }
 
-/** Builders that Swift makes, loads and goes on with, though they are not usual. */
+/** Makes builders that Swift creates, loads and continues with, although they are unusual. */
 const oddProgram = `
 import os, sys
 from swift.common.ring.builder import RingBuilder
@@ -120,7 +124,9 @@ made('never-int', rebalanced=False, replicas=2)
 made('removing', then=lambda builder: builder.remove_dev(3))
 `;
 
-/** Their names: NAME.builder, and NAME.ring.gz but for those that never placed anything. */
+/**
+ * Returns their names: NAME.builder, and NAME.ring.gz except for those that never placed anything.
+ */
 export async function swiftOddBuilders(folder: string): Promise<string[]> {
   const { stdout } = await run(python, ['-c', oddProgram, folder]);
   return stdout.trim().split('\n');

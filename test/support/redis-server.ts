@@ -1,4 +1,4 @@
-// A real ring-server with a Redis port, and programs that speak to it.
+// Real ring-servers with Redis ports, and programs that connect to them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -8,7 +8,7 @@ import { type Cluster, clusterForTest } from './cluster.ts';
 
 interface RedisCluster {
   readonly cluster: Cluster;
-  /** Redis port of each server. */
+  /** The Redis port of each server. */
   readonly ports: readonly number[];
 }
 
@@ -22,21 +22,21 @@ export async function redisCluster(shape: {
     servers,
     replicas,
     partitions: 16,
-    // A server that is added later has none.
+    // A server that is added later has no Redis port.
     extra: ({ servers: { length } }) =>
       length > servers ? [] : ['--redis-port', String(ports[length - 1])],
   });
   return { cluster, ports };
 }
 
-/** The standard output of a program that must end with 0. */
+/** Returns the standard output of a program that must exit with 0. */
 export async function runProgram(
   name: string,
   args: readonly string[],
   stdin = '',
 ): Promise<string> {
   const child = spawn(name, args);
-  // One with its command in its arguments may have ended before it is given an empty input.
+  // A program with its command in its arguments may end before it receives an empty input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(stdin);
   const exited = new Promise((resolve) => child.once('close', resolve));
@@ -47,7 +47,7 @@ export async function runProgram(
   return stdout;
 }
 
-/** True when the program is installed; a test that needs it says so and is skipped otherwise. */
+/** Whether the program is installed. A test that needs it says so and is skipped otherwise. */
 export async function isInstalled(name: string): Promise<boolean> {
   const child = spawn(name, ['--version'], { stdio: 'ignore' });
   return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export async function isInstalled(name: string): Promise<boolean> {
   });
 }
 
-/** A bare connection: bytes in, and bytes out until as many have come as are wanted. */
+/** A bare connection: sends bytes, and returns the received bytes once enough have arrived. */
 export class RawConnection implements AsyncDisposable {
   readonly #socket: net.Socket;
   #received = '';
@@ -87,7 +87,7 @@ export class RawConnection implements AsyncDisposable {
     this.#socket.write(bytes);
   }
 
-  /** Sends no more; what is under way is answered. */
+  /** Ends the sending side. Requests in flight are still answered. */
   finish(): void {
     this.#socket.end();
   }
@@ -100,14 +100,14 @@ export class RawConnection implements AsyncDisposable {
     this.#socket.resume();
   }
 
-  /** Sends, and gives the answer of this length, which must be all that comes. */
+  /** Sends the bytes and returns what arrives, once it is as long as `wanted`. */
   async ask(bytes: string | Uint8Array, wanted: string): Promise<string> {
     this.send(bytes);
     await this.#until(() => this.#received.length >= wanted.length);
     return this.#take();
   }
 
-  /** All that comes until the other end closes. */
+  /** Returns all that arrives until the other end closes. */
   async rest(): Promise<string> {
     await this.#until(() => this.#closed);
     return this.#take();

@@ -1,4 +1,4 @@
-// What work throws that must be refused.
+// Returns the CodedError that the work throws. Any other outcome fails the test.
 import { CodedError } from '@ringwright/base/coded-error';
 
 export function refusal(work: () => unknown): CodedError {

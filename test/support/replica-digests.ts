@@ -1,4 +1,4 @@
-// Are all replicas equal? Asks every holder of every partition for what it holds.
+// Checks whether all replicas are equal, by querying every holder of every partition.
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests } from '@ringwright/wire/replication';
@@ -8,8 +8,8 @@ import { type Trusted, withProofs } from '../../tools/ring-builder/servers/serve
 export type { Trusted };
 
 /**
- * Everything that keeps the replicas of a ring without moves from being equal, as sentences.
- * `trusted`: where servers prove who they are and want a token.
+ * Returns everything that keeps the replicas of a ring without moves from being equal, as
+ * sentences. `trusted` is for servers that prove their identity and require a token.
  */
 export async function unequalReplicas(ring: Ring, trusted?: Trusted): Promise<string[]> {
   if (trusted === undefined) return unequalIn(ring);
@@ -26,7 +26,7 @@ async function unequalIn(ring: Ring): Promise<string[]> {
   const held = new Map<number, Awaited<ReturnType<typeof holdingsOn>>>();
   for (const device of ring.devices) {
     if (device === null) continue;
-    // Who cannot be asked holds nothing: that is a fault where the ring counts on it.
+    // A device that does not answer holds nothing, which is a fault if the ring counts on it.
     const holdings = await holdingsOn(ring, { port: device.port, partitions }).catch(() => []);
     held.set(device.id, holdings);
   }

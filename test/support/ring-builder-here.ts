@@ -1,4 +1,5 @@
-// The verbs of ring-builder in this process: a hundred commands take no longer than one process.
+// Runs the commands of ring-builder in this process: a hundred commands take no longer than the
+// start of one process.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -11,19 +12,21 @@ type ToldAnswer = Omit<Answer, 'lines'> & { readonly lines: readonly string[] };
 
 export interface RingBuilderHere {
   readonly folder: string;
-  /** What a verb is given besides its words. */
+  /** The context of a command, apart from its words. */
   readonly contextOf: (args: readonly string[]) => Context;
-  /** The document of --json. Words are split at blanks, or given one by one; files lie in folder. */
+  /**
+   * Returns the document of --json. A text is split at blanks. Relative files lie in the folder.
+   */
   readonly json: <T = Record<string, unknown>>(args: string | readonly string[]) => Promise<T>;
-  /** What a person reads, the next command included. */
+  /** Returns what a person reads, including the next command. */
   readonly text: (args: string | readonly string[]) => Promise<string>;
-  /** What a command answers, exit code included. */
+  /** Returns the answer of a command, including its exit code. */
   readonly answer: (args: string | readonly string[]) => Promise<ToldAnswer>;
-  /** How a command that must fail would end. */
+  /** Runs a command that must fail. Returns how it would end. */
   readonly refusal: (args: string) => Promise<{ exit: number; code: string }>;
 }
 
-/** `world`: what of the context is otherwise than usual. */
+/** `world` replaces parts of the usual context. */
 export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
   const rings = world.rings ?? join(folder, 'rings');
@@ -55,7 +58,7 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
     folder,
     contextOf,
     json: async <T>(args: string | readonly string[]) =>
-      // The caller says what the document holds.
+      // The caller states the type of the document.
       JSON.parse(JSON.stringify((await run(args)).json)) as T,
     text: async (args) => {
       const { lines, next } = await run(args);

@@ -1,6 +1,6 @@
-// ring-builder in a scratch folder, as it is typed: words in, exit code and what it prints out. A
-// command runs in this process, with all that the program does but its start, which costs more
-// than most commands; or as a process of its own.
+// ring-builder in a scratch folder, as it is typed: words in, exit code and output out. A command
+// runs either in this process, with all of the program except its start, which takes longer than
+// most commands, or as a process of its own.
 import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,23 +19,23 @@ export interface Ended {
 
 export interface RingBuilder {
   readonly folder: string;
-  /** Words split at blanks, or given one by one. */
+  /** Takes the words one by one, or as a text that is split at blanks. */
   readonly run: (typed: string | readonly string[], stdin?: string) => Promise<Ended>;
-  /** The JSON document of a command, however it ended, unless it failed. */
+  /** Returns the JSON document of a command, with any exit code, unless the command failed. */
   readonly answer: <T = Record<string, unknown>>(
     typed: string | readonly string[],
   ) => Promise<{ readonly exit: number | null; readonly document: T }>;
-  /** The JSON document of a command that must end with 0; the caller says what is in it. */
+  /** Returns the JSON document of a command that must exit with 0. The caller states its type. */
   readonly json: <T = Record<string, unknown>>(typed: string | readonly string[]) => Promise<T>;
 }
 
-/** What Node itself is started with, besides the usual. */
+/** Additional options and environment for Node itself. */
 export interface NodeShape {
   readonly options: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Commands in this process. Files are named in full: only `--rings` lies in the folder. */
+/** Runs commands in this process. Only `--rings` is relative to the folder: name files in full. */
 export async function ringBuilderIn(
   folder?: string,
   environment: NodeShape['environment'] = {},
@@ -59,7 +59,7 @@ export async function ringBuilderIn(
   });
 }
 
-/** Each command is a process: where signals, standard input, races or Node itself matter. */
+/** Runs each command as a process, for signals, standard input, races or Node options. */
 export async function ringBuilderProgramIn(
   folder?: string,
   node?: NodeShape,
@@ -70,7 +70,7 @@ export async function ringBuilderProgramIn(
     const words = [...(node?.options ?? []), program, ...args];
     const child = spawn(process.execPath, words, { cwd, env });
     const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
-    child.stdin.on('error', () => undefined); // it may refuse its arguments and end before it reads
+    child.stdin.on('error', () => undefined); // the command may end before it reads
     child.stdin.end(stdin);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return { exit: await exited, stdout, stderr };
@@ -102,7 +102,7 @@ function ringBuilderBy(
   return { folder, run, answer, json };
 }
 
-/** Rings of tests are signed only where the test itself says where keys lie. */
+/** Makes rings of tests unsigned, unless the test itself names a folder of keys. */
 export function unsigned(args: readonly string[]): readonly string[] {
   const isOpen = args.includes('create') && !args.includes('--key-folder');
   return isOpen ? [...args, '--unsigned'] : args;

@@ -1,4 +1,4 @@
-// A server that says it has a version active, gives its file, and notes what it is told besides.
+// A server that reports a version as active, serves its file, and records other messages.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { acceptWire } from '@ringwright/server/http/wire-endpoint';
 import type { CallHandler } from '@ringwright/wire/call-channel';
@@ -9,7 +9,9 @@ import { onTestFinished } from 'vitest';
 import { wellOf } from './ring-status.ts';
 import { statusServer } from './status-server.ts';
 
-/** `active`: set by the test. What it is told is refused, until the test ends. */
+/**
+ * The test sets `active`. The server refuses other messages and records them, until the test ends.
+ */
 export async function ringHolder() {
   const has: { active: StoredVersion | null; told: string[] } = { active: null, told: [] };
   const { port, server } = await statusServer(() => {

@@ -1,4 +1,4 @@
-// What a server that is well says of its ring, for tests that need no server.
+// Returns the status of a healthy server for its ring, for tests that need no server.
 import type { Ring } from '@ringwright/ring/ring';
 import type { RingStatus } from '../../tools/ring-builder/servers/server-status.ts';
 import { idOf } from './served-ring.ts';

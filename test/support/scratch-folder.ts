@@ -1,4 +1,4 @@
-// A folder of its own for a test, gone when the test ends.
+// A separate folder for a test, deleted when the test disposes of it.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

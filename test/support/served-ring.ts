@@ -1,4 +1,5 @@
-// Rings of a small cluster as its servers see them, and the versions of a move. Legal throughout.
+// Rings of a small cluster as its servers see them, and the versions of a move. All of them are
+// valid.
 import {
   finalizeMoves,
   initializeMoves,
@@ -57,7 +58,7 @@ export function idOf(ring: Ring): string {
   return encodeRing(ring).id;
 }
 
-/** The versions of moves after `ring`: proposed, initializing, finalized. */
+/** Returns the versions of moves after `ring`: proposed, initializing, finalized. */
 export function moveVersions(
   ring: Ring,
   moves: readonly SlotMove[],
@@ -72,7 +73,7 @@ export function identityOf(ring: Ring, device: number): DeviceIdentity {
   return { name, address: { ip, port }, born: `born ${device}` };
 }
 
-/** The ring as device `self` has it active. */
+/** Returns the ring as it is active on device `self`. */
 export function activeOn(ring: Ring, self: number): ActiveRing {
   const { bytes, id } = encodeRing(ring);
   return activeRing({ ring, id, bytes }, identityOf(ring, self), 0);

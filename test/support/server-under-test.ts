@@ -1,4 +1,5 @@
-// One real ring-server: started, paused, killed, started again on the same data and port.
+// A real ring-server that can be started, paused, killed, and started again on the same data and
+// port.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,16 +13,16 @@ interface ServerPlace {
   readonly device: string;
   readonly zone: number;
   readonly port: number;
-  /** Data directory; the log lies beside it. */
+  /** Data directory. The log lies beside it. */
   readonly data: string;
-  /** What Node itself is started with, besides the usual. */
+  /** Additional options and environment for Node itself. */
   readonly node?: {
     readonly options: readonly string[];
     readonly environment: Readonly<Record<string, string>>;
   };
-  /** The launcher of another program than that of this checkout. */
+  /** The launcher of another release, in place of the one of this checkout. */
   readonly program?: string;
-  /** What its tester shows it; absent: nothing, without TLS. */
+  /** What the test presents to the server; absent: no token and no TLS. */
   readonly shown?: Shown;
 }
 
@@ -44,7 +45,7 @@ export class ServerUnderTest {
     this.place = place;
   }
 
-  /** As `ring-builder add` takes it. */
+  /** The device in the form that `ring-builder add` takes. */
   get text(): string {
     const { zone, port, device } = this.place;
     return `r1z${zone}-127.0.0.1:${port}/${device}`;
@@ -59,7 +60,7 @@ export class ServerUnderTest {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  /** Resolves when it listens. */
+  /** Waits until the server listens. */
   async start(extra: readonly string[] = [], deadlineMs?: number): Promise<void> {
     this.spawn(extra);
     const isUp = async () => (await this.#ask('/healthz')).status === 200;
@@ -74,7 +75,7 @@ export class ServerUnderTest {
 
   spawn(extra: readonly string[] = []): void {
     const { device, port, data, node, program = serverProgram } = this.place;
-    // An option given twice would be a list: what a test says of an address or a name stands alone.
+    // An option given twice becomes a list, so an option in `extra` replaces the usual one.
     const usual = { '--data': data, '--listen': `127.0.0.1:${port}`, '--device': device };
     const listen = Object.entries(usual)
       .filter(([name]) => !extra.includes(name))
@@ -85,7 +86,7 @@ export class ServerUnderTest {
     const env = { ...process.env, ...node?.environment };
     const child = spawn(process.execPath, args, { stdio: [...stdio], env });
     fs.closeSync(log);
-    // Should the tests be interrupted, nothing is left running.
+    // Leaves no server running if the tests are interrupted.
     const killNow = (): boolean => child.kill('SIGKILL');
     process.once('exit', killNow);
     const exited = new Promise<number | null>((resolve) => {
@@ -97,7 +98,7 @@ export class ServerUnderTest {
     this.#run = { child, exited };
   }
 
-  /** Resolves when every partition the ring gives it can be read. */
+  /** Waits until every partition that the ring assigns to the server can be read. */
   async ready(): Promise<void> {
     await waitFor(`${this.place.device} to be ready`, {
       ask: () => this.status(),
@@ -105,7 +106,7 @@ export class ServerUnderTest {
     });
   }
 
-  /** Throws where it refuses: one that has just started has not heard yet who may ask. */
+  /** Throws if the server refuses: just after its start it does not know yet who has access. */
   async status(): Promise<ServerStatus> {
     const { status, bytes } = await this.#ask('/v1/status');
     if (status !== 200) throw new Error(`${this.place.device}: ${status} ${bytes.toString()}`);
@@ -117,13 +118,13 @@ export class ServerUnderTest {
     return askServer(port, { path, shown });
   }
 
-  /** The way a machine dies. */
+  /** Ends the server without warning, as a machine failure does. */
   async kill(): Promise<void> {
     this.#run?.child.kill('SIGKILL');
     await this.#run?.exited;
   }
 
-  /** Asks it to end; its exit code. */
+  /** Stops the server in order. Returns its exit code. */
   async stop(): Promise<number | null> {
     this.#run?.child.kill('SIGTERM');
     return this.exited();
@@ -150,7 +151,9 @@ export class ServerUnderTest {
     return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
   }
 
-  /** The log's JSON lines; anything else in it is a failure of its own. */
+  /**
+   * Returns the JSON lines of the log. Any other line throws, because it is a failure by itself.
+   */
   logLines(): LogLine[] {
     const lines = this.logText().split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line) as LogLine);

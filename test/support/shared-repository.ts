@@ -13,7 +13,7 @@ export interface SharedRepository {
   readonly stores: readonly string[];
   /** The copy in which the ring was created. */
   readonly rings: string;
-  /** Another operator's copy, caught up. */
+  /** Creates the copy of another operator, with all versions so far. */
   copy(): Promise<string>;
 }
 
@@ -36,7 +36,10 @@ export async function sharedRepository(url: string): Promise<SharedRepository> {
   };
 }
 
-/** What a store has beside, and lacks of, what the head names: two empty lists in a sound one. */
+/**
+ * Returns the files that a ring store has in addition to, or lacks from, what the head names. Both
+ * lists are empty in a sound store.
+ */
 export async function storeAgainstHead(
   url: string,
   store: string,

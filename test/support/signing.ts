@@ -11,7 +11,7 @@ import { type SignedDocument, signedDocument } from '@ringwright/ring/trust/sign
 import { rootIdOf } from '@ringwright/ring/trust/trust-chain';
 import { encodeRoot, type TrustRoot, trustRootType } from '@ringwright/ring/trust/trust-root';
 
-/** What comes before the 32 bytes of an ed25519 key in PKCS8. */
+/** Prefix of the 32 bytes of an ed25519 key in PKCS8. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export interface TestKey {
@@ -21,7 +21,7 @@ export interface TestKey {
   readonly id: string;
 }
 
-/** The same name gives the same key. */
+/** Returns the key of this name, which is derived from the name. */
 export function testKey(name: string): TestKey {
   const seed = createHash('sha256').update(name).digest();
   const key = Buffer.concat([pkcs8Prefix, seed]);
@@ -50,7 +50,7 @@ export const people = {
   beacon: [testKey('pusher')],
 };
 
-/** A root of three root keys (two needed), three ring keys and one beacon key. */
+/** Creates a root with three root keys (two required), three ring keys and one beacon key. */
 export function testRoot(sketch: RootSketch = {}): TrustRoot {
   const { root = people.root, ring = people.ring, beacon = people.beacon } = sketch;
   const ids = (keys: readonly TestKey[]): string[] => keys.map(({ id }) => id);
@@ -88,7 +88,7 @@ export function signedRoot(
   return signed({ type: trustRootType, bytes: encodeRoot(testRoot(sketch)) }, by);
 }
 
-/** What a manifest says under the root of `sketch`. */
+/** Returns the signing section of a manifest under this root. */
 export function testSigning(root: SignedDocument, other: Partial<Signing> = {}): Signing {
   return { epoch: 1, root: rootIdOf(root), logHead: null, large: false, override: null, ...other };
 }
@@ -102,7 +102,7 @@ export function signedRing(
   return { bytes: signAgain(bytes, by), id };
 }
 
-/** The file with the signatures of these keys and no others. */
+/** Returns the file with the signatures of these keys and no others. */
 export function signAgain(bytes: Uint8Array, by: readonly TestKey[]): Buffer {
   const payload = { type: ringPayloadType, bytes: splitRingFile(bytes).manifest };
   return withSignatures(

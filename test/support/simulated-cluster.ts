@@ -1,5 +1,5 @@
-// Five devices in memory with the real coordinator and replica code; delays, losses and crashes
-// come from a seed. Needs fake timers: every wait is a setTimeout.
+// Five devices in memory with the real coordinator and replica code. Delays, losses and crashes
+// come from a seed. Needs fake timers, because every wait is a setTimeout.
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { type Random, seededRandom } from '@ringwright/base/random';
@@ -39,7 +39,7 @@ import { writeByCall } from './write-by-call.ts';
 type Row = Pick<Write, 'key' | 'value' | 'ms' | 'tie' | 'expiresMs' | 'origin' | 'isPromise'>;
 
 export interface SimulationOptions {
-  /** Share of messages that are lost. */
+  /** Percentage of messages that are lost. */
   readonly lossPercent: number;
   /** False: a joiner counts as soon as it has the ring that names it. Loses writes. */
   readonly takeover: boolean;
@@ -47,7 +47,7 @@ export interface SimulationOptions {
   readonly wrongClock?: number;
 }
 
-/** Shorter than the real one, so that a run has more operations. */
+/** Shorter than the real timeout, so that a run has more operations. */
 const callTimeoutMs = 300;
 /** More than any write may be ahead. */
 const wrongClockMs = 120_000;
@@ -85,7 +85,7 @@ export class SimulatedDevice {
     return dutyOf(this.active.ring, partition, this.id).kind;
   }
 
-  /** Replica of this device, with the fences as they are. */
+  /** The replica of this device, with the real fences. */
   get replica(): ReplicaPorts {
     const reach = async (_keyspace: string, version: number): Promise<ActiveRing> => {
       if (this.active.ring.version < version) {
@@ -126,7 +126,7 @@ export class SimulatedDevice {
     },
   };
 
-  /** As a partition file does it. */
+  /** Stores a row as a partition file does. */
   put(row: Row): { readonly kind: string; ms: number; tie: number } {
     const { key, value, ms, tie, expiresMs = 0, origin = null, isPromise = false } = row;
     const name = Buffer.from(key).toString();
@@ -146,7 +146,7 @@ export class SimulatedDevice {
     return { kind: 'applied', ms, tie };
   }
 
-  /** Takes this version over; never an older one. */
+  /** Activates this version, unless it is older than the active one. */
   activate(version: number): void {
     const ring = this.cluster.versions[version - 1];
     if (ring === undefined || ring.version <= this.active.ring.version) return;
@@ -154,7 +154,7 @@ export class SimulatedDevice {
     void this.work();
   }
 
-  /** The duties of a joiner, as the reconciler does them. */
+  /** Carries out the duties of a joiner as the reconciler does. */
   async work(): Promise<void> {
     const { ring } = this.active;
     if (this.duty === 'LOAD') {
@@ -217,7 +217,7 @@ export class SimulatedCluster {
   readonly versions: readonly Ring[];
   readonly devices: readonly SimulatedDevice[];
   readonly options: SimulationOptions;
-  /** Devices that reach only each other, and are reached only by each other. */
+  /** Devices that reach only each other, and that only they reach. */
   cutOff: ReadonlySet<number> = new Set();
 
   constructor(seed: number, versions: readonly Ring[], options: SimulationOptions) {
@@ -229,7 +229,7 @@ export class SimulatedCluster {
     this.devices = first.devices.map((_, id) => new SimulatedDevice(this, id, first));
   }
 
-  /** Up to `ms`, sometimes many times as long. */
+  /** Waits up to `ms`, sometimes many times as long. */
   pause(ms: number): Promise<void> {
     const slow = this.random.below(12) === 0 ? 15 : 1;
     return new Promise((resolve) => setTimeout(resolve, this.random.below(ms * slow + 1)));
@@ -277,7 +277,7 @@ export class SimulatedCluster {
     throw new CodedError('PEER_TIMEOUT', 'lost');
   }
 
-  /** All of the device replaced; when it is down, of all the others. */
+  /** Copies all rows of the replaced device, or if it is down, of all the others. */
   async load(joiner: SimulatedDevice, from: number): Promise<void> {
     const { active } = joiner;
     const others = slotsOf(active.ring, partition).flatMap(({ device }) =>
@@ -301,7 +301,7 @@ export class SimulatedCluster {
     }
   }
 
-  /** All devices that are up have this version or a later one. */
+  /** Whether all devices that are up have this version or a later one. */
   confirmed(version: number): boolean {
     return this.devices.every(({ up, active }) => !up || ringHead(active).version >= version);
   }

@@ -1,4 +1,4 @@
-// The move that simulated histories run through, in a time that only timers make pass.
+// The move that simulated histories run through. Only timers advance its time.
 import { afterEach, beforeEach, vi } from 'vitest';
 import { moveVersions, servedRing } from './served-ring.ts';
 import type { SimulationOptions } from './simulated-cluster.ts';
@@ -12,7 +12,7 @@ export const versions = [
 
 export const sound: SimulationOptions = { lossPercent: 3, takeover: true };
 
-/** For every test of the file that calls it. */
+/** Applies to every test of the file that calls it. */
 export function useSimulatedTime(): void {
   beforeEach(() =>
     vi.useFakeTimers({ now: 1_763_692_800_000, toFake: ['setTimeout', 'clearTimeout', 'Date'] }),

@@ -92,7 +92,7 @@ export function firstOf(state: BuilderState): Ring {
   return nextRing(planVersion(from), from);
 }
 
-/** Usually the builder's own first ring, sometimes any table at all. */
+/** Returns the builder's own first ring in most cases, otherwise any table at all. */
 export function startingRing(state: BuilderState, random: Random): Ring {
   const ring = firstOf(state);
   return random.below(4) > 0 ? ring : firstRing({ ...ring, table: junkTable(state, random) });

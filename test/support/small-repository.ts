@@ -1,4 +1,4 @@
-// A repository with a ring of four partitions and four devices, and what is needed to commit it.
+// A repository with a ring of four partitions and four devices, and what its commits need.
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,9 @@ export async function stageDevices(rings: string, count = 4): Promise<void> {
   });
 }
 
-/** What a commit of the first version, or of the next one with two slots swapped, would pass on. */
+/**
+ * Returns what a commit of the first version passes on, or of the next one with two rows swapped.
+ */
 export async function nextVersion(rings: string): Promise<VersionToCommit> {
   const { head, state, stagedDigest, staged } = await openRing(rings, 'cities');
   const added = staged.flatMap(({ changes }) =>
@@ -74,7 +76,7 @@ async function versionAfter(rings: string): Promise<Ring> {
   return directRing(ring, id, { table: [...ring.table].reverse() });
 }
 
-/** Every file below a folder with its content, to see that nothing changed. */
+/** Returns every file below a folder with its content, to check that nothing changed. */
 export async function filesOf(folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -1,11 +1,11 @@
-// A server that answers every request with a status, and nothing else, until the test ends.
+// A server that answers every request with a status, until the test ends.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { onTestFinished } from 'vitest';
 
-/** `said`: what of its status is otherwise than that of a server which has no ring. */
+/** `said` replaces parts of the status of a server without a ring. */
 export async function statusServer(
   said: () => object,
 ): Promise<{ readonly port: number; readonly server: Server }> {

@@ -1,4 +1,5 @@
-// Devices with real stores in scratch folders, joined in memory: the real handlers without sockets.
+// Devices with real stores in scratch folders, connected in memory: the real handlers without
+// sockets.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
@@ -34,7 +35,7 @@ import { activeOn } from './served-ring.ts';
 import { writeByCall } from './write-by-call.ts';
 
 const nowMs = (): number => 1_763_692_800_000;
-/** Records are written with stamps from here, older than replication's least age. */
+/** The first stamp of the records, older than the minimum age for replication. */
 export const firstMs = nowMs() - 60_000;
 
 type Answer = (request: never, caller: Caller) => unknown;
@@ -48,15 +49,15 @@ export class StoreDevice {
   readonly replica: ReplicaPorts;
   readonly copies: CopySource;
   readonly devices: DeviceCaller;
-  /** Nobody promises anything here: rounds have tests of their own. */
+  /** No device makes promises here. Rounds have tests of their own. */
   readonly decide = () => Promise.reject(new Error('there is no promise to decide'));
   active: ActiveRing;
   up = true;
-  /** Copies come from process to process. */
+  /** Whether copies travel from process to process. */
   hasProcess = false;
-  /** Called before this device answers: to change the world in the middle of something. */
+  /** Called before this device answers, so that a test can change the world in the middle. */
   onCall: (method: string) => void | Promise<void> = () => undefined;
-  /** What becomes of its answers on the way. */
+  /** Changes or replaces an answer on its way. */
   onAnswer: (method: string, answer: unknown) => unknown = (_method, answer) => answer;
   readonly #answers: ReadonlyMap<string, Answer>;
 
@@ -124,7 +125,7 @@ export class StoreDevice {
     return this.onAnswer(method, await this.#answers.get(method)?.(request as never, nobody));
   }
 
-  /** Writes records straight into the store, as if they had come long ago. */
+  /** Writes records directly into the store, as if they had arrived long ago. */
   async put(partition: number, records: Readonly<Record<string, string>>, tie = 0): Promise<void> {
     const { keyspace } = this.active.ring;
     const writes = Object.entries(records).map(([key, value], index) => ({
@@ -184,12 +185,12 @@ export class StoreCluster implements AsyncDisposable {
     return ring;
   }
 
-  /** Every device has this version active. */
+  /** Makes this version active on every device. */
   activate(version: number): void {
     for (const device of this.devices) device.active = activeOn(this.ringOf(version), device.id);
   }
 
-  /** Ready files of a partition on the devices named. */
+  /** Creates files of a partition on these devices, by default ready ones. */
   async create(partition: number, ids: readonly number[], state: PartitionState = 'ready') {
     for (const id of ids) {
       const { store, active } = this.devices[id]!;

@@ -1,13 +1,13 @@
-// Writers and readers over any server that runs, recorded as a history. Values are unique.
+// Writers and readers over any running server, recorded as a history. Values are unique.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
 import { askRecord } from './ask-record.ts';
 import { describe, type Operation, violationsOf } from './history.ts';
 
-/** Four clients then have some 150 requests a second answered: faults take longer than ten. */
+/** Four clients then get about 150 answers a second, and faults take longer than ten answers. */
 const PAUSE_MS = 20;
-/** Deletes among the changes: one in so many. */
+/** One in this many changes is a delete. */
 const DELETE_EVERY = 12;
 const FILLER = '.'.repeat(200);
 const KEYS = 48;
@@ -16,7 +16,7 @@ const READERS = 2;
 
 interface TrafficShape {
   readonly keyspace: string;
-  /** Coordinators, asked before every operation. */
+  /** Ports of the coordinators, requested before every operation. */
   readonly ports: () => readonly number[];
   readonly seed: number;
 }
@@ -29,7 +29,7 @@ interface Window {
 
 export class Traffic {
   readonly operations: Operation[] = [];
-  /** Acknowledged operations within each fault. */
+  /** Numbers of operations acknowledged during each fault. */
   readonly windows: Window[] = [];
   readonly #shape: TrafficShape;
   readonly #keys: readonly string[];
@@ -47,20 +47,22 @@ export class Traffic {
     }
   }
 
-  /** Acknowledged changes and reads so far. */
+  /** Returns the number of acknowledged changes or reads so far. */
   count(kind: 'change' | 'read'): number {
     const isWanted = (operation: Operation): boolean =>
       (operation.kind === 'read') === (kind === 'read');
     return this.operations.filter((one) => one.outcome === 'acked' && isWanted(one)).length;
   }
 
-  /** Operations that were not answered as they should be, as sentences. */
+  /** Returns the rejected and unknown operations, as a sentence each. */
   failures(): string[] {
     const failed = ['rejected', 'unknown'];
     return this.operations.filter(({ outcome }) => failed.includes(outcome)).map(describe);
   }
 
-  /** Resolves when so many more changes and reads were acknowledged: the cluster answers. */
+  /**
+   * Waits until this many further changes and reads have been acknowledged: the cluster answers.
+   */
   async goesOn(wanted = 40): Promise<void> {
     const [changes, reads] = [this.count('change'), this.count('read')];
     await waitFor(`${wanted} more acknowledged writes and reads`, {
@@ -69,7 +71,7 @@ export class Traffic {
     });
   }
 
-  /** Runs a fault, and notes how much was acknowledged within it. */
+  /** Runs a fault and records how many operations are acknowledged during it. */
   async within(name: string, fault: () => Promise<void>): Promise<void> {
     const [writes, reads] = [this.count('change'), this.count('read')];
     await fault();
@@ -83,8 +85,8 @@ export class Traffic {
   }
 
   /**
-   * Stops, reads every key back over every server and checks the whole history. Returns what is
-   * wrong; a fault without enough acknowledged operations within it has proved nothing.
+   * Stops the clients, reads every key through every server, and checks the whole history. Returns
+   * everything wrong. A fault with too few acknowledged operations proves nothing and is reported.
    */
   async verdict(ackedPerFault = 20): Promise<string[]> {
     await this.stop();

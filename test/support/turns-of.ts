@@ -1,6 +1,6 @@
-// Whether other work goes on meanwhile, counted instead of timed.
+// Whether other work continues meanwhile, counted instead of timed.
 
-/** How many turns the event loop made until the work was done. */
+/** Returns the number of event loop turns until the work is done. */
 export async function turnsOf(work: () => Promise<void>): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -1,4 +1,4 @@
-// The writes of a device caller by means of its calls, for callers that a test makes.
+// Implements the writes of a device caller by its calls, for callers that a test creates.
 import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { recordWrite } from '@ringwright/wire/records';
 
