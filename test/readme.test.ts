@@ -1,5 +1,5 @@
-// The README, the glossary and the pages of design agree with the programs: every command is
-// listed, and what they name exists; so do the tests of SECURITY.md.
+// The README, the glossary and the design pages agree with the programs: every command is listed,
+// and what they name exists. The same holds for the tests of SECURITY.md.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -21,7 +21,7 @@ test('the table of commands has the groups and the order of the help', () => {
   expect(listed).toEqual(known);
 });
 
-test('every npm script that is named exists', () => {
+test('every npm script that the README names exists', () => {
   const named = [...readme.matchAll(/npm run ([a-z][a-z:]+)/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((name) => !scripts.includes(name ?? ''))).toEqual([]);
@@ -35,7 +35,7 @@ test('the README, package.json and bootstrap.mjs name one version of Node', () =
   expect([`>=${inReadme}`, `>=${inBootstrap}`]).toEqual([engines.node, engines.node]);
 });
 
-test('the license that package.json names lies beside it', () => {
+test('the LICENSE file is the license that package.json names', () => {
   const { license } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   expect(license).toBe('Apache-2.0');
   const text = readFileSync(path.join(root, 'LICENSE'), 'utf8');
@@ -43,14 +43,14 @@ test('the license that package.json names lies beside it', () => {
   expect(text).toContain('END OF TERMS AND CONDITIONS');
 });
 
-test('what is posted as JSON in an example says so, as servers demand', () => {
+test('every example that posts JSON sends the content type that servers require', () => {
   const examples = readme.replaceAll(/\\\n\s*/g, '').split('\n');
   const posts = examples.filter((line) => /^ {4}curl .*_batch/.test(line));
   expect(posts.length).toBeGreaterThan(0);
   for (const line of posts) expect(line).toContain("-H 'content-type: application/json'");
 });
 
-test('every path that is named exists', () => {
+test('every path that the README names exists', () => {
   const named = [...readme.matchAll(/`((?:packages|tools|test)\/[\w./-]+)`/g)];
   expect(named.length).toBeGreaterThan(10);
   const missing = named
@@ -59,7 +59,7 @@ test('every path that is named exists', () => {
   expect(missing).toEqual([]);
 });
 
-test('every attack that is told has an answer, and tests that exist', () => {
+test('every attack in SECURITY.md has a defense and existing tests', () => {
   const page = readFileSync(path.join(root, 'packages/server/SECURITY.md'), 'utf8');
   const [, table = ''] = page.split('\n| attack ');
   const rows = [

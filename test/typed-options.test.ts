@@ -1,5 +1,5 @@
-// Every option of both programs with values that it must not take: a refusal with its code, the
-// option and the value, before anything is changed or a server is asked.
+// Every option of both programs, with values that it must not take: the refusal has a code, the
+// option and the value, before anything is changed or a server is contacted.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,10 @@ import { refusal } from './support/refusal.ts';
 import { ringBuilderHere } from './support/ring-builder-here.ts';
 import { filesOf } from './support/small-repository.ts';
 
-/** Nobody listens there: a command that asks servers before it looks at its options ends otherwise. */
+/**
+ * No server listens there: a command that contacts servers before it checks its options ends
+ * otherwise.
+ */
 const device = (n: number): string => `r1z${n}-127.0.0.1:1/d${n}`;
 
 /** What each command needs besides its options. */
@@ -65,7 +68,7 @@ const needed: Readonly<Record<string, string>> = {
 
 const noNumbers = ['NaN', '', '0x10', ' 1', '1e', 'Infinity', '१'];
 
-/** Texts that are no number of the range: each kind of wrong, beginning somewhere else each time. */
+/** Returns texts of every kind that are not a number in the range. */
 function wrongFor({ least, most, isWhole }: NumberRange): string[] {
   const bounds = [`${least - 1}`, '-1', '1e300', '1e999', '9'.repeat(5_000), '0.5', '1e-300'];
   const isIn = (value: number): boolean => value >= least && value <= most;
@@ -75,7 +78,7 @@ function wrongFor({ least, most, isWhole }: NumberRange): string[] {
   return [...outside, ...noNumbers];
 }
 
-test('a number is taken inside its range only, and refused with both', () => {
+test('a number outside its range is refused with the value and the range', () => {
   for (const [name, range] of Object.entries(numberRanges) as [NumberName, NumberRange][]) {
     for (const edge of [range.least, range.most]) {
       expect(parseNumber(String(edge), name)).toBe(edge);
@@ -98,7 +101,7 @@ interface Case {
   readonly value: string;
 }
 
-/** Of one verb: its options, each with a value or two that are wrong for it. */
+/** Returns the options of one verb, each with one or two wrong values. */
 async function casesOf({ name, load }: (typeof verbs)[number]): Promise<Case[]> {
   const { verb } = await load();
   return Object.entries(verb.options ?? {}).flatMap(([option, { type, choices }], at) => {
@@ -126,7 +129,7 @@ async function refusalOf(work: () => Promise<unknown>, what: string): Promise<Co
   throw new Error(`${what}: ${String(ended)}`);
 }
 
-test('ring-builder: what is wrong for an option is refused, and changes nothing', async () => {
+test('ring-builder refuses wrong values of options, and changes nothing', async () => {
   const tool = await ringBuilderHere({ yes: true });
   await tool.json('create cities --partition-power 3 --replicas 2');
   await tool.json(['add', 'cities', device(1), '1', device(2), '1', device(3), '1']);
@@ -170,7 +173,7 @@ const wrongForServer: readonly (readonly [option: string, ...values: string[]])[
   ['log-level', 'loud'],
 ];
 
-test('ring-server: what an option must not have is refused by its name', async () => {
+test('ring-server refuses wrong values of options, and names the option', async () => {
   const texts = Object.entries(optionFlags).filter(([, { type }]) => type === 'string');
   expect(wrongForServer.map(([option]) => option).sort()).toEqual(
     texts.map(([name]) => name).sort(),
@@ -197,7 +200,7 @@ test.each(
   expect(options).toMatchObject({ [field]: choice });
 });
 
-test('ring-server: a path that is not there, or no such thing, is told', async () => {
+test('ring-server reports a path that is absent or of the wrong kind', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'rw-'));
   const file = join(empty, 'file');
   await writeFile(file, '');

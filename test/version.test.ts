@@ -1,4 +1,4 @@
-// One version for all that is released together, and both programs say it.
+// All that is released together has one version, and both programs print it.
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const root = path.join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
-test('every package.json has it', () => {
+test('every package.json has the version of the program', () => {
   const files = ['package.json', ...globSync('{packages,tools}/*/package.json', { cwd: root })];
   expect(files.length).toBeGreaterThan(10);
   for (const file of files) {
@@ -19,11 +19,11 @@ test('every package.json has it', () => {
   }
 });
 
-test('it is higher where the wire format is newer: 0.32.0 speaks version 32', () => {
+test('the version contains the wire version: 0.32.0 speaks version 32', () => {
   expect(programVersion).toMatch(new RegExp(`^0\\.${wireVersion}\\.\\d+$`));
 });
 
-test.each(['ring-builder', 'ring-server'])('%s --version', async (program) => {
+test.each(['ring-builder', 'ring-server'])('%s --version prints the version', async (program) => {
   const launcher = path.join(root, 'tools', program, 'launcher.mjs');
   const say = async (...args: string[]): Promise<string> =>
     (await run(process.execPath, [launcher, ...args])).stdout;

@@ -1,5 +1,5 @@
-// Attack: random changes carried out wave by wave, with moves cancelled at any point. Only what the
-// plan has shown may move, and all of it does but what was cancelled.
+// Attack: random changes are carried out wave by wave, with moves cancelled at any point. Only
+// planned moves may happen, and all of them except the cancelled ones.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { moveCount, nextWave, withoutPartitions } from '@ringwright/builder/plan/later-waves';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
@@ -27,7 +27,7 @@ const seed = Number(process.env['SEED'] ?? 20261122);
 const nameOf = ({ partition, replica, from, to }: PlannedMove): string =>
   `${partition}/${replica} d${from} d${to}`;
 
-/** A rollout on paper. */
+/** A simulated rollout. */
 interface Run {
   readonly state: BuilderState;
   ring: Ring;
@@ -43,7 +43,7 @@ function take(run: Run, next: Ring, label: string): void {
   run.ring = next;
 }
 
-/** Some of what is in flight, and of what is to come; new slots come and go together. */
+/** Cancels some moves in flight and some later ones. Does nothing while slots are being added. */
 function cancelSome(run: Run, random: Random, label: string): void {
   const { moves } = run.ring;
   if (moves.some(({ from }) => from === null)) return;
@@ -77,7 +77,7 @@ function carryOut(run: Run, random: Random, label: string): void {
   }
 }
 
-test(`${INSTANCES} random changes: what moves is the plan without what was cancelled`, () => {
+test(`${INSTANCES} random changes move exactly the plan without the cancelled moves`, () => {
   let waves = 0;
   let cancels = 0;
   for (let at = 0; at < INSTANCES; at += 1) {
@@ -123,7 +123,7 @@ test(`${INSTANCES} random changes: what moves is the plan without what was cance
   expect(cancels).toBeGreaterThan(INSTANCES / 2);
 });
 
-/** One device goes, or gets less. */
+/** Removes one device, or lowers its weight. */
 function lessOf(state: BuilderState, random: Random): BuilderState {
   const active = state.devices.filter((device) => device?.state === 'active');
   const id = active[random.below(active.length)]!.id;
@@ -131,7 +131,7 @@ function lessOf(state: BuilderState, random: Random): BuilderState {
   return applyChanges(state, [random.below(2) === 0 ? change : { kind: 'remove', id }]);
 }
 
-test('a second change while one runs: its waves end where one change would', () => {
+test('a second change during a running one ends where a single change would', () => {
   let seconds = 0;
   for (let at = 0; at < INSTANCES; at += 1) {
     const label = `SEED=${seed}, instance ${at}`;
@@ -157,7 +157,7 @@ test('a second change while one runs: its waves end where one change would', () 
   expect(seconds).toBeGreaterThan(10);
 });
 
-test('the same of a revert, from wherever the change was stopped', () => {
+test('a revert moves exactly its plan without the cancelled moves', () => {
   for (let at = 0; at < INSTANCES; at += 1) {
     const label = `SEED=${seed}, instance ${at}`;
     const random = seededRandom(seed + at);
@@ -185,7 +185,7 @@ test('the same of a revert, from wherever the change was stopped', () => {
   }
 });
 
-test('moves of partitions that shall rest wait, and are the planned ones then', () => {
+test('moves of partitions that must rest wait, and are then the planned ones', () => {
   let waited = 0;
   for (let at = 0; at < INSTANCES; at += 1) {
     const label = `SEED=${seed}, instance ${at}`;

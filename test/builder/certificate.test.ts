@@ -1,5 +1,5 @@
-// Attack: the builder's moves and the certificate against a plain exact solver: random small
-// clusters, changes and even illegal tables.
+// Attack: compares the builder's moves and the certificate with a plain exact solver, for random
+// small clusters, changes and even illegal tables.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { type Certificate, certify } from '@ringwright/builder/certify/certify';
 import { placementProblem } from '@ringwright/builder/place/placement-problem';
@@ -62,7 +62,7 @@ test(`${INSTANCES / 2} instances with overload: moves equal the optimum, and are
   }
 });
 
-/** What shares with overload are is tested in shares.test.ts; here they are given. */
+/** Takes the shares with overload as they are, because shares.test.ts tests them. */
 function tiersOfTargets(state: BuilderState): Map<string, Tier> {
   const { tree, targets } = placementProblem(state);
   const tiers = new Map<string, Tier>();
@@ -81,7 +81,7 @@ function tiersOfTargets(state: BuilderState): Map<string, Tier> {
 interface Cost {
   /** In all waves together. */
   readonly moved: number;
-  /** Of the first plan. */
+  /** Lower bound of the first plan. */
   readonly bound: number;
   readonly waves: number;
 }
@@ -121,7 +121,7 @@ function newSlots(before: Table, after: Table): number {
   return moves;
 }
 
-/** The builder's own table once all waves are done, and what it took. */
+/** Returns the builder's own table after all waves, with its cost. */
 function converged(ring: Ring, state: BuilderState): Cost & { readonly table: Table } {
   let head = ring;
   let moved = 0;
@@ -137,12 +137,12 @@ function converged(ring: Ring, state: BuilderState): Cost & { readonly table: Ta
   }
 }
 
-/** A table made from nothing: legal, and mostly far from the old one. */
+/** Returns a table planned from nothing: legal, and mostly far from the old one. */
 function afresh(state: BuilderState): Table {
   return planVersion({ head: null, headId: null, state }).target;
 }
 
-/** Two partitions exchange a device: loads stay, bounds and moves may not. */
+/** Lets two partitions exchange a device: loads stay the same, bounds and moves may not. */
 function swapped(table: Table, random: Random): Table {
   const copy = table.map((row) => row.slice());
   for (let tries = 0; tries < 20; tries += 1) {

@@ -76,7 +76,7 @@ const mistakes: readonly (readonly [string, Change])[] = [
   ['two servers are removed at once', edit(2, { state: 'removed' })],
 ];
 
-test.for(ordinary)(`%s without the change guard (SEED=${seed})`, ([, change]) => {
+test.for(ordinary)(`the change guard lets pass: %s (SEED=${seed})`, ([, change]) => {
   const random = seededRandom(seed);
   for (let round = 0; round < clusters; round += 1) {
     const { state, zones } = cluster(random);
@@ -88,7 +88,7 @@ test.for(ordinary)(`%s without the change guard (SEED=${seed})`, ([, change]) =>
   }
 });
 
-test.for(mistakes)(`%s: the change guard (SEED=${seed})`, ([, change]) => {
+test.for(mistakes)(`the change guard blocks: %s (SEED=${seed})`, ([, change]) => {
   const random = seededRandom(seed);
   for (let round = 0; round < clusters; round += 1) {
     const { state, zones } = cluster(random);
@@ -102,7 +102,7 @@ test.for(mistakes)(`%s: the change guard (SEED=${seed})`, ([, change]) => {
   }
 });
 
-test('a device that is said to be in another zone stirs others: the change guard', () => {
+test('the change guard blocks another zone for one device, which moves slots of others', () => {
   const state = cluster(seededRandom(1)).state;
   const devices = Array.from({ length: 12 }, (_, id) => device(id, id % 4));
   const partitioner = { kind: 'md5-shift', power: 8, prefix: '', suffix: '' } as const;

@@ -1,4 +1,4 @@
-// Attack: tables made even by bytes, against every legal table of small clusters.
+// Attack: compares tables balanced by bytes with every legal table of small clusters.
 import { join } from 'node:path';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { planBytes } from '@ringwright/builder/ask/plan-bytes';
@@ -31,15 +31,15 @@ import {
 } from '../support/small-cluster.ts';
 
 const INSTANCES = 1_000;
-/** So that all tables can be tried. */
+/** Small enough to try all tables. */
 const DEVICES_MAX = 5;
 const PARTITIONS_MAX = 6;
 
-/** What the search reaches is measured, and stands in the builder's DESIGN.md. */
+/** The measured results of the search. They are also in the builder's DESIGN.md. */
 test.each([
   { swapBudget: 0, best: 0.9, closed: 0.75 },
   { swapBudget: 2, best: 0.6, closed: 0.85 },
-])('$swapBudget moves above the fewest: legal, and nearly the most even', (expected) => {
+])('tables with $swapBudget extra moves are legal and nearly the most even', (expected) => {
   const { swapBudget } = expected;
   const seen = { instances: 0, best: 0, gap: 0, left: 0 };
   for (let seed = 1; seed <= INSTANCES; seed += 1) {
@@ -71,7 +71,7 @@ test.each([
 const ID = 'b'.repeat(64);
 const PLANS = 120;
 
-test('planned with sizes: the fewest moves, certified, and again the same plan', () => {
+test('a plan with sizes has the fewest moves, is certified, and is reproducible', () => {
   let nearer = 0;
   for (let seed = 1; seed <= PLANS; seed += 1) {
     const random = seededRandom(seed);
@@ -117,7 +117,7 @@ test('a plan spends its budget on full devices, and none while partitions rest',
   }
 });
 
-test('sizes belong to ids, also where partitions were split', async () => {
+test('sizes belong to partition ids, also after splits', async () => {
   const tool = await ringBuilderHere();
   const fixed = '--partitioner hash-intervals --replicas 2 --min-part-hours 0';
   await tool.json(`create cities --partitions 32 ${fixed}`);
@@ -139,7 +139,7 @@ test('sizes belong to ids, also where partitions were split', async () => {
   expect(fullest.after).toBeLessThan(1.05);
 });
 
-/** Eight equal devices in four zones, and a ring that needs no move. */
+/** Creates eight equal devices in four zones, and a ring that needs no move. */
 function settled(): { ring: Ring; state: BuilderState } {
   const state = applyChanges(
     createState({
@@ -155,7 +155,7 @@ function settled(): { ring: Ring; state: BuilderState } {
   return { ring: firstOf(state), state };
 }
 
-/** The table when all waves are done. */
+/** Returns the table after all waves. */
 function planned(ring: Ring, state: BuilderState): Table {
   let head = ring;
   for (let left = true; left; ) {
@@ -176,7 +176,7 @@ function smallCluster(random: Random): { ring: Ring; state: BuilderState } | nul
   return { ring: startingRing(first, random), state };
 }
 
-/** A few are large, as in life. */
+/** A few partitions are large, as in practice. */
 function randomBytes(partitions: number, random: Random): Uint16Array {
   return Uint16Array.from(
     { length: partitions },

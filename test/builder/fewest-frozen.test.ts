@@ -1,4 +1,4 @@
-// Attack: half of the partitions frozen: violations, imbalance and moves against an exact solver.
+// Attack: half of the partitions are frozen. Compares imbalance and moves with an exact solver.
 import { seededRandom } from '@ringwright/base/random';
 import { rebalance } from '@ringwright/builder/flow/rebalance';
 import { interimTargets } from '@ringwright/builder/place/interim-targets';
@@ -46,7 +46,7 @@ test(`${INSTANCES} instances with frozen partitions: least imbalance, then fewes
   expect(checked).toBe(INSTANCES);
 });
 
-/** Slots of removed devices must leave even frozen partitions: that is tested elsewhere. */
+/** Slots of removed devices must leave even frozen partitions, which is tested elsewhere. */
 function drainedForRemoved(state: BuilderState): BuilderState {
   const devices = state.devices.map((device) =>
     device?.state === 'removed' ? { ...device, state: 'active' as const, weight: 0 } : device,
@@ -64,7 +64,9 @@ function loadsById(placement: Placement, deviceIds: Int32Array): Map<number, num
   return loads;
 }
 
-/** Slots above quota for the rounding of interim shares that suits these loads best. */
+/**
+ * Returns the slots above quota, for the rounding of interim shares that suits these loads best.
+ */
 function leastSurplus(
   state: BuilderState,
   interim: ReturnType<typeof interimTiers>,

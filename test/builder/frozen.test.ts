@@ -15,7 +15,7 @@ import { holders, randomChanges, randomCluster, startingRing } from '../support/
 
 const ID = 'd'.repeat(64);
 const INSTANCES = 300;
-/** Version 1 is old, version 2 was committed ten hours ago. */
+/** Version 1 is old, and version 2 was committed ten hours ago. */
 const times = {
   versionHours: new Map([
     [1, 0],
@@ -24,7 +24,7 @@ const times = {
   nowHours: 1_000,
 };
 
-test(`${INSTANCES} random instances: frozen partitions stay, and later all comes right`, () => {
+test(`${INSTANCES} random instances: frozen partitions stay, and later plans converge`, () => {
   for (let seed = 1; seed <= INSTANCES; seed += 1) checkInstance(seed);
 });
 
@@ -51,7 +51,7 @@ function checkInstance(seed: number): void {
   converge(next, state, label);
 }
 
-test('a device is removed while its partitions rest: it is shared out as if they did not', () => {
+test('a device removed while partitions rest is shared out as if they did not rest', () => {
   let [moved, fewest] = [0, 0];
   for (let seed = 1; seed <= 60; seed += 1) {
     const random = seededRandom(seed);
@@ -72,7 +72,7 @@ test('a device is removed while its partitions rest: it is shared out as if they
     const held = plan.moves.every(({ from: device }) => device === gone);
     expect(held, `seed ${seed}: only slots of the device that is gone`).toBe(true);
     const [all, least] = [plan, free].map(({ moves, movesLeft }) => moves.length + movesLeft);
-    // What goes beyond is of rings in which shares change at other devices, too.
+    // More moves than that occur where the shares of other devices change too.
     expect(all! - least!, `seed ${seed}`).toBeLessThanOrEqual(2);
     moved += all!;
     fewest += least!;
@@ -97,7 +97,7 @@ function evenCluster(random: Random): BuilderState {
   return applyChanges(state, adds);
 }
 
-/** When nothing is frozen any more, waves bring every device within one of its share. */
+/** Checks that waves bring every device within one slot of its share once nothing is frozen. */
 function converge(start: Ring, state: BuilderState, label: string): void {
   let head = start;
   for (let wave = 0, left = true; left; wave += 1) {

@@ -1,4 +1,4 @@
-// Attack: long random histories of changes; every version is checked from the definitions.
+// Attack: long random histories of changes. Every version is checked against the definitions.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { certify } from '@ringwright/builder/certify/certify';
@@ -19,7 +19,7 @@ const ID = 'c'.repeat(64);
 const PARTITIONS = 512;
 const STEPS = 12;
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])('history of seed %i', (seed) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])('the history of seed %i is optimal', (seed) => {
   const random = seededRandom(seed);
   let state = firstState(random);
   const from = { head: null, headId: null, state, direct: false };
@@ -33,7 +33,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])('history of seed %i', (seed) 
   }
 });
 
-/** Commits versions until nothing is left, each through its three steps, and checks the end. */
+/** Commits versions until no move is left, each in three steps, and checks the result. */
 function reach(start: Ring, state: BuilderState, label: string): Ring {
   let ring = start;
   let moved = 0;
@@ -86,7 +86,7 @@ function addition(
   return { kind: 'add', device };
 }
 
-/** Up or down by at most one: what servers can follow in one version. */
+/** Changes the count by at most one, which servers can follow in one version. */
 function otherReplicas(state: BuilderState, holders: number, random: Random): BuilderState {
   const replicas = state.replicas + [-1, -0.5, -0.25, 0.25, 0.5, 1][random.below(6)]!;
   if (replicas < 1 || Math.ceil(replicas) > holders) return state;

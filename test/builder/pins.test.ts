@@ -1,4 +1,4 @@
-// Attack: random pins on small clusters against all tables that keep them.
+// Attack: compares random pins on small clusters with all tables that satisfy them.
 import { seededRandom } from '@ringwright/base/random';
 import { certify } from '@ringwright/builder/certify/certify';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
@@ -18,7 +18,7 @@ const ID = 'a'.repeat(64);
 const INSTANCES = Number(process.env['INSTANCES'] ?? 80);
 const STEPS = 3;
 
-test(`${INSTANCES} random clusters with pins: dispersion, balance and moves are the best`, () => {
+test(`${INSTANCES} random clusters with pins have the best dispersion, balance and moves`, () => {
   const seen = { balanced: 0, unbalanced: 0, refused: 0 };
   for (let seed = 1; seed <= INSTANCES; seed += 1) {
     const random = seededRandom(seed);
@@ -43,7 +43,7 @@ test(`${INSTANCES} random clusters with pins: dispersion, balance and moves are 
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(INSTANCES / 50);
 });
 
-test('pins with hours to wait: what is frozen stays, and later all is the best', () => {
+test('frozen partitions with pins stay, and the result after their rest is the best', () => {
   for (let seed = 1; seed <= INSTANCES; seed += 1) {
     const random = seededRandom(seed);
     const plain = { ...tinyCluster(random), minPartHours: 24 };
@@ -66,7 +66,7 @@ test('pins with hours to wait: what is frozen stays, and later all is the best',
   }
 });
 
-test('a certificate tells the best tables with pins from others, and from those without', () => {
+test('a certificate tells the best tables with pins from worse and unpinned ones', () => {
   const seen = { optimal: 0, wasteful: 0, unpinned: 0 };
   for (let seed = 1; seed <= INSTANCES; seed += 1) {
     const random = seededRandom(seed);
@@ -110,7 +110,7 @@ test('each single pin on 12 equal devices in 3 zones keeps a replica in every zo
   }
 });
 
-test('two partitions on four equal devices in two zones: a pin costs no balance', () => {
+test('a pin costs no balance for two partitions on four equal devices in two zones', () => {
   const plain = equalDevices({ partitions: 2, replicas: 2, zones: [2, 2] });
   const ring = firstOf(plain);
   for (const id of [0, 1, 2, 3]) {
@@ -123,7 +123,7 @@ test('two partitions on four equal devices in two zones: a pin costs no balance'
   }
 });
 
-test('a plan says which pins cost dispersion, and which name devices that hold nothing', () => {
+test('a plan names the pins that cost dispersion and those on devices that hold nothing', () => {
   const plain = equalDevices({ partitions: 8, replicas: 3, zones: [4, 4, 4] });
   const state = applyChanges(plain, [
     { kind: 'pin', pin: { partition: 5, on: [0, 1], off: [] } },
@@ -142,7 +142,9 @@ interface Step {
   readonly label: string;
 }
 
-/** Dispersion first, then balance, then moves; and what the plan and the certificate say of them. */
+/**
+ * Checks dispersion, then balance, then moves, and what the plan and the certificate say of them.
+ */
 function checkStep({ ring, state, label }: Step, outcome: Outcome): 'balanced' | 'unbalanced' {
   const { table } = outcome.ring;
   const tiers = tiersByName(state, ring.partitions);
@@ -183,7 +185,7 @@ interface Outcome {
   readonly bound: number;
 }
 
-/** All waves until nothing is left. */
+/** Carries out all waves. */
 function reach(head: Ring, state: BuilderState, label: string): Outcome {
   let ring = head;
   let moves = 0;

@@ -1,5 +1,5 @@
-// Attack: rings of many shapes in which a device or a server is replaced. The newcomers take just
-// the slots of the old ones; where the servers change their sizes, no ring needs fewer moves.
+// Attack: a device or a server is replaced in rings of many shapes. The newcomers take exactly the
+// slots of the old devices. If servers change their sizes, no ring needs fewer moves.
 import { seededRandom } from '@ringwright/base/random';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
@@ -13,7 +13,7 @@ import { expect, test } from 'vitest';
 const ID = 'b'.repeat(64);
 const ELSEWHERE = '10.9.9.9';
 
-/** A whole number below this. */
+/** Returns a whole number below the argument. */
 type Draw = (below: number) => number;
 
 function drawn(seed: number): Draw {
@@ -39,7 +39,7 @@ function firstRing(state: BuilderState): Ring {
   return nextRing(planVersion(first), first);
 }
 
-/** Each old device with the change that brings its heir. */
+/** Returns each old device with the change that adds its heir. */
 function heirsOf(
   { devices }: BuilderState,
   olds: readonly BuilderDevice[],
@@ -58,7 +58,7 @@ function heldBy(ring: Ring, ids: ReadonlyMap<number, Change>): number {
   return ring.table.reduce((sum, row) => sum + [...row].filter((id) => ids.has(id)).length, 0);
 }
 
-test('a server, or a disk of a server, is replaced slot by slot and nothing else moves', () => {
+test('a server or a single disk is replaced slot by slot, and nothing else moves', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const draw = drawn(seed);
     const state = someCluster(draw);
@@ -78,7 +78,7 @@ test('a server, or a disk of a server, is replaced slot by slot and nothing else
   }
 });
 
-test('a device is replaced while weights and replicas change: no table needs fewer moves', () => {
+test('a replacement together with new weights and replicas takes the fewest moves', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const draw = drawn(seed);
     const state = someCluster(draw);
@@ -88,7 +88,7 @@ test('a device is replaced while weights and replicas change: no table needs few
     const changes: Change[] = [...heirsOf(state, [old], old.ip).values()];
     const weight = [20, 50, 120, 200, 300, 1_000][draw(6)]!;
     if (other !== old) changes.push({ kind: 'set-weight', id: other.id, weight });
-    // One less, or one more where a version may make so many slots.
+    // One replica less, or one more if a version may add so many slots.
     const replicas = state.replicas + draw(3) - 1;
     if (replicas > 0) changes.push({ kind: 'set', settings: { replicas } });
     const after = applyChanges(state, changes);
@@ -97,7 +97,7 @@ test('a device is replaced while weights and replicas change: no table needs few
   }
 });
 
-test('one of several disks may go to a server of its own: the moves are as few as can be', () => {
+test('a disk that is replaced on a server of its own takes the fewest moves', () => {
   for (let seed = 1; seed <= 60; seed += 1) {
     const draw = drawn(seed);
     const state = someCluster(draw);
@@ -110,7 +110,7 @@ test('one of several disks may go to a server of its own: the moves are as few a
   }
 });
 
-test('pins pass to the one that replaces', () => {
+test('pins pass to the replacing device', () => {
   const draw = drawn(1);
   const before = applyChanges(someCluster(draw), [
     { kind: 'pin', pin: { partition: 3, on: [0], off: [1] } },

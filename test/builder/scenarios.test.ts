@@ -16,12 +16,12 @@ const ID = 'e'.repeat(64);
 interface Scenario {
   readonly name: string;
   readonly power: number;
-  /** Servers by zone; zones from `secondRegion` on are in region 2. */
+  /** Number of servers by zone. Zones from `secondRegion` on are in region 2. */
   readonly servers: readonly number[];
   readonly secondRegion: number;
   readonly disks: number;
   readonly weights: 'equal' | 'mixed';
-  /** Most of a random ring's variance of pairs that a first placement may have. */
+  /** Maximum variance of pairs after a first placement, as a share of that of a random ring. */
   readonly variance: number;
 }
 
@@ -55,7 +55,7 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-test.each(scenarios)('$name: figures and moves', (scenario) => {
+test.each(scenarios)('$name has good figures and moves at the bound', (scenario) => {
   const state = stateOf(scenario);
   const ring = firstOf(state);
   const spread = expectBalanced(ring, state);

@@ -32,7 +32,7 @@ function cluster(random: Random, zones: readonly number[]): BuilderState {
   );
 }
 
-/** All waves until nothing is left. */
+/** Carries out all waves. */
 function reach(head: Ring | null, state: BuilderState): Ring {
   let ring = head;
   for (let wave = 0; ; wave += 1) {
@@ -53,7 +53,7 @@ function loadOf({ table }: Ring, id: number): number {
   return table.reduce((sum, row) => sum + row.filter((one) => one === id).length, 0);
 }
 
-test('every partition is in as many zones as the rule says, though a zone outweighs all', () => {
+test('every partition is in as many zones as required, even if one zone outweighs the rest', () => {
   for (let seed = 1; seed <= INSTANCES; seed += 1) {
     const random = seededRandom(seed);
     const plain = cluster(random, [4, 3, 2 + random.below(3)]);
@@ -67,7 +67,7 @@ test('every partition is in as many zones as the rule says, though a zone outwei
   }
 });
 
-test('more zones than there are: refused with both numbers', () => {
+test('a rule with more zones than exist is refused with both numbers', () => {
   const state = cluster(seededRandom(2), [4, 3]);
   const three = applyChanges(state, [{ kind: 'set', settings: { replicas: 3, zonesMin: 3 } }]);
   expect(() => planVersion({ head: null, headId: null, state: three })).toThrow(
@@ -77,7 +77,7 @@ test('more zones than there are: refused with both numbers', () => {
   expect(five).toThrow('zones-min 5 is not within');
 });
 
-test('pins hold, and the devices still have their shares where they can', () => {
+test('pins are kept, and a second plan moves nothing', () => {
   for (let seed = 1; seed <= INSTANCES; seed += 1) {
     const random = seededRandom(seed);
     const plain = cluster(random, [4, 3, 4]);
@@ -102,7 +102,7 @@ test('pins hold, and the devices still have their shares where they can', () => 
   }
 });
 
-test('maintenance keeps what it has and gets nothing; no-target may only give', () => {
+test('a device in maintenance keeps its slots, and a no-target device only loses some', () => {
   for (let seed = 1; seed <= INSTANCES; seed += 1) {
     const random = seededRandom(seed);
     const plain = cluster(random, [4, 4, 4]);
@@ -135,7 +135,7 @@ test.each([
   { target: 25, step: 10, steps: [10, 20, 25] },
   { target: 0.9, step: 0.3, steps: [0.3, 0.6, 0.9] },
 ])(
-  'a ramp to $target is made of round steps in its window, and is gone',
+  'a ramp to $target takes round steps within its window, and then ends',
   ({ target, step, steps }) => {
     const plain = cluster(seededRandom(3), [3, 3, 3]);
     const ramp = { target, step, fromHour: 100, untilHour: 200 };
@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test('settings that are not used leave no trace, those that are survive the file', () => {
+test('unused settings leave no trace, and used ones survive the file', () => {
   const plain = cluster(seededRandom(4), [3, 3, 3]);
   const set = applyChanges(plain, [
     { kind: 'set', settings: { zonesMin: 2, restedThrough: 7 } },

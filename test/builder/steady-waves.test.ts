@@ -1,4 +1,4 @@
-// Attack: changes of many versions; no device may hold more in between than before and after.
+// Attack: changes in many versions. No device may hold more in between than before or after.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import type { LiftedDevice } from '@ringwright/builder/plan/lift-findings';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
@@ -42,7 +42,7 @@ test.each<Kind>(['weights', 'removed', 'growth'])('%s: only urgent moves lift a 
   expect(several).toBeGreaterThan(INSTANCES / 4);
 });
 
-test('nor do the steps of a rollout in which few moves copy at once', () => {
+test('the steps of a rollout that copies few moves at once lift no device', () => {
   for (let seed = 1; seed <= INSTANCES / 2; seed += 1) {
     const drawn = drawChange('weights', seed);
     if (drawn === null) continue;
@@ -62,7 +62,7 @@ test('nor do the steps of a rollout in which few moves copy at once', () => {
   }
 });
 
-test('nor the waves of a revert: a device gives a slot away before it gets another', () => {
+test('the waves of a revert lift no device', () => {
   for (let seed = 1; seed <= INSTANCES / 2; seed += 1) {
     const drawn = drawChange('weights', seed);
     if (drawn === null) continue;
@@ -76,7 +76,7 @@ test('nor the waves of a revert: a device gives a slot away before it gets anoth
     }
     const plan = revertPlan({ head, headId: ID, state, old });
     expect(liftedBy(head, [plan.moves, ...plan.later]), `seed ${seed}`).toEqual([]);
-    // The same where no server has the ring: those of Swift may have it.
+    // The same if no server has the ring, because servers of Swift may have it.
     const direct = revertPlan({ head, headId: ID, state, old, direct: true });
     const waves = ({ moves, later }: Plan) => [moves, ...later];
     expect(waves(direct), `seed ${seed}`).toEqual(waves(plan));
@@ -91,7 +91,7 @@ test('nor the waves of a revert: a device gives a slot away before it gets anoth
   expect(steadyWaves([early, late])).toEqual([[early[1]], [early[0], late[0]]]);
 });
 
-test('moves are chosen wherever any can be, and none that lifts', () => {
+test('moves are chosen whenever possible, and none of them lifts a device', () => {
   const seen = { all: 0, some: 0, none: 0 };
   for (let seed = 1; seed <= 20 * INSTANCES; seed += 1) {
     const random = seededRandom(seed);
@@ -125,7 +125,7 @@ interface DrawnChange {
   readonly plan: Plan;
 }
 
-/** Half of the weights drawn anew, devices that join, and two that are gone or one replica more. */
+/** Redraws half of the weights, adds devices, and removes two devices or adds one replica. */
 function drawChange(kind: Kind, seed: number): DrawnChange | null {
   const random = seededRandom(seed);
   const partitions = 64 + random.below(200);
@@ -163,7 +163,9 @@ function changed(
   return applyChanges(first, changes);
 }
 
-/** From the definition: loads after each wave against loads before the first and after the last. */
+/**
+ * Computed from the definition: loads after each wave, against those before and after all waves.
+ */
 function liftedBy(head: Ring, waves: LaterWaves): LiftedDevice[] {
   const size = 1 + Math.max(head.devices.length, ...waves.flat().map(({ to }) => to));
   const before = slotsPerDevice(head.table, size);
@@ -190,7 +192,7 @@ function liftOf({ before, most, after }: LiftedDevice): number {
   return most - Math.max(before, after);
 }
 
-/** Urgent slots beyond what their devices gain in all, as planned, and the fewest there could be. */
+/** Returns the urgent slots beyond the total gain of their devices: as planned, and the minimum. */
 function urgentLifts(
   waves: LaterWaves,
   isUrgent: (move: PlannedMove) => boolean,

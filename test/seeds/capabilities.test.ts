@@ -1,4 +1,4 @@
-// The list of what the texts ask for names only tests and files that are there.
+// The page on what the five texts ask for names only tests and files that exist.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,13 +6,13 @@ import { expect, test } from 'vitest';
 const root = path.join(import.meta.dirname, '../..');
 const page = readFileSync(path.join(import.meta.dirname, 'README.md'), 'utf8');
 
-test('every row of the page says what shows it, or that it is not there', () => {
+test('every row of the page names what shows it, or says that it is not there', () => {
   const rows = page.split('\n').filter((line) => /^\| (?!the text|-)/.test(line));
   expect(rows).toHaveLength(71);
   for (const row of rows) expect(row, row).toMatch(/`[^`]+` ?.*\|$|\*\*Not there\*\*/);
 });
 
-test('every test and file that is named is there', () => {
+test('every test and file that the page names exists', () => {
   const short = [...page.matchAll(/`(e2e|seeds)\/([a-z][\w-]+)`/g)].map(
     ([, folder, name]) => `test/${folder}/${name}.test.ts`,
   );

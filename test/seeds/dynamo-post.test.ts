@@ -1,5 +1,5 @@
-// What the post on Dynamo's three strategies says in figures: its A-D example, its three lookup
-// tests, and the comparison of the strategies by a typed command.
+// The figures of the post on Dynamo's three strategies: its A-D example, its three lookup tests,
+// and a comparison of the strategies by a typed command.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeBetween, compareSchemes } from '@ringwright/builder/compare/compare-schemes';
@@ -44,7 +44,7 @@ test('"map-like ring" should "find the node for hashed key"', () => {
   expect(lists[arcOf(3)]).toEqual([3]);
 });
 
-test('what the post says of the strategies shows in the figures', () => {
+test('the figures show what the post says of the strategies', () => {
   const settings = { nodes: 10, replicas: 3, partitions: 512, tokens: 32, keys: 20_000, seed: 3 };
   const found = compareSchemes(settings);
   const [modulo, shriek, first, second, third, swift, own] = found;
@@ -61,7 +61,7 @@ test('what the post says of the strategies shows in the figures', () => {
   expect(first?.evenness).toBeGreaterThan(third?.evenness ?? 0);
 });
 
-test('ring-builder compare: one table, one picture', async () => {
+test('ring-builder compare prints one table and draws one picture', async () => {
   const tool = await ringBuilderHere();
   const scenario = join(tool.folder, 'scenario.json');
   const svg = join(tool.folder, 'compare.svg');

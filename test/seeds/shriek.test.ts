@@ -1,5 +1,5 @@
-// The worked examples of Shriek's text, typed as commands: which node has which key, word for word.
-// Places are hundredths of the circle. The same on servers: test/e2e/shriek-examples.test.ts.
+// The worked examples of Shriek's text, typed as commands: which node has which key, as the text
+// states it. Positions are hundredths of the circle. On servers: test/e2e/shriek-examples.test.ts.
 import { expect, test } from 'vitest';
 import { type RingBuilderHere, ringBuilderHere } from '../support/ring-builder-here.ts';
 
@@ -27,7 +27,7 @@ async function join(tool: RingBuilderHere, place: string): Promise<void> {
   await tool.json(`add shriek ${nodeAt(place)} 1 --tokens ${place}`);
 }
 
-/** Keys by node, as Shriek's text lists them. */
+/** Returns the keys by node, as Shriek's text lists them. */
 async function keysOf(tool: RingBuilderHere): Promise<Record<string, string>> {
   const { keys } = await tool.json<Looked>(['lookup', 'shriek', '--position', ...positions]);
   const held: Record<string, string> = {};
@@ -56,10 +56,10 @@ test('hash(cat) = .73 belongs to .75 and, after it, 0', async () => {
   );
 });
 
-// Shriek fixes the number of partitions when a keyspace is made: 20 have an end at every place.
+// Shriek fixes the number of partitions when a keyspace is created: 20 end at every position.
 const shapes = ['--tokens 0,.25,.5,.75', '--tokens 0,.25,.5,.75,.85', '--partitions 20'];
 
-test.each(shapes)('a join with replication factor 2, of a ring with %s', async (shape) => {
+test.each(shapes)('a join with replication factor 2 is as in the text: %s', async (shape) => {
   const tool = await shriek(`${shape} --replicas 2`, ['0', '.25', '.5', '.75']);
   expect(await keysOf(tool)).toEqual({
     n0: '.55 .75 .90',
@@ -78,7 +78,7 @@ test.each(shapes)('a join with replication factor 2, of a ring with %s', async (
   });
 });
 
-test('a join with replication factor 1 takes what is at or below it from the next', async () => {
+test('a join with replication factor 1 takes arcs only from the next node', async () => {
   const tool = await shriek('--partitions 20 --replicas 1', ['0', '.25', '.5', '.75']);
   const before = await tool.json<{ table: number[][] }>('table shriek');
   await join(tool, '.85');
@@ -88,7 +88,7 @@ test('a join with replication factor 1 takes what is at or below it from the nex
     const from = before.table[0]?.[partition];
     return device === from ? [] : [{ partition, from, to: device }];
   });
-  // The arcs that end at .80 and .85; node 0 had them.
+  // The arcs that end at .80 and .85, which node 0 had.
   expect(moved).toEqual([
     { partition: 16, from: 0, to: 4 },
     { partition: 17, from: 0, to: 4 },
@@ -97,7 +97,7 @@ test('a join with replication factor 1 takes what is at or below it from the nex
   expect(keys.map(({ devices }) => devices[0]?.device)).toEqual(['n.85', 'n0', 'n0']);
 });
 
-test('a leave with replication factor 3', async () => {
+test('a leave with replication factor 3 is as in the text', async () => {
   const tool = await shriek('--partitions 5 --replicas 3', ['0', '.2', '.4', '.6', '.8']);
   expect(await keysOf(tool)).toEqual({
     n0: '.55 .75 .90',
@@ -116,7 +116,7 @@ test('a leave with replication factor 3', async () => {
   });
 });
 
-test('what tokens leave no room for is refused, and nothing changes', async () => {
+test('commands that conflict with placement by tokens are refused and change nothing', async () => {
   const tool = await shriek('--partitions 20 --replicas 2', ['0', '.5']);
   const before = await tool.json('status shriek');
   for (const [command, code] of [

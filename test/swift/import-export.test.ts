@@ -1,4 +1,5 @@
-// Imports from Swift and exports back: nothing lost, last moves honoured, the rest refused.
+// Imports from Swift and exports back: nothing is lost, last moves are respected, and the rest is
+// refused.
 import { CodedError } from '@ringwright/base/coded-error';
 import { frozenPartitions } from '@ringwright/builder/plan/frozen-partitions';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
@@ -45,8 +46,8 @@ function codeOf(work: () => unknown): string {
   }
 }
 
-describe.each(swiftFixtures())('$fixture', ({ fixture }) => {
-  test('the ring goes there and back', () => {
+describe.each(swiftFixtures())('ring $fixture', ({ fixture }) => {
+  test('the ring survives a round trip', () => {
     const { ring, state } = imported(`${fixture}.ring.gz`);
     expect(auditRing(ring)).toEqual([]);
     const given = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
@@ -55,10 +56,10 @@ describe.each(swiftFixtures())('$fixture', ({ fixture }) => {
   });
 });
 
-describe.each(swiftBuilders())('$fixture', ({ fixture, nextPartPower }) => {
+describe.each(swiftBuilders())('builder $fixture', ({ fixture, nextPartPower }) => {
   const { ring, state, warnings } = imported(`${fixture}.builder`);
 
-  test('the builder goes there and back', () => {
+  test('the builder survives a round trip', () => {
     const given = decodeSwiftBuilder(swiftFile(`${fixture}.builder`));
     expect(exportSwiftBuilder(ring, state, new Map([[1, 1e9]]))).toEqual(given);
     expect(parseState(serializeState(state))).toEqual(state);
@@ -67,7 +68,7 @@ describe.each(swiftBuilders())('$fixture', ({ fixture, nextPartPower }) => {
   });
 });
 
-test('nothing made in the middle of a partition power increase is exported', () => {
+test('no later version is exported during a partition power increase', () => {
   const { ring, state } = imported('f09_part_power_increase_v2.builder');
   expect(exportSwiftRing(ring, state)).toMatchObject({ partPower: 6, nextPartPower: 6 });
   const second = directRing(ring, encodeRing(ring).id, { table: ring.table });
@@ -108,7 +109,7 @@ describe('last moves', () => {
     }
   });
 
-  test('later versions are told to Swift in hours before the head', () => {
+  test('later versions are exported in hours before the head', () => {
     const partition = 7;
     const from = ring.table[0]![partition]!;
     const to = ring.devices.findIndex((_, id) => ring.table.every((row) => row[partition] !== id));
@@ -129,10 +130,10 @@ describe('last moves', () => {
   });
 });
 
-describe('what cannot be converted', () => {
+describe('refused conversions', () => {
   const good = decodeSwiftRing(swiftFile('f02_holes_v1.ring.gz'));
 
-  test('two replicas on one device', () => {
+  test('two replicas on one device are refused', () => {
     const table = good.table.map((row) => row.slice());
     table[1]![5] = table[0]![5]!;
     const file = { kind: 'ring', ring: { ...good, table } } as const;
@@ -140,7 +141,7 @@ describe('what cannot be converted', () => {
     expect(codeOf(() => importSwift(file, settings))).toBe('RING_NOT_CONVERTIBLE');
   });
 
-  test('another partitioner, and moves in flight', () => {
+  test('another partitioner and moves in flight are refused', () => {
     const { ring, state } = imported('f02_holes_v1.ring.gz');
     const partitioner = { kind: 'murmur3-mod', partitions: ring.partitions, seed: 0 } as const;
     const other = { ...ring, partitioner };
@@ -154,7 +155,7 @@ describe('what cannot be converted', () => {
     expect(codeOf(() => exportSwiftRing(moving, state))).toBe('MOVES_IN_FLIGHT');
   });
 
-  test('settings beyond the limits here', () => {
+  test('settings beyond the limits are refused', () => {
     const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
     for (const changes of [{ overload: 11 }]) {
       const file = { kind: 'builder', builder: { ...builder, ...changes } } as const;
@@ -163,14 +164,14 @@ describe('what cannot be converted', () => {
   });
 });
 
-test('builders between two rebalances', () => {
+test('a builder between two rebalances keeps its pending changes', () => {
   const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
   const pending = { ...builder, replicas: 2.5, replicasInt: false, removed: [0], changed: true };
   const { ring, state, warnings } = importSwift({ kind: 'builder', builder: pending }, settings);
   expect(warnings).toMatchObject([
     { code: 'REPLICAS_PENDING', details: { wanted: 2.5, placed: 3 } },
   ]);
-  // What is wanted in Swift stays wanted, until somebody here sets another count.
+  // The replica count pending in Swift stays pending until somebody sets another count here.
   const next = directRing(ring!, encodeRing(ring!).id, { table: ring!.table });
   for (const version of [ring!, next]) {
     const out = exportSwiftBuilder(version, state, new Map());
@@ -188,7 +189,7 @@ test('builders between two rebalances', () => {
   expect(fresh.state.devices).toHaveLength(builder.devices.length);
 });
 
-test('what only the builder here knows of a device does not go to Swift', () => {
+test('device settings that Swift does not have are not exported', () => {
   const builder = decodeSwiftBuilder(swiftFile('f12_min_part_hours_v3.builder'));
   const { state } = importSwift(
     { kind: 'builder', builder: { ...builder, table: null } },
@@ -208,7 +209,7 @@ test('what only the builder here knows of a device does not go to Swift', () => 
   expect(decodeSwiftBuilder(encodeSwiftBuilder(out)).devices).toEqual(out.devices);
 });
 
-test('ids stay as wide as they were', () => {
+test('ids keep their width', () => {
   const ring = { ...decodeSwiftRing(swiftFile('f02_holes_v1.ring.gz')), idBytes: 4 } as const;
   const file = decodeSwiftRing(encodeSwiftRing(ring, 2));
   expect(file).toMatchObject({ idBytes: 4 });
@@ -222,7 +223,7 @@ test('ids stay as wide as they were', () => {
   expect(wide).toEqual({ ...builder, idBytes: 4 });
 });
 
-test('more hours than Swift counts are told of, and go back', () => {
+test('more hours than Swift counts are reported, and exported unchanged', () => {
   const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
   for (const [minPartHours, codes] of [
     [255, []],
@@ -245,7 +246,7 @@ test.each([
   ['long meta', { meta: 'm'.repeat(9_000) }, /device 0: meta: has more than 8192 characters/],
   ['a huge weight', { weight: 1e17 }, /device 0: weight: wanted 9007199254740992 at most/],
   ['no address', { ip: '10.0.0.256' }, /device 0: ip: is neither/],
-])('%s is refused for what it is, not called damaged', (_what, fields, message) => {
+])('%s is refused by its own message, not as damage', (_what, fields, message) => {
   const ring = decodeSwiftRing(swiftFile('f01_smallest_v1.ring.gz'));
   const devices = ring.devices.map((one) => (one === null ? null : { ...one, ...fields }));
   const refused = refusal(() => decodeSwiftRing(encodeSwiftRing({ ...ring, devices }, 1)));
@@ -253,7 +254,7 @@ test.each([
   expect(refused.hint).toMatch(/the file is whole/);
 });
 
-test('without salts the operator is told', () => {
+test('an import without salts is reported', () => {
   const file = readSwiftFile(swiftFile('f01_smallest_v1.builder'));
   const { warnings } = importSwift(file, { ...settings, suffix: '' });
   expect(warnings.map(({ code }) => code)).toEqual(['HASH_SALT_MISSING']);

@@ -1,4 +1,5 @@
-// Round trips through the real Swift of this machine. Skipped, with a line, where there is none.
+// Round trips through the real Swift of this machine. Skipped, with a message, if it is not
+// installed.
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +38,7 @@ interface Found {
   readonly keys: readonly { readonly devices: readonly object[] }[];
 }
 
-/** In the form of swiftAnswers. */
+/** Returns the devices of partitions in the form of swiftAnswers. */
 function answersHere(ring: Ring): [number[], number[]][] {
   const counts = tierCountsOf(ring);
   const ids = (devices: Iterable<{ readonly id: number }>): number[] =>
@@ -52,7 +53,7 @@ function answersHere(ring: Ring): [number[], number[]][] {
 }
 
 describe.skipIf(!installed)('with the real Swift', () => {
-  test('Swift answers alike for every ring that is written', { timeout: 120_000 }, async () => {
+  test('Swift gives the same answers for every exported ring', { timeout: 120_000 }, async () => {
     const folder = await scratch();
     const rings = swiftFixtures().map(({ fixture }) => {
       const swift = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
@@ -75,7 +76,7 @@ describe.skipIf(!installed)('with the real Swift', () => {
     }
   });
 
-  test('Swift sees the same builders when they come back', { timeout: 120_000 }, async () => {
+  test('Swift sees the same builders after a round trip', { timeout: 120_000 }, async () => {
     const folder = await scratch();
     const pairs = swiftBuilders().map(({ fixture }): [string, string] => {
       const paths = ['given', 'back'].map((kind) => join(folder, `${fixture}.${kind}.builder`));
@@ -91,7 +92,7 @@ describe.skipIf(!installed)('with the real Swift', () => {
     expect(await swiftDifferences(pairs)).toBe('');
   });
 
-  test('what only Swift finds usual is taken over, and goes back as it came', {
+  test('builders that are usual only in Swift are imported and exported unchanged', {
     timeout: 120_000,
   }, async () => {
     const tool = await ringBuilderHere();
@@ -112,7 +113,7 @@ describe.skipIf(!installed)('with the real Swift', () => {
       await tool.json(`export-swift ${name}-ring ${name}.back.ring.gz`);
       const again = await readFile(join(tool.folder, `${name}.back.ring.gz`));
       expect(decodeSwiftRing(again), name).toEqual(ring);
-      // A removed device weighs 0 in Swift where others weigh 0.0: the same number.
+      // A removed device has the weight 0 in Swift and others have 0.0, which is the same number.
       if (name === 'removing') continue;
       const swiftBytes = await readFile(join(tool.folder, `${name}.ring.gz`));
       expect(gunzipSync(again).equals(gunzipSync(swiftBytes)), name).toBe(true);
@@ -120,7 +121,7 @@ describe.skipIf(!installed)('with the real Swift', () => {
     expect(await swiftDifferences(pairs)).toBe('');
   });
 
-  test('a ring goes to Swift, is rebalanced there, and comes back', {
+  test('a ring is exported to Swift, rebalanced there, and imported again', {
     timeout: 60_000,
   }, async () => {
     const tool = await ringBuilderHere();
@@ -135,7 +136,7 @@ describe.skipIf(!installed)('with the real Swift', () => {
     expect(swift('pretend_min_part_hours_passed').exit).toBe(0);
     expect(swift('add r1z5-10.0.0.5:6200R10.9.0.5:6300/sdb_rack5 100').exit).toBe(0);
     expect(swift('remove d0').exit).toBe(0);
-    // Ids of pending removals, before the rebalance drops the device.
+    // Imports the pending removal, before the rebalance drops the device.
     await tool.json('import-swift o.builder pending --hash-suffix changeme');
     const pending = await tool.json('plan pending');
     expect(pending).toMatchObject({ changed: true });

@@ -1,21 +1,22 @@
-// What an older program left behind, beside its files: its servers, and the values acknowledged.
+// Describes what an older program left in addition to its files: its servers, and the values that
+// it acknowledged.
 import path from 'node:path';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 
 export interface Left {
   /** The commit of the program. */
   readonly program: string;
-  /** By keyspace and key: SHA-256 of the value; null: deleted, or expired meanwhile. */
+  /** SHA-256 of the value by keyspace and key; null: deleted, or expired meanwhile. */
   readonly values: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
 }
 
-/** The signing keys in `keys/` are open to everybody: they sign nothing but this. */
+/** The signing keys in `keys/` are public: they sign nothing but this. */
 export const passphrase = 'correct horse battery staple';
 
-/** Records with a time to live have one that is over before the data is opened again. */
+/** Time to live of some records, which ends before the data is opened again. */
 export const expiredBy = { seconds: 5 };
 
-/** The rings name these addresses: below all ports that other tests take. */
+/** First port of the addresses in the rings, below all ports that other tests use. */
 const FIRST_PORT = 7_261;
 
 export function serversOf(folder: string): ServerUnderTest[] {

@@ -1,6 +1,6 @@
-// Servers of two wire versions in one ring: pushed to, written and read through each, and copied
-// from in both directions. The older ones are programs of today that speak the oldest version; with
-// RINGWRIGHT_OLDER=FOLDER those of an older checkout, installed there.
+// Servers of two wire versions in one ring: each is pushed to, serves reads and writes, and is
+// copied from, in both directions. The older servers are current programs that speak the oldest
+// version. With RINGWRIGHT_OLDER=FOLDER they are the programs of an older checkout installed there.
 import path from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -13,7 +13,7 @@ import { ringBuilderIn, ringBuilderProgramIn } from '../support/ring-builder-pro
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 
-/** A program of today that speaks the oldest wire version alone. */
+/** Makes a current program speak only the oldest wire version. */
 const olderWire = `
   import { registerHooks } from 'node:module';
   registerHooks({
@@ -59,7 +59,7 @@ async function put(server: ServerUnderTest, key: number, round: number): Promise
   });
 }
 
-/** All keys, through each server; every holder answers. */
+/** Reads all keys through each server, from all holders. */
 async function expectAll(servers: readonly ServerUnderTest[], round: number): Promise<void> {
   for (const { place } of servers) {
     for (let key = 0; key < KEYS; key += 1) {
@@ -93,7 +93,7 @@ test('old and new servers are pushed to, serve together and copy from each other
   }
   await expectAll(first, 1);
 
-  // A new one takes files of the old ones, then an old one those of the new ones.
+  // A new server copies files from the old ones, then an old server from the new ones.
   for (const joiner of servers.slice(3)) {
     await tool.json(['add', 'notes', joiner.text, '1']);
     await tool.json(['commit', 'notes', '-m', `${joiner.place.device} joins`]);
@@ -108,7 +108,7 @@ test('old and new servers are pushed to, serve together and copy from each other
     until: (faults) => faults.length === 0,
   });
 
-  // An older tool asks servers of both.
+  // An older tool queries servers of both versions.
   const olderTool = await ringBuilderProgramIn(folder.path, olderNode);
   for (const command of ['push notes', 'servers notes']) await olderTool.json(command);
   for (const server of servers) expect(await server.stop()).toBe(0);

@@ -1,4 +1,5 @@
-// What a tool says to a server and what it answers: recorded frame by frame, and said again.
+// Records frame by frame what a tool sends to a server and what the server answers, and sends it
+// again.
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
@@ -23,7 +24,7 @@ const requests: readonly (readonly [method: string, body: unknown])[] = [
   ['no-such-method', {}],
 ];
 
-/** Writes one line for each frame, in the order in which they came. */
+/** Writes one line per frame, in the order of arrival. */
 export async function recordWire(file: string, port: number): Promise<void> {
   const frames = requests.map(([method, body], id) =>
     joinFrame([packEnvelope([0, id, method, body])]),
@@ -32,7 +33,7 @@ export async function recordWire(file: string, port: number): Promise<void> {
   fs.writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/** Says one frame after the other, each when the one before is answered. Ends early when cut off. */
+/** Sends each frame once the previous one is answered. Ends early if the connection closes. */
 export async function sayAgain(port: number, frames: readonly Uint8Array[]): Promise<WireLine[]> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/wire`);
   await once(socket, 'open');

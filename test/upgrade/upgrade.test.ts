@@ -1,5 +1,5 @@
-// Data that older programs left behind: this program opens it, serves it, changes it and finds it
-// sound. FORMATS.md says what is in each archive and when one is added.
+// Data that older programs left: the current program opens it, serves it, changes it and finds it
+// sound. FORMATS.md says what each archive contains and when one is added.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -20,7 +20,7 @@ import { sayAgain, type WireLine } from './record-wire.ts';
 
 const archives = path.join(import.meta.dirname, 'data');
 const unpacked: string[] = [];
-/** Four servers, twenty commands. */
+/** Test options: four servers and twenty commands need the time. */
 const slow = { timeout: 180_000 };
 
 afterAll(() => {
@@ -34,7 +34,7 @@ function unpack(archive: string): string {
   return folder;
 }
 
-/** What all holders of each key answer; an absent key is null. */
+/** Returns what all holders of each key answer; null for an absent key. */
 async function readAll(port: number, { values }: Left): Promise<Left['values']> {
   const read: Record<string, Record<string, string | null>> = {};
   for (const [keyspace, expected] of Object.entries(values)) {
@@ -59,7 +59,7 @@ async function isSound(tool: RingBuilder, keyspace: string): Promise<void> {
 
 async function replicasEqual(folder: string, keyspace: string): Promise<void> {
   const { ring } = await readVersion(path.join(folder, 'rings'), keyspace, 'head');
-  // Devices with keys tell digests to each other alone: there the reads from all holders must do.
+  // Devices with keys report digests only to each other: there, the reads from all holders must do.
   if (ring.devices.some((device) => device?.key !== undefined)) return;
   await waitFor(`all replicas of ${keyspace} to be equal`, {
     ask: () => unequalReplicas(ring),
@@ -68,8 +68,9 @@ async function replicasEqual(folder: string, keyspace: string): Promise<void> {
 }
 
 /**
- * Says what an older tool said: each frame is answered as then, in the version of then. Digests of
- * a ring that names every key were refused to tools then, with RING_STALE, and are answered now.
+ * Sends again what an older tool sent: each frame is answered as it was then, in the version of
+ * then. Only digests of a ring that names every key were refused to tools then, with RING_STALE,
+ * and are answered now.
  */
 async function understandsWire(folder: string, server: ServerUnderTest): Promise<void> {
   const text = fs.readFileSync(path.join(folder, 'wire.jsonl'), 'utf8');
@@ -93,7 +94,7 @@ function wasRefused({ frame }: WireLine): boolean {
   return envelopes?.some(([kind, , body]) => kind === 2 && isStale(body)) ?? false;
 }
 
-/** Which answers come, and the fields of each. */
+/** Returns which answers arrived, and the fields of each. */
 function formOf({ from, frame }: WireLine) {
   const envelopes = unpackFrame(Buffer.from(frame, 'base64'));
   return envelopes?.map(([kind, id, body]) => {
@@ -116,7 +117,7 @@ test.each(fs.readdirSync(archives))(
     const servers = serversOf(folder);
     for (const keyspace of keyspaces) await isSound(tool, keyspace);
     for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);
-    // The root in the archive runs out; its keys sign the next one.
+    // The root in the archive expires; its keys sign the next one.
     await tool.json(`key trust --days ${trustLifeDaysMax}`);
 
     const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
@@ -125,7 +126,7 @@ test.each(fs.readdirSync(archives))(
       const [first] = servers;
       expect(await readAll(first!.place.port, left)).toEqual(left.values);
       await understandsWire(folder, first!);
-      // The move in flight ends; what was staged is committed.
+      // The move in flight completes, and what was staged is committed.
       await tool.json('rollout users');
       await tool.json(['commit', 'notes', '-m', 'what an older program staged']);
       await tool.json('rollout notes');

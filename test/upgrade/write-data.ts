@@ -1,4 +1,4 @@
-// Program: writes what the programs of this checkout leave on disk and say on the wire, for later
+// Program: writes what the programs of this checkout leave on disk and send on the wire, for later
 // programs to open: `node test/upgrade/write-data.ts test/upgrade/data/NAME.tar.gz`.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -45,7 +45,7 @@ writeLeft();
 spawnSync('tar', ['-czf', archive, '-C', folder, '.'], { stdio: 'inherit' });
 fs.rmSync(folder, { recursive: true });
 
-/** Three rings of three servers with keys, unsigned; the last is of format 2. */
+/** Creates three unsigned rings of three servers with keys. The last ring has format 2. */
 async function firstRings(): Promise<void> {
   for (const server of [sd1, sd2, sd3]) await server.start();
   const devices = [sd1, sd2, sd3].flatMap(({ text }) => [text, '1']);
@@ -64,7 +64,7 @@ async function firstRings(): Promise<void> {
   for (const server of [sd1, sd2, sd3]) await server.ready();
 }
 
-/** Signing begins in mid-history; then a fourth server joins, so there are receipts and trash. */
+/** Begins signing in mid-history. Then a fourth server joins, which leaves receipts and trash. */
 async function signedJoin(): Promise<void> {
   await type(`key generate ada --days ${trustLifeDaysMax}`);
   const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
@@ -81,10 +81,10 @@ async function signedJoin(): Promise<void> {
   }
   await type('set-weight notes d0 0.5');
   await type('pin notes 1 --on d3');
-  // Staged and not committed: the folder is left with it.
+  // Staged but not committed: the archive contains the staged changes.
 }
 
-/** What a history can hold besides: pins, a ramp, maintenance, a revert, a pruned version. */
+/** Adds the rest of what a history can contain: pins, a ramp, maintenance, a pruned version. */
 async function historyOfUsers(): Promise<void> {
   await type(['commit', 'users', '-m', 'signed from here on']);
   await type('push users');
@@ -104,7 +104,7 @@ async function historyOfUsers(): Promise<void> {
   await type('prune users --keep 6 --yes');
 }
 
-/** A move that copies, one server killed after writes that it acknowledged. */
+/** Begins a move that copies, and then writes. Two servers are killed afterwards. */
 async function stopInTheMiddle(): Promise<void> {
   await type('set-weight users d0 0.25');
   await type(['commit', 'users', '-m', 'd0 gives most of what it has']);
@@ -120,7 +120,7 @@ async function endServers(): Promise<void> {
   for (const { place } of servers) fs.rmSync(`${place.data}.log`);
 }
 
-/** Values of all sizes, some deleted again, some that expire; all holders acknowledge each. */
+/** Writes values of all sizes to all holders. Some are deleted again, and some expire. */
 async function write(keyspace: string, round: number): Promise<void> {
   const there = values[keyspace] ?? {};
   for (let index = round * 8; index < round * 8 + 16; index += 1) {
