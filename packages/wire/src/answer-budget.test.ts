@@ -1,4 +1,4 @@
-// Connections are paused when, and only when, too much is being answered, and go on afterwards.
+// Connections are paused if, and only if, too much is being answered, and are resumed afterwards.
 import { answeringAllBytesMax, answeringBytesMax } from '@ringwright/base/limits-wire';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -26,20 +26,20 @@ function connected(count: number) {
   });
 }
 
-test('whatever comes and is answered: who is over is not read, all others are', () => {
+test('exactly the connections over a limit are paused, whatever arrives and is answered', () => {
   const step = fc.record({ at: fc.nat(11), bytes: fc.integer({ min: 1, max: answeringBytesMax }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const all = connected(12);
       for (const { at, bytes } of steps) {
         const { one, change } = all[at]!;
-        // A paused one brings nothing: what it had is answered in part or whole.
+        // A paused connection brings nothing: some or all of its bytes are answered.
         change(one.isPaused ? -Math.min(bytes, one.bytes) : bytes);
         const sum = all.reduce((total, { one: { bytes: own } }) => total + own, 0);
         for (const { one: other } of all) {
           const isOver = sum > answeringAllBytesMax && other.bytes > 0;
           const wasFine = other !== one && !other.isPaused;
-          // Others are stopped by their next frame, not by this one.
+          // This frame does not stop other connections: their next frame does.
           if (!wasFine) expect(other.isPaused).toBe(isOver || other.bytes > answeringBytesMax);
         }
         expect(sum).toBeLessThanOrEqual(answeringAllBytesMax + all.length * answeringBytesMax);
@@ -50,7 +50,7 @@ test('whatever comes and is answered: who is over is not read, all others are', 
   );
 });
 
-test('one that has brought nothing brings a frame, whatever others have', () => {
+test('a connection that has brought nothing may bring a frame, whatever others have', () => {
   const [late, ...others] = connected(12);
   for (const { change } of others) change(answeringBytesMax);
   expect(late?.one.isPaused).toBe(false);

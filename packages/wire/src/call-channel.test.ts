@@ -1,4 +1,4 @@
-// The call channel between two ends in memory, with a clock that moves by hand.
+// The call channel between two ends in memory, with a clock that the test advances.
 import { AssertionError } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
@@ -38,7 +38,7 @@ function pairWith(answer: Answering, method = 'echo') {
   return { clock, here, there };
 }
 
-/** How a call ends once the clock has run, its outcome if one was told; 'open' while it waits. */
+/** Returns how a call ends, with its outcome if the error states one; 'open' while it waits. */
 function codeOf(call: Promise<unknown>): () => string {
   let code = 'open';
   call.then(
@@ -56,7 +56,7 @@ function codeOf(call: Promise<unknown>): () => string {
 }
 
 describe('calls and answers', () => {
-  test('each answer reaches its own call, in whatever order they come', async () => {
+  test('each answer reaches its own call, in any order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ value: fc.integer(), delayMs: fc.nat(50) }), { maxLength: 60 }),
@@ -88,7 +88,7 @@ describe('calls and answers', () => {
     expect([here.frames.length, there.frames.length]).toEqual([1, 1]);
   });
 
-  test('the asked end calls back over the same connection', async () => {
+  test('the called end can call back over the same connection', async () => {
     const clock = new ManualClock();
     const back: Answering = async (request, caller) =>
       (await caller.call(echo, Number(request) + 1, 100)) * 10;
@@ -99,8 +99,8 @@ describe('calls and answers', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('no answer in time: PEER_TIMEOUT, and the late answer is dropped', async () => {
+describe('failures', () => {
+  test('a call without an answer in time gets PEER_TIMEOUT; a late one is dropped', async () => {
     const { clock, here } = pairWith(
       (value) => new Promise((resolve) => clock.after(200, () => resolve(value))),
     );
@@ -117,7 +117,7 @@ describe('what goes wrong', () => {
     expect(await next).toBe(2);
   });
 
-  test('closing rejects every waiting call with the reason, and every later one', async () => {
+  test('closing rejects every waiting and every later call with the reason', async () => {
     const { clock, here } = pairWith(() => new Promise(() => undefined));
     const codes = [1, 2, 3].map((value) => codeOf(here.channel.call(echo, value, 100)));
     here.channel.close(new CodedError('PEER_UNREACHABLE', 'gone'));
@@ -129,7 +129,7 @@ describe('what goes wrong', () => {
     expect(here.frames, 'nothing leaves a closed channel').toHaveLength(0);
   });
 
-  test('a full queue: PEER_BUSY at once, and nothing is queued', async () => {
+  test('a full queue rejects a call with PEER_BUSY at once', async () => {
     const { clock, here } = pairWith((value) => value);
     here.queuedBytes = peerQueueBytesMax;
     const fits = codeOf(here.channel.call(echo, 1, 100));
@@ -140,7 +140,7 @@ describe('what goes wrong', () => {
     expect(here.frames).toHaveLength(1);
   });
 
-  test('an end that takes no answers hears PEER_BUSY, and which calls ran', async () => {
+  test('a caller that takes no answers gets PEER_BUSY, and learns which calls ran', async () => {
     let ran = 0;
     const { clock, here, there } = pairWith(() => {
       ran += 1;
@@ -157,7 +157,7 @@ describe('what goes wrong', () => {
     expect(Math.max(...there.frames.map(({ length }) => length))).toBeLessThan(10_000);
   });
 
-  test('an unknown method, a request and an answer of the wrong form have codes', async () => {
+  test('an unknown method, a malformed request and a malformed answer have codes', async () => {
     const { clock, here } = pairWith((value) => (value === 1 ? 'one' : value));
     const unknown = messageKind({ ...echo, method: 'nothing' });
     const loose = messageKind({ ...echo, request: z.string() });
@@ -186,7 +186,7 @@ describe('what goes wrong', () => {
     await expect(call).rejects.toMatchObject(error.toJSON());
   });
 
-  test('an error code of a newer peer becomes PEER_FAILED that names it', async () => {
+  test('an error code of a newer peer becomes PEER_FAILED and is named', async () => {
     const { clock, here } = pairWith(() => undefined);
     const call = here.channel.call(echo, 1, 100);
     call.catch(() => undefined);
@@ -199,7 +199,7 @@ describe('what goes wrong', () => {
     });
   });
 
-  test('a bug in a handler: the caller hears PEER_FAILED, then the process crashes', async () => {
+  test('a bug in a handler is answered with PEER_FAILED and then crashes the process', async () => {
     const { clock, here, there } = pairWith(() => {
       throw new AssertionError('impossible');
     });
@@ -210,17 +210,17 @@ describe('what goes wrong', () => {
     expect(code()).toBe('PEER_FAILED');
   });
 
-  test('bytes that are no frame are refused, and answers to nobody are dropped', () => {
+  test('a malformed frame is refused, and an answer to no call is dropped', () => {
     const { here } = pairWith(() => undefined);
     expect(here.channel.receive(Buffer.from('hello'))).toEqual(noFrame);
     expect(here.channel.receive(joinFrame([packEnvelope([1, 99, null])]))).toBeNull();
   });
 });
 
-describe('frames stay under the size of a message', () => {
+describe('frames stay below the size of a message', () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 2_200_000 }), { maxLength: 12 });
 
-  test('whatever is asked for at once, in requests and in answers', async () => {
+  test('for any calls at once, in requests and in answers', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, fc.boolean(), async (lengths, inArrays) => {
         const { clock, here, there } = pairWith((request) => {
@@ -243,7 +243,7 @@ describe('frames stay under the size of a message', () => {
     );
   });
 
-  test('a message that nearly fills a frame goes in one of its own', async () => {
+  test('a message that nearly fills a frame travels in one of its own', async () => {
     const { clock, here } = pairWith(() => Buffer.alloc(0), 'data');
     const lengths = [900_000, socketMessageBytesMax - 1_000, 900_000];
     const calls = lengths.map((length) => here.channel.call(data, Buffer.alloc(length), 1_000));
@@ -252,7 +252,7 @@ describe('frames stay under the size of a message', () => {
     for (const { length } of here.frames) expect(length).toBeLessThan(socketMessageBytesMax);
   });
 
-  test('thousands of refusals, which are larger than the calls, go in several frames', async () => {
+  test('thousands of refusals, which are larger than the calls, take several frames', async () => {
     const { clock, here, there } = pairWith(() => {
       throw new CodedError('RING_STALE', 'x'.repeat(300), { details: { head: 'y'.repeat(300) } });
     });
@@ -263,7 +263,7 @@ describe('frames stay under the size of a message', () => {
     for (const { length } of there.frames) expect(length).toBeLessThan(socketMessageBytesMax);
   });
 
-  test('a request or an answer that fits no frame has a code; the channel goes on', async () => {
+  test('a request or answer that fits no frame has a code, and the channel goes on', async () => {
     const { clock, here } = pairWith((request) => {
       const [bytes] = [request].flat() as Uint8Array[];
       return Buffer.alloc((bytes?.length ?? 0) * 1_000);
@@ -280,7 +280,7 @@ describe('frames stay under the size of a message', () => {
     expect(clock.timers).toBe(0);
   });
 
-  test('a refusal that fits no frame arrives cut short', async () => {
+  test('a refusal that fits no frame arrives shortened', async () => {
     const long = 'x'.repeat(socketMessageBytesMax);
     const { clock, here } = pairWith(() => {
       throw new CodedError('RING_UNKNOWN', long, { details: { long } });
@@ -291,7 +291,7 @@ describe('frames stay under the size of a message', () => {
     expect(((await refused) as Error).message).toHaveLength(errorCharactersMax);
   });
 
-  test('more small calls than a frame may hold go in several', async () => {
+  test('more small calls than a frame may hold take several', async () => {
     const { clock, here, there } = pairWith((value) => value);
     const values = Array.from({ length: 2 * frameCallsMax + 1 }, (_, value) => value);
     const calls = values.map((value) => here.channel.call(echo, value, 1_000));
@@ -301,7 +301,7 @@ describe('frames stay under the size of a message', () => {
   });
 });
 
-test('calls count in bytes until the last one of their frame is answered', async () => {
+test('the bytes of calls count until the last call of their frame is answered', async () => {
   const open: (() => void)[] = [];
   const { clock, here, there } = pairWith(
     (value) => new Promise((resolve) => open.push(() => resolve(value))),
@@ -321,7 +321,7 @@ test('calls count in bytes until the last one of their frame is answered', async
   await Promise.all(calls.slice(0, 2));
 });
 
-describe('an end that is no program of ours', () => {
+describe('a foreign program at the other end', () => {
   const receiving = (frames: readonly Uint8Array[]) => {
     const { clock, there } = pairWith((value) => value);
     return { clock, there, taken: frames.map((frame) => there.channel.receive(frame)) };
@@ -332,7 +332,7 @@ describe('an end that is no program of ours', () => {
   test.each([
     ['of no method', 'nothing', 1],
     ['of no form', 'echo', 'text'],
-  ])('so many calls %s are answered, one more ends it', async (_name, method, body) => {
+  ])('after too many calls %s the connection ends', async (_name, method, body) => {
     const { clock, there, taken } = receiving([
       calls(misunderstoodCallsMax, method, body),
       calls(1, 'echo', 7),
@@ -346,7 +346,7 @@ describe('an end that is no program of ours', () => {
     expect(there.answeringBytes).toBe(0);
   });
 
-  test('calls that make sense take back those that make none, over a long life', async () => {
+  test('valid calls compensate for invalid ones, over a long connection', async () => {
     const long = Array.from({ length: 10 * misunderstoodCallsMax }, (_, index) =>
       calls(1, index % 2 === 0 ? 'nothing' : 'echo', index),
     );
@@ -357,7 +357,7 @@ describe('an end that is no program of ours', () => {
     expect(there.channel.receive(calls(1, 'nothing', 1))).toEqual(tooMany);
   });
 
-  test('of a frame full of them only the first are looked at', async () => {
+  test('of a frame full of invalid calls only the first ones are processed', async () => {
     const { clock, there, taken } = receiving([calls(frameCallsMax, 'nothing', 1)]);
     expect(taken).toEqual([tooMany]);
     await clock.flush();
@@ -365,11 +365,11 @@ describe('an end that is no program of ours', () => {
     expect(answers).toHaveLength(misunderstoodCallsMax + 1);
   });
 
-  test('a frame of more calls than there may be is none', () => {
+  test('a frame with more calls than allowed is refused', () => {
     expect(receiving([calls(frameCallsMax + 1, 'echo', 1)]).taken).toEqual([noFrame]);
   });
 
-  test('a long name of a method and a long field come back short', async () => {
+  test('a long method name and a long field are shortened in the answer', async () => {
     const long = 'x'.repeat(1_000_000);
     const { clock, there } = receiving([
       calls(1, long, 1),
@@ -379,7 +379,7 @@ describe('an end that is no program of ours', () => {
     for (const { length } of there.frames) expect(length).toBeLessThan(3 * errorCharactersMax);
   });
 
-  test('whoever asks on and reads nothing is let go', () => {
+  test('a caller that reads no answers is disconnected', () => {
     const { there } = receiving([]);
     there.queuedBytes = unreadBytesMax;
     expect(there.channel.receive(calls(1, 'echo', 1))).toBeNull();
@@ -388,7 +388,7 @@ describe('an end that is no program of ours', () => {
     expect(there.channel.receive(calls(1, 'echo', 1))).toEqual({ code: 1008, reason });
   });
 
-  test('what it tells as an error is shortened', async () => {
+  test('the texts of its errors are shortened', async () => {
     const { clock, here } = pairWith(() => undefined);
     const call = here.channel.call(echo, 1, 100).catch((error: unknown) => error);
     const long = 'x'.repeat(1_000_000);
@@ -410,7 +410,7 @@ describe('an end that is no program of ours', () => {
   });
 });
 
-test('long bytes arrive as they were, and are freed only when they were given away', async () => {
+test('long bytes arrive unchanged, and are freed only if they were given away', async () => {
   const answer = z.object({ data: z.instanceof(Uint8Array) });
   const chunk = messageKind({ method: 'chunk', request: z.boolean(), answer });
   for (const givesAway of [true, undefined]) {

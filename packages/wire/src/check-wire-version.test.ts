@@ -8,7 +8,7 @@ import { pageRead } from './listing.ts';
 import { clientHello } from './meet-server.ts';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
-test('an end of another version is refused, and told the release of this one', () => {
+test('a peer of another version is refused and told the release of this program', () => {
   expect(commonWireVersion(wireVersion)).toBe(wireVersion);
   expect(commonWireVersion(oldestWireVersion)).toBe(oldestWireVersion);
   for (const theirs of [1, oldestWireVersion - 1, wireVersion + 1]) {
@@ -24,7 +24,7 @@ test('an end of another version is refused, and told the release of this one', (
   }
 });
 
-/** A program that takes its own version only, as those before this one did. */
+/** A program that accepts only its own version, as the releases before this one did. */
 function strict(own: number): { said: number[]; say: (version: number) => Promise<number> } {
   const said: number[] = [];
   const say = (version: number): Promise<number> => {
@@ -36,13 +36,13 @@ function strict(own: number): { said: number[]; say: (version: number) => Promis
   return { said, say };
 }
 
-test('a program of the version before is greeted in that version', async () => {
+test('a program of the oldest version is greeted in that version', async () => {
   const older = strict(oldestWireVersion);
   expect(await helloInCommonVersion(older.say)).toBe(oldestWireVersion);
   expect(older.said).toEqual([wireVersion, oldestWireVersion]);
 });
 
-test.each([oldestWireVersion - 1, wireVersion + 1])('one of version %d is not', async (own) => {
+test.each([oldestWireVersion - 1, wireVersion + 1])('version %d is refused', async (own) => {
   const other = strict(own);
   await expect(helloInCommonVersion(other.say)).rejects.toMatchObject({
     code: 'WIRE_VERSION_UNKNOWN',
@@ -51,7 +51,7 @@ test.each([oldestWireVersion - 1, wireVersion + 1])('one of version %d is not', 
 });
 
 test.each([18, 19, 20, 21])(
-  'one of version %d that only says what is wrong is found',
+  'version %d is found although its program only says what is wrong',
   async (own) => {
     const said: number[] = [];
     const say = (version: number): Promise<number> => {
@@ -69,7 +69,7 @@ test.each([18, 19, 20, 21])(
   },
 );
 
-test('one that takes no version is asked each once', async () => {
+test('a program that accepts no version is offered each of them once', async () => {
   let said = 0;
   const say = () => {
     said += 1;
@@ -79,12 +79,12 @@ test('one that takes no version is asked each once', async () => {
   expect(said).toBe(wireVersion - oldestWireVersion + 1);
 });
 
-test('another failure is not tried again', async () => {
+test('another failure is not retried', async () => {
   const away = () => Promise.reject(new CodedError('PEER_UNREACHABLE', 'away'));
   await expect(helloInCommonVersion(away)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
 });
 
-test('a message that the other end is too old for is not sent, and tells why', async () => {
+test('a message that the peer is too old for is not sent, and the error says why', async () => {
   const clock = new ManualClock();
   const older = { ...clientHello(0), wireVersion: oldestWireVersion };
   const answerHello = { request: hello.request, answer: () => older };

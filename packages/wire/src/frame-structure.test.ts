@@ -14,26 +14,26 @@ import { hasFrameStructure } from './frame-structure.ts';
 
 const text = (value: string): Buffer =>
   Buffer.concat([Buffer.from([0xd9, value.length]), Buffer.from(value)]);
-/** A frame of one answer whose body are these bytes. */
+/** Returns a frame of one answer whose body is these bytes. */
 const answerOf = (...body: readonly Uint8Array[]): Buffer =>
   Buffer.concat([Buffer.from([0x91, 0x93, 1, 1]), ...body]);
 const field = (name: Uint8Array, value: Uint8Array): Buffer =>
   answerOf(Buffer.from([0x81]), name, value);
 const one = Buffer.from([1]);
 
-describe('never decoded', () => {
-  test.each(extensionValues)('%s: as a value, and as the name of a field', (_name, bytes) => {
+describe('refused before decoding', () => {
+  test.each(extensionValues)('%s, as a value and as the name of a field', (_name, bytes) => {
     expect(unpackFrame(answerOf(bytes))).toBeNull();
     expect(unpackFrame(field(text('value'), bytes))).toBeNull();
     expect(unpackFrame(field(bytes, one))).toBeNull();
   });
 
-  // 8.8 kB of these and one byte too many: the decoder wrote the whole of it into its error.
-  test('shared references, with a byte too many', () => {
+  // 8.8 kB of these and one surplus byte: the decoder wrote the whole value into its error.
+  test('shared references with a surplus byte', () => {
     expect(unpackFrame(answerOf(sharedReferences(1_000), one))).toBeNull();
   });
 
-  test('what is not text as the name of a field', () => {
+  test('a field name that is not text', () => {
     for (const name of [[1], [0xc0], [0xc4, 1, 65], [0x90], [0xcb, 0, 0, 0, 0, 0, 0, 0, 0]]) {
       expect(unpackFrame(field(Buffer.from(name), one)), `name ${name.join()}`).toBeNull();
     }
@@ -51,7 +51,7 @@ describe('limits', () => {
     joinFrame([packEnvelope([1, 1, Array(count).fill(0)])]);
 
   test.each([
-    // The frame and its answer are two arrays of their own, and an answer is three values.
+    // The frame and its answer are two arrays themselves, and an answer has three values.
     ['arrays inside each other', nested, frameDepthMax - 2],
     ['values', list, frameValuesMax - 4],
     ['answers', answers, frameCallsMax],
@@ -65,7 +65,7 @@ describe('limits', () => {
       (count: number) => field(text('x'.repeat(count)), one),
       frameNameBytesMax,
     ],
-  ])('%s', (_name, frameOf, most) => {
+  ])('a frame at its limit of %s is read, and one beyond it is refused', (_name, frameOf, most) => {
     expect(unpackFrame(frameOf(most))).not.toBeNull();
     expect(unpackFrame(frameOf(most + 1))).toBeNull();
   });
@@ -78,7 +78,7 @@ describe('properties', () => {
     fc.nat(255),
   );
 
-  test('what passes is decoded to plain values, and to one frame', () => {
+  test('what passes is decoded to plain values', () => {
     let passed = 0;
     fc.assert(
       fc.property(fc.array(byte, { maxLength: 40 }), (bytes) => {
@@ -93,7 +93,7 @@ describe('properties', () => {
     expect(passed, 'the property is about something').toBeGreaterThan(500);
   });
 
-  test('a frame cut anywhere has no structure, nor one with bytes behind it', () => {
+  test('a frame that is cut anywhere, or has surplus bytes, has no structure', () => {
     const shape = [1, 1, { name: ['text', 2 ** 40, Buffer.alloc(300), -1, -70_000, 70_000] }];
     const frame = joinFrame([packEnvelope(shape as unknown as Envelope)]);
     for (let end = 0; end < frame.length; end += 1) {

@@ -1,4 +1,4 @@
-// Frames: what goes in comes out, and no bytes whatever make the reader throw, hang or break.
+// Frames: every batch survives a round trip, and no bytes make the reader throw, hang or break.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -28,7 +28,7 @@ const envelope: fc.Arbitrary<Envelope> = fc.oneof(
 );
 const envelopes = fc.array(envelope, { maxLength: 20 });
 
-/** Byte arrays of either kind as plain lists, so that they compare by content. */
+/** Returns byte arrays of either kind as plain lists, so that they compare by content. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return ['bytes', ...value];
   if (Array.isArray(value)) return value.map(plain);
@@ -37,7 +37,7 @@ function plain(value: unknown): unknown {
 }
 
 describe('round trip', () => {
-  test('any batch comes back as it was', () => {
+  test('any batch is unchanged', () => {
     fc.assert(
       fc.property(envelopes, (batch) => {
         expect(plain(unpackFrame(frameOf(batch)))).toEqual(plain(batch));
@@ -50,7 +50,7 @@ describe('round trip', () => {
     expect(unpackFrame(frameOf([[1, 1, record]]))).toEqual([[1, 1, record]]);
   });
 
-  test('packing an envelope later does not change one packed before', () => {
+  test('packing an envelope does not change one that was packed before', () => {
     const first = packEnvelope([1, 1, { data: Buffer.alloc(3_000, 7) }]);
     const copy = Buffer.from(first);
     for (let id = 2; id < 200; id += 1) packEnvelope([1, id, { data: Buffer.alloc(3_000, id) }]);
@@ -58,12 +58,12 @@ describe('round trip', () => {
   });
 });
 
-describe('bytes that are no frame', () => {
+describe('invalid bytes', () => {
   const stillWorks = (): void => {
     expect(unpackFrame(frameOf([[1, 7, 'yes']]))).toEqual([[1, 7, 'yes']]);
   };
 
-  test('random bytes are refused or read, and the next frame is read as ever', () => {
+  test('random bytes are refused or read, and the next frame is still read', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         unpackFrame(bytes);
@@ -73,7 +73,7 @@ describe('bytes that are no frame', () => {
     );
   });
 
-  test('a frame cut at any byte, or with any byte changed, never throws', () => {
+  test('a frame that is cut or changed at any byte never throws', () => {
     fc.assert(
       fc.property(envelopes, fc.nat(), fc.nat(255), (batch, where, byte) => {
         const bytes = Buffer.from(frameOf(batch));
@@ -98,7 +98,7 @@ describe('bytes that are no frame', () => {
     ['a pattern', [0x91, 0xc7, 3, 0x78, 0x92, 0xa1, 0x28, 0xa0]],
     ['nothing', []],
   ];
-  test.each(bombs)('%s', (_name, bytes) => {
+  test.each(bombs)('these bytes are refused: %s', (_name, bytes) => {
     expect(unpackFrame(Uint8Array.from(bytes))).toBeNull();
     stillWorks();
   });
@@ -114,8 +114,8 @@ describe('bytes that are no frame', () => {
     ['an answer with more', [[1, 1, null, null]]],
     ['one bad among good ones', [[1, 1, null], [9]]],
   ];
-  test.each(shapes)('%s', (_name, shape) => {
-    // Packs anything: the type only speaks of what this side sends.
+  test.each(shapes)('this shape is refused: %s', (_name, shape) => {
+    // Packs anything: the type describes only what this side sends.
     expect(unpackFrame(packEnvelope(shape as Envelope))).toBeNull();
   });
 
@@ -151,7 +151,7 @@ describe('an envelope with long bytes', () => {
     }
   });
 
-  test('others go the usual way', () => {
+  test('other envelopes are packed as usual', () => {
     const short = { data: Buffer.alloc(longBytesMin - 1) };
     const rows = { rows: [{ value: Buffer.alloc(longBytesMin) }] };
     for (const body of [null, 7, 'x', {}, { data: 'x'.repeat(longBytesMin) }, [], short, rows]) {

@@ -1,4 +1,4 @@
-// Every message at the limits of its fields: the largest passes, one more is refused.
+// Every message at the limits of its fields: the largest value passes, and one more is refused.
 import { placeBytesMax } from '@ringwright/base/key-bounds';
 import {
   beaconBytesMax,
@@ -109,7 +109,7 @@ const client = { keyspace, key, consistency: 'quorum', session: { ...stamp, weak
 const wanted = Array.from({ length: offerRowsMax }, (_, index) => index);
 
 type Schema = z.ZodType;
-/** Name, schema, the largest body there is, and bodies that are just too large or wrong. */
+/** Name, schema, the largest possible body, and changes that make it too large or wrong. */
 const cases: readonly (readonly [string, Schema, object, readonly object[]])[] = [
   [
     'hello',
@@ -599,11 +599,11 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   ],
 ];
 
-/** What most records and requests do without. */
+/** Fields that most records and requests do without. */
 const optional: ReadonlySet<string> = new Set(['expiresMs', 'origin', 'nowMs', 'refills']);
 
 describe('fields at their limits', () => {
-  test.each(cases)('%s', (...[, schema, largest, beyond]) => {
+  test.each(cases)('%s takes its limits and nothing beyond', (...[, schema, largest, beyond]) => {
     const packed = packEnvelope([1, 1, largest]);
     expect(packed.length).toBeLessThan(socketMessageBytesMax);
     const [read] = unpackFrame(joinFrame([packed])) ?? [];
@@ -623,19 +623,19 @@ describe('fields at their limits', () => {
     }
   });
 
-  test('no message is left out', () => {
+  test('every message is tested', () => {
     const tested = new Set(cases.map(([, schema]) => schema));
     for (const [name, { request, answer }] of Object.entries(kinds)) {
       expect([tested.has(request), tested.has(answer)], name).toEqual([true, true]);
     }
   });
 
-  test('methods differ', () => {
+  test('method names are unique', () => {
     const methods = Object.values(kinds).map(({ method }) => method);
     expect(new Set(methods).size).toBe(methods.length);
   });
 
-  test('device ids and keys', () => {
+  test('device ids have a limit, and text is not a key', () => {
     expect(deviceIdField.safeParse(deviceCountMax - 1).success).toBe(true);
     expect(deviceIdField.safeParse(deviceCountMax).success).toBe(false);
     expect(keyField.safeParse('a').success, 'text is no key').toBe(false);

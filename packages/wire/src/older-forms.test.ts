@@ -15,7 +15,7 @@ const holding = {
 const loan = { bytesPerSecond: null, loan: 'a' };
 const force = { keyspace: 'k', action: 'force', assignments: [], refills: [1], reason: 'r' };
 
-/** Bodies of today, in which versions 18 to 21 know no `access`. */
+/** Current bodies, which have no `access` in versions 18 to 21. */
 const changed = [
   ['hello', 'request', clientHello(5)],
   ['hello', 'answer', clientHello(5)],
@@ -23,7 +23,7 @@ const changed = [
   ['trust-fetch', 'answer', { roots: [], beacons: [], access: null }],
 ] as const;
 
-test.each(changed)('%s, %s', (method, part, body) => {
+test.each(changed)('%s, %s: versions 18 to 21 have no access', (method, part, body) => {
   for (const version of [18, 21]) {
     const older = olderForm({ method, part, version }, body) as object;
     expect(Object.keys(body).filter((name) => !(name in older))).toEqual(['access']);
@@ -33,7 +33,7 @@ test.each(changed)('%s, %s', (method, part, body) => {
   expect(newerForm({ method, part, version: 22 }, body)).toBe(body);
 });
 
-test('what version 19 brought', () => {
+test('version 18 has no loans, no refills and no lost files', () => {
   const old = { part: 'request', version: 18 } as const;
   expect(olderForm({ ...old, method: 'copy-rate' }, loan)).toEqual({ bytesPerSecond: null });
   expect(newerForm({ ...old, method: 'copy-rate' }, { bytesPerSecond: 9 })).toEqual({
@@ -52,7 +52,7 @@ test('what version 19 brought', () => {
   expect(olderForm({ ...said, version: 19 }, answer)).toBe(answer);
 });
 
-test('version 26 knows no arcs', () => {
+test('version 26 has no arcs', () => {
   const body = { keyspace: 'k', partition: 1, arc: { start: 0, end: 7 } };
   const said = { method: 'coordinate-scan', part: 'request', version: 26 } as const;
   const older = olderForm(said, body);
@@ -60,7 +60,7 @@ test('version 26 knows no arcs', () => {
   expect(newerForm(said, older)).toEqual({ ...body, arc: null });
 });
 
-test('version 31 asked for the records of small partitions in another way', () => {
+test('version 31 requests the records of small partitions in another form', () => {
   const request = { method: 'copy-start', part: 'request' } as const;
   const rows = { method: 'rows', part: 'answer', version: 31 } as const;
   const body = { partition: 1, takesPacked: true };
@@ -76,13 +76,13 @@ test('version 31 asked for the records of small partitions in another way', () =
   expect(newerForm(rows, { rows: [], digest: 'a' })).toEqual({ rows: [] });
 });
 
-test('a body that has no fields is left for its schema to refuse', () => {
+test('a body without fields is left for its schema to refuse', () => {
   for (const body of [null, 7, 'text', [1]]) {
     expect(newerForm({ method: 'hello', part: 'request', version: 18 }, body)).toBe(body);
   }
 });
 
-test('which messages the oldest version lacks', () => {
+test('the oldest version lacks exactly these messages', () => {
   const methods = Object.values(messageKinds).map(({ method }) => method);
   expect(methods.filter((method) => !isSpoken(method, oldestWireVersion)).sort()).toEqual([
     'audit-read',

@@ -1,5 +1,5 @@
-// Every write comes back as it was, and bytes that are cut or changed never come back as more than
-// a write may be.
+// Every write survives a round trip, and cut or changed bytes never become more than a write may
+// be.
 import { keyBytesMax, partitionCountMax } from '@ringwright/base/limits';
 import { batchedWritesMax } from '@ringwright/base/limits-wire';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
@@ -29,7 +29,7 @@ function plain(found: BatchedWrite): unknown {
   return { ...found, key: [...key], value: value && [...value] };
 }
 
-test('writes come back in their order, each as it was', () => {
+test('writes are unpacked unchanged and in order', () => {
   fc.assert(
     fc.property(fc.array(write, { minLength: 1, maxLength: 20 }), (writes) => {
       const bytes = packWrites(writes);
@@ -39,7 +39,7 @@ test('writes come back in their order, each as it was', () => {
   );
 });
 
-test('bytes that were changed or cut are refused, or are writes that the schema takes', () => {
+test('changed or cut bytes are refused, or are writes that the schema accepts', () => {
   const damage = fc.record({
     at: fc.nat(),
     bits: fc.integer({ min: 0, max: 255 }),
@@ -62,7 +62,7 @@ test('bytes that were changed or cut are refused, or are writes that the schema 
   );
 });
 
-test('no writes, too many, and a key that is too long are refused', () => {
+test('no writes, too many writes and a key that is too long are refused', () => {
   const one: BatchedWrite = { partition: 0, key: Buffer.from('k'), value: null, ms: 1, tie: 0 };
   const many = Array.from({ length: batchedWritesMax }, () => one);
   expect(unpackWrites(new Uint8Array())).toBeNull();

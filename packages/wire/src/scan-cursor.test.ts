@@ -1,4 +1,4 @@
-// Cursors come back as they were, and nothing else is one.
+// Cursors survive a round trip, and no other text is a cursor.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { readCursor, writeCursor } from './scan-cursor.ts';
@@ -6,21 +6,21 @@ import { readCursor, writeCursor } from './scan-cursor.ts';
 const use = { keyspace: 'notes', reverse: false, ordered: false };
 const random = seededRandom(3);
 
-test('a place comes back; of ordered keys without its partition', () => {
+test('a position survives a round trip, without its partition if keys are ordered', () => {
   const place = { partition: 2 ** 24 - 1, at: Uint8Array.from([0, 255, 7]) };
   expect(readCursor(writeCursor(place, use), use)).toEqual(place);
   const ordered = { ...use, ordered: true };
   expect(readCursor(writeCursor(place, ordered), ordered)).toEqual({ ...place, partition: 0 });
 });
 
-test('a place on the circle of hashes comes back as its arc', () => {
+test('a position on the circle of hashes is read back as its arc', () => {
   const arc = { start: 2 ** 32 - 1, end: 7 };
   const place = { partition: 3, at: Buffer.from('key'), arc, cut: 2 ** 32 - 1 };
   const read = readCursor(writeCursor(place, use), use);
   expect(read).toEqual({ ...place, at: Uint8Array.from(place.at), partition: 0 });
 });
 
-test('what is cut, changed, of another keyspace or direction is refused', () => {
+test('a cut, changed or foreign cursor is refused', () => {
   const cursor = writeCursor({ partition: 7, at: Buffer.from('key') }, use);
   const refused = expect.objectContaining({ code: 'CURSOR_INVALID' });
   for (const other of [

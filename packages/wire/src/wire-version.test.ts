@@ -36,13 +36,13 @@ test('the messages are those of the wire version', () => {
   expect(found, advice).toBe(frozen[wireVersion]);
 });
 
-test('every version that is understood has its line, and the last is the current one', () => {
+test('every supported version has its line, and the last one is current', () => {
   const versions = Object.keys(frozen).map(Number);
   const count = wireVersion - oldestWireVersion + 1;
   expect(versions).toEqual(Array.from({ length: count }, (_, at) => oldestWireVersion + at));
 });
 
-/** Bytes have no JSON schema: of their fields the metadata counts. */
+/** Bytes have no JSON schema: for their fields the metadata counts. */
 function formOf(schema: z.ZodType): Json {
   const form = z.toJSONSchema(schema, { unrepresentable: 'any' });
   return JSON.parse(JSON.stringify(form)) as Json;
