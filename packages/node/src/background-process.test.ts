@@ -1,4 +1,4 @@
-// The life of a background process, how its end is told, and its priority.
+// The life of a background process, how its end is reported, and its priority.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { waitFor } from './wait-for.ts';
 const folder = mkdtempSync(join(tmpdir(), 'background-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Says who it is. */
+/** Writes a program that answers with its process id. */
 function program(): URL {
   const file = join(folder, 'echo.mjs');
   writeFileSync(file, `process.on('message', () => process.send(process.pid));`);
@@ -21,7 +21,7 @@ function program(): URL {
 interface Watched {
   readonly process: BackgroundProcess<number, number>;
   readonly lost: string[];
-  /** Starts it when it does not run; its number. */
+  /** Starts the process if it does not run. Resolves to its process id. */
   readonly pid: () => Promise<number>;
 }
 
@@ -45,7 +45,7 @@ function watched(options: Partial<BackgroundOptions<number>> = {}): Watched {
   return { process, lost, pid };
 }
 
-test('what is parked runs when it is started; an idle one is parked again', async () => {
+test('a parked process runs once it is started, and an idle one is parked again', async () => {
   const { process: parked, lost, pid } = watched({ idleMsMax: 1 });
   parked.park();
   expect([parked.start(), parked.start()]).toEqual([true, false]);
@@ -54,13 +54,13 @@ test('what is parked runs when it is started; an idle one is parked again', asyn
     parked.hold(false);
     await waitFor('its end', { ask: () => lost, until: ({ length }) => length === round });
     expect(parked.running).toBe(false);
-    // Asked at once: the last one may not have ended yet.
+    // Requested at once: the previous process may not have ended yet.
     expect(await pid()).not.toBe(first);
   }
   expect(lost).toEqual(Array(3).fill('it was idle'));
 });
 
-test('orders of a parent that was killed before its program was there are not taken', async () => {
+test('orders of a parent that was killed before the program ran are not carried out', async () => {
   const done = join(folder, 'done');
   const library = new URL('./background-program.ts', import.meta.url).href;
   const file = join(folder, 'late.mjs');
@@ -71,7 +71,7 @@ test('orders of a parent that was killed before its program was there are not ta
      process.on('exit', () => writeFileSync('${done}-exit', ''));
      takeOrders(async () => writeFileSync('${done}-order', ''));`,
   );
-  // It ends while its child begins.
+  // The parent ends while its child starts.
   const parent = `const child = require('node:child_process').fork('${file}');
     child.send('an order', () => process.kill(process.pid, 'SIGKILL'));`;
   spawnSync(process.execPath, ['-e', parent]);
@@ -79,7 +79,7 @@ test('orders of a parent that was killed before its program was there are not ta
   expect(existsSync(`${done}-order`)).toBe(false);
 });
 
-test('what somebody else ends is told, and the next one runs', async () => {
+test('an end from outside is reported, and the next process runs', async () => {
   const { process: watchedOne, lost, pid } = watched();
   for (const [signal, status] of [
     ['SIGTERM', 'SIGTERM'],
@@ -95,11 +95,11 @@ test('what somebody else ends is told, and the next one runs', async () => {
   await pid();
 });
 
-test('it has a low priority', async () => {
+test('a background process has a low priority', async () => {
   expect(getPriority(await watched().pid())).toBe(10);
 });
 
-test('it ends: the next one is another, and who ends it hears nothing', async () => {
+test('after an end the next process is new, and a requested end is not reported', async () => {
   const { process, lost, pid } = watched();
   const first = await pid();
   expect(process.start()).toBe(false);
@@ -113,7 +113,7 @@ test('it ends: the next one is another, and who ends it hears nothing', async ()
   expect([process.running, lost.length]).toEqual([false, 1]);
 });
 
-test('without work it is ended in the end, with work it is not', async () => {
+test('a process without work is ended at last, and one with work is not', async () => {
   const { process, lost, pid } = watched({ idleMsMax: 1 });
   await pid();
   process.hold(false);

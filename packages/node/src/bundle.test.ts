@@ -1,4 +1,4 @@
-// Sources that changed are run themselves: a bundle is never older than what it was made of.
+// Changed sources are run themselves: a bundle is never older than its sources.
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { bundleOf, bundlesFolder, freshBundles, stampOf } from './bundle.mjs';
 
-/** A checkout with two sources and the bundle that was made of them. */
+/** Creates a checkout with two sources and the bundle made of them. */
 async function checkoutWithBundle() {
   const root = `${await mkdtemp(join(tmpdir(), 'checkout-'))}/`;
   const files = ['main.ts', 'part.ts'];
@@ -21,7 +21,7 @@ async function checkoutWithBundle() {
   return { root, program };
 }
 
-test('a bundle is run while all of its sources are as they were', async () => {
+test('a bundle is run while all of its sources are unchanged', async () => {
   const { root, program } = await checkoutWithBundle();
   expect(bundleOf('tool', root)).toBe(pathToFileURL(program).href);
   expect(bundleOf('other', root)).toBe(null);

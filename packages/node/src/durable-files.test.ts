@@ -1,4 +1,4 @@
-// Syncs of one directory: who comes while one runs may have changed it since.
+// Syncs of one directory: a caller during a sync may have changed the directory since its start.
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { syncDirectory } from './durable-files.ts';
 
-test('all who come while a directory is synced share the sync after that', async () => {
+test('all callers during a sync of a directory share the next sync', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'durable-'));
   const first = syncDirectory(directory);
   await Promise.resolve(); // it begins with the next turn of promises
@@ -15,7 +15,7 @@ test('all who come while a directory is synced share the sync after that', async
   expect(second).not.toBe(first);
   expect(third).toBe(second);
   await first;
-  await setImmediate(); // the second has begun
+  await setImmediate(); // the second sync has begun
   const fourth = syncDirectory(directory);
   expect(fourth).not.toBe(second);
   await Promise.all([second, fourth]);

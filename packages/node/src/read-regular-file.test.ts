@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { readBounded, readPrivateFile, readRegularFile } from './read-regular-file.ts';
 
-test('a file is read whole, up to the limit and not beyond', async () => {
+test('a file is read whole, but not beyond the limit', async () => {
   await using folder = await scratchFolder();
   const path = join(folder.path, 'file');
   const bytes = Buffer.alloc(600_000, 'ring');
@@ -23,7 +23,7 @@ test('a file is read whole, up to the limit and not beyond', async () => {
   expect(await readRegularFile(path, 10)).toHaveLength(0);
 });
 
-test('what has no end, no writer or no bytes is refused at once', async () => {
+test('pipes, sockets, directories and devices are refused at once', async () => {
   await using folder = await scratchFolder();
   const fifo = join(folder.path, 'fifo');
   execFileSync('mkfifo', [fifo]);
@@ -69,7 +69,7 @@ test('an open descriptor is read to its end, or to the limit', async () => {
   await file.close();
 });
 
-test('an endless stream is left at the limit', async () => {
+test('an endless stream is abandoned at the limit', async () => {
   let given = 0;
   const endless = Readable.from(
     (function* () {
@@ -84,20 +84,20 @@ test('an endless stream is left at the limit', async () => {
   expect(given).toBeLessThan(100);
 });
 
-test('a missing file is told as Node tells it', async () => {
+test('a missing file is reported as Node reports it', async () => {
   await using folder = await scratchFolder();
   const missing = readRegularFile(join(folder.path, 'missing'), 10);
   await expect(missing).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
-test('a file without a size of its own, as in /proc, is read up to the limit', async () => {
+test('a file without a size, as in /proc, is read up to the limit', async () => {
   expect((await readRegularFile('/proc/self/status', 100_000)).length).toBeGreaterThan(0);
   await expect(readRegularFile('/proc/self/status', 5)).rejects.toMatchObject({
     code: 'FILE_UNFIT',
   });
 });
 
-test('a secret that others may read is refused with the command that mends it', async ({
+test('a secret that others may read is refused, with the command that fixes it', async ({
   skip,
 }) => {
   await using folder = await scratchFolder();

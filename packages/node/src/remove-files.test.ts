@@ -10,7 +10,7 @@ function folder(): string {
   return made;
 }
 
-test('a file, a folder with folders in it, and what is not there', async () => {
+test('a file and nested folders are removed, and an absent file is no error', async () => {
   const place = folder();
   const [file, inner] = [path.join(place, 'file'), path.join(place, 'a')];
   fs.mkdirSync(path.join(inner, 'b'), { recursive: true });

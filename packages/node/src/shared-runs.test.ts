@@ -1,4 +1,4 @@
-// A run serves all who asked for it before it began, with cooldowns in between.
+// A run serves all callers that came before it began, with cooldowns in between.
 import { expect, test } from 'vitest';
 import { SharedRuns } from './shared-runs.ts';
 
@@ -17,7 +17,7 @@ function shared() {
   return { runs, worked, cooldowns, answers, flush };
 }
 
-test('a thousand who ask while it runs share one more run, after a cooldown', async () => {
+test('a thousand callers during a run share one more run, after a cooldown', async () => {
   const { runs, worked, cooldowns, answers, flush } = shared();
   const first = runs.run('a');
   await flush();
@@ -37,7 +37,7 @@ test('a thousand who ask while it runs share one more run, after a cooldown', as
   await later[0];
 });
 
-test('who asked is told of a failure, and the next run comes after the cooldown', async () => {
+test('the caller gets a failure, and the next run comes after the cooldown', async () => {
   const { runs, worked, cooldowns, answers, flush } = shared();
   const failed = runs.run('a');
   await flush();

@@ -1,4 +1,4 @@
-// A silent connection is ended by the second ping; any word keeps it.
+// A silent connection is ended at the second ping. Any message keeps it.
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
@@ -26,13 +26,13 @@ function watched(answers: 'pong' | 'message' | 'nothing') {
   return { seen, socket };
 }
 
-test.each(['pong', 'message'] as const)('a %s in time keeps it', (word) => {
+test.each(['pong', 'message'] as const)('a %s in time keeps the connection', (word) => {
   const { seen } = watched(word);
   vi.advanceTimersByTime(4 * pingIntervalMs);
   expect(seen).toEqual(['ping', 'ping', 'ping', 'ping']);
 });
 
-test('silence ends it, once, and no timer is left', () => {
+test('silence ends the connection once, and no timer is left', () => {
   const { seen } = watched('nothing');
   vi.advanceTimersByTime(10 * pingIntervalMs);
   expect(seen).toEqual(['ping', 'end']);
@@ -46,7 +46,7 @@ test('a socket that is closing is not pinged', () => {
   expect(seen).toEqual(['end']);
 });
 
-test('one that is not read is not silent, and has its time once it is read again', () => {
+test('a paused socket is not silent, and has its full time once it is read again', () => {
   const { seen, socket } = watched('nothing');
   socket.isPaused = true;
   vi.advanceTimersByTime(4 * pingIntervalMs);

@@ -1,4 +1,4 @@
-// Links over TLS against real sockets: who proves what, and what is said when it is something else.
+// Links over TLS on real sockets: who proves what, and what the error says about a wrong proof.
 import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
@@ -25,7 +25,7 @@ interface Listening {
   readonly port: number;
   readonly secure: SecurePort;
   readonly http: Server;
-  /** Ids of the keys that callers showed. */
+  /** Ids of the keys that callers presented. */
   readonly shown: (string | null)[];
   readonly refused: string[];
   readonly sockets: ReadonlySet<WebSocket>;
@@ -34,7 +34,7 @@ interface Listening {
 const device = deviceIdentity(newKey());
 const bundle = deviceIdentity(newKey());
 
-/** Answers with twice the number over WebSockets, and with the path over HTTP. */
+/** Starts a server that doubles numbers over WebSockets and returns the path over HTTP. */
 async function listening(options: Partial<SecurePortOptions> = {}): Promise<Listening> {
   const http = createServer((request, answer) => void answer.end(request.url));
   const webSockets = new WebSocketServer({ noServer: true });
@@ -78,7 +78,7 @@ function linkTo(port: number, proof: ServerProof | null, ports: Partial<LinkPort
 
 const byDevice: ServerProof = { by: 'device', keys: new Set([idOf(device)]) };
 
-test('the certificate of a key is made of it alone, verifies, and does not expire', () => {
+test('the certificate of a key depends on the key alone, verifies, and does not expire', () => {
   const key = newKey();
   const certificate = new X509Certificate(deviceCertificate(key));
   expect(deviceCertificate(key)).toBe(deviceCertificate(key));
@@ -87,7 +87,7 @@ test('the certificate of a key is made of it alone, verifies, and does not expir
   expect(certificate.validToDate.getUTCFullYear()).toBe(9999);
 });
 
-test('both ends prove their keys, on the port that serves plain connections too', async () => {
+test('both ends prove their keys, even on a port that serves plain connections too', async () => {
   const { port, shown } = await listening();
   const caller = deviceIdentity(newKey());
   const proven: string[] = [];
@@ -105,7 +105,7 @@ test('both ends prove their keys, on the port that serves plain connections too'
   ]);
 });
 
-test('a server with another key is told apart before anything is said to it', async () => {
+test('a server with another key is recognized before anything is sent to it', async () => {
   const { port, shown } = await listening();
   const wanted = idOf(deviceIdentity(newKey()));
   const link = linkTo(port, { by: 'key', keys: new Set([wanted]) });
@@ -117,7 +117,7 @@ test('a server with another key is told apart before anything is said to it', as
   expect(shown).toEqual([]);
 });
 
-test('a certificate that no given authority vouches for is refused, and shown', async () => {
+test('a certificate of no given authority is refused, and its key is named', async () => {
   const { port, shown } = await listening();
   const link = linkTo(port, { by: 'authority', ca: device.cert });
   await expect(link.connect()).rejects.toMatchObject({
@@ -129,7 +129,7 @@ test('a certificate that no given authority vouches for is refused, and shown', 
   expect(shown).toEqual([]);
 });
 
-test('where TLS is demanded a plain caller gets nothing, and a silent one goes', async () => {
+test('if TLS is required, a plain caller gets no answer, and a silent one can leave', async () => {
   const { port, refused } = await listening({ servesPlain: false });
   const told = { code: 'PEER_UNREACHABLE', message: expect.stringContaining('--tls') };
   await expect(linkTo(port, null).connect()).rejects.toMatchObject(told);
@@ -144,7 +144,7 @@ test('where TLS is demanded a plain caller gets nothing, and a silent one goes',
   expect(await linkTo(port, byDevice).call(double, 1, 10_000)).toBe(2);
 });
 
-test('callers that say nothing, or half a handshake, keep nobody out: the oldest go', async () => {
+test('silent callers and half handshakes keep nobody out: the oldest are dropped', async () => {
   const { port, refused } = await listening();
   const heard = linkTo(port, byDevice);
   expect(await heard.call(double, 1, 10_000)).toBe(2);
@@ -161,7 +161,7 @@ test('callers that say nothing, or half a handshake, keep nobody out: the oldest
   expect(refused).toHaveLength(9);
 });
 
-test('nobody comes back with a ticket in place of a key, nor with an older TLS', async () => {
+test('a session ticket does not replace a key, and an older TLS is refused', async () => {
   const { port, refused } = await listening();
   const sessions: Buffer[] = [];
   const visit = async (more: ConnectionOptions): Promise<TLSSocket> => {
@@ -180,7 +180,7 @@ test('nobody comes back with a ticket in place of a key, nor with an older TLS',
   expect(refused).toEqual([expect.stringContaining('unsupported protocol')]);
 });
 
-test('who expects TLS of a server without it says so', async () => {
+test('a client that expects TLS from a server without it says so', async () => {
   const plain = createServer();
   await once(plain.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void plain.close());
@@ -191,7 +191,7 @@ test('who expects TLS of a server without it says so', async () => {
   });
 });
 
-test('a certificate that is replaced is shown from the next connection on', async () => {
+test('a replaced certificate is presented from the next connection on', async () => {
   const { port, secure } = await listening();
   const before = linkTo(port, { by: 'key', keys: new Set([idOf(bundle)]) });
   await before.connect();
@@ -205,7 +205,7 @@ test('a certificate that is replaced is shown from the next connection on', asyn
   expect(await linkTo(port, byDevice).call(double, 3, 10_000)).toBe(6);
 });
 
-test('a link that is renewed asks for the new proof, and answers under way come', async () => {
+test('a renewed link requires the new proof, and answers in flight still arrive', async () => {
   const { port, sockets } = await listening();
   let proof: ServerProof | null = null;
   const link = linkTo(port, null, { proofOf: () => proof });
@@ -238,7 +238,7 @@ test('a plain request in small pieces is served whole', async () => {
   expect(String((await once(response, 'data'))[0])).toBe('/whole');
 });
 
-test('a link that had nothing to ask for connects once it has', async () => {
+test('a link without a known key connects once there is one', async () => {
   const { port } = await listening();
   let proof: ServerProof | null = null;
   let monotonicMs = 1_000;

@@ -1,5 +1,5 @@
-// One server that is called: greeted first, left alone for a while once it could not be reached,
-// and connected to again after its connection broke.
+// One server that is called: greeted first, left alone for a while if it cannot be reached, and
+// connected to again after its connection broke.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { peerRetryMsMin } from '@ringwright/base/limits';
@@ -40,7 +40,7 @@ async function serverThat(answer: CallHandler['answer']): Promise<WebSocketServe
 
 const portOf = (server: WebSocketServer): number => (server.address() as AddressInfo).port;
 
-test('attempts wait for a pause that doubles, and not for the clock of the machine', async () => {
+test('retries wait for a pause that doubles, whatever the clock of the machine says', async () => {
   const [port = 0] = await freePorts(1);
   let monotonicMs = 1_000;
   const link = linkTo(port, { monotonicMs: () => monotonicMs });
@@ -67,7 +67,7 @@ test('attempts wait for a pause that doubles, and not for the clock of the machi
   }
 });
 
-test('nothing is called before the greeting is over; calls made meanwhile share it', async () => {
+test('no call is sent before the greeting ends, and calls made meanwhile share it', async () => {
   const heard: unknown[] = [];
   const server = await serverThat((request) => {
     heard.push(request);
@@ -88,7 +88,7 @@ test('nothing is called before the greeting is over; calls made meanwhile share 
   expect(link.connected).toBe(true);
 });
 
-test('a greeting that fails ends the connection, and its error is what callers get', async () => {
+test('a greeting that fails ends the connection, and callers get its error', async () => {
   const server = await serverThat(() => 0);
   const greet = (): Promise<void> => Promise.reject(new Error('another wire version'));
   const link = linkTo(portOf(server), { greet });
@@ -97,7 +97,7 @@ test('a greeting that fails ends the connection, and its error is what callers g
   await expect.poll(() => server.clients.size).toBe(0);
 });
 
-test('a connection that breaks rejects what waits, says why, and is made anew', async () => {
+test('a broken connection rejects waiting calls, says why, and is opened again', async () => {
   let answers = false;
   const server = await serverThat((request) => {
     if (answers) return Number(request) * 2;
@@ -118,7 +118,7 @@ test.each([
   ['PEER_FAILED', 'HTTP/1.1 200 OK', /^something else than a ring-server .* \(HTTP 200\)$/],
   ['PEER_FAILED', 'SSH-2.0-OpenSSH', /^something else than a ring-server .* \(no HTTP\)$/],
   ['PEER_UNREACHABLE', 'HTTP/1.1 503 Busy', /takes no more connections \(HTTP 503\)$/],
-])('%s where %s is answered', async (code, line, message) => {
+])('%s if the other end answers %s', async (code, line, message) => {
   const server = createServer((socket) => void socket.end(`${line}\r\ncontent-length: 0\r\n\r\n`));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -130,7 +130,7 @@ test.each([
   await expect.poll(() => link.pausedMs).toBeGreaterThan(0);
 });
 
-test('once closed it rejects calls, also those under way', async () => {
+test('a closed link rejects calls, even those in flight', async () => {
   const server = await serverThat(() => new Promise(() => undefined));
   const link = linkTo(portOf(server));
   await link.connect();
@@ -142,7 +142,7 @@ test('once closed it rejects calls, also those under way', async () => {
 });
 
 test.each(['10.0.0.1:6200', '[fd00::1]:6200', 'bücher.example.:6200', 'a_b:1'])(
-  'the wire of %s is at its URL',
+  'the wire URL of %s contains the address',
   (address) => {
     expect(socketUrl(address)).toBe(`ws://${address}/v1/wire`);
   },

@@ -1,4 +1,4 @@
-// What one connection may do to a server: bring more than it can answer, or nonsense.
+// What one connection may do to a server: bring more than the server can answer, or nonsense.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { answeringBytesMax, misunderstoodCallsMax } from '@ringwright/base/limits-wire';
@@ -34,7 +34,7 @@ async function connected(answer: CallHandler['answer']) {
   return { channel, socket, there, leave: () => leave() };
 }
 
-test('over its budget a connection is not read and not closed, and goes on', async () => {
+test('a connection over its budget is not read for a while, and stays open', async () => {
   const waiting: (() => void)[] = [];
   let begun = 0;
   const { channel, socket, there } = await connected((request) => {
@@ -47,7 +47,7 @@ test('over its budget a connection is not read and not closed, and goes on', asy
   const calls = Math.ceil((2 * answeringBytesMax) / valueBytes);
   while (answers.length < calls) {
     answers.push(channel.call(store, { value }, 60_000));
-    // A program of ours has no more than this waiting to be sent.
+    // A Ringwright program has no more than this waiting to be sent.
     if (answers.length % 8 === 0 && !there.isPaused) {
       await vi.waitFor(() => expect(there.isPaused || socket.bufferedAmount === 0).toBe(true));
     }
@@ -65,7 +65,7 @@ test('over its budget a connection is not read and not closed, and goes on', asy
   expect([there.isPaused, socket.readyState]).toEqual([false, socket.OPEN]);
 });
 
-test('whoever is closed for its nonsense is told why, and so are those who wait', async () => {
+test('a peer that is closed for nonsense learns why, and so do its waiting calls', async () => {
   const { channel, socket } = await connected(() => new Promise(() => undefined));
   const pending = channel.call(store, { value: Buffer.alloc(1) }, 60_000);
   const closed = once(socket, 'close') as Promise<[number, Buffer]>;
@@ -82,7 +82,7 @@ test('whoever is closed for its nonsense is told why, and so are those who wait'
   expect([code, said.toString()]).toEqual([1008, expect.stringContaining(reason)]);
 });
 
-test('text, and bytes that are no frame, are refused with a reason', async () => {
+test('text, and bytes that are not a frame, are refused with a reason', async () => {
   for (const [sent, reason] of [
     ['hello', 'no binary message'],
     [Buffer.from('hello'), 'no frame of calls and answers'],
@@ -94,7 +94,7 @@ test('text, and bytes that are no frame, are refused with a reason', async () =>
   }
 });
 
-test('an end that leaves answers what is under way, and runs nothing later', async () => {
+test('an end that leaves answers calls in flight, and runs no later ones', async () => {
   const waiting: (() => void)[] = [];
   const { channel, socket, leave } = await connected(
     () => new Promise((resolve) => waiting.push(() => resolve(7))),
@@ -116,7 +116,7 @@ test('an end that leaves answers what is under way, and runs nothing later', asy
   expect(waiting).toHaveLength(1);
 });
 
-test('where both ends close at once, nobody knows what became of a call', async () => {
+test('if both ends close at once, the outcome of a call is unknown', async () => {
   const waiting: (() => void)[] = [];
   const { channel, socket, there } = await connected(
     () => new Promise((resolve) => waiting.push(() => resolve(7))),
@@ -135,7 +135,7 @@ test('where both ends close at once, nobody knows what became of a call', async 
   });
   waiting[0]?.();
   await sent;
-  // The answer is on its way to an end that takes nothing any more.
+  // The answer is on its way to an end that accepts nothing any more.
   socket.close(1000);
   there.close(4001);
   expect((await closed)[0]).toBe(4001);

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { collectEach } from './collect-garbage.ts';
 import type { GcEntry } from './tune-v8.ts';
 
-// Where V8 is marking the whole heap already, it may finish that when the young are asked for.
+// While V8 is marking the whole heap, it may finish that when a minor collection is requested.
 const collecting = [constants.NODE_PERFORMANCE_GC_MINOR, constants.NODE_PERFORMANCE_GC_MAJOR];
 
-test('the young are collected once for so much that came', async () => {
+test('the young generation is collected once for a certain amount of input', async () => {
   let collections = 0;
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
-      // Of entries of this type Node says more than their type does.
+      // Node gives these entries more fields than their TypeScript type declares.
       const { kind } = (entry as GcEntry).detail;
       if (collecting.includes(kind)) collections += 1;
     }

@@ -5,7 +5,7 @@ import { type GcEntry, giveBackAtRest } from './tune-v8.ts';
 
 let majors = 0;
 const observer = new PerformanceObserver((list) => {
-  // Of entries of this type Node says more than their type does.
+  // Node gives these entries more fields than their TypeScript type declares.
   for (const entry of list.getEntries() as GcEntry[]) {
     if (entry.detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) majors += 1;
   }
@@ -17,13 +17,13 @@ beforeEach(() => {
 });
 afterEach(() => observer.disconnect());
 
-test('who is at rest collects everything', async () => {
+test('an idle process collects everything', async () => {
   const timer = giveBackAtRest({ tickMs: 20, usedShare: 0.9, newSpaceBytesMax: 1 });
   await expect.poll(() => majors).toBeGreaterThan(0);
   clearInterval(timer);
 });
 
-test('who is busy does not, and neither does who has little to give back', async () => {
+test('a busy process collects nothing, nor does one with little to give back', async () => {
   const ticks = { tickMs: 20, usedShare: 0.9, newSpaceBytesMax: 1 };
   const timers = [
     giveBackAtRest({ ...ticks, usedShare: 0 }),
@@ -37,7 +37,7 @@ test('who is busy does not, and neither does who has little to give back', async
 });
 
 const tuning = JSON.stringify(new URL('tune-v8.ts', import.meta.url).href);
-/** A process of its own: this one's young generation may have grown in other tests. */
+/** Runs in a process of its own: the young generation of this one may have grown in other tests. */
 const burstProgram = `
   import { setImmediate } from 'node:timers/promises';
   import { growWhenHindered, newSpaceBytes } from ${tuning};
@@ -61,17 +61,17 @@ const burstProgram = `
   console.log(JSON.stringify({ before, held, grown }));
 `;
 
-test('in a burst the young generation grows for who is hindered by collecting it', () => {
+test('the young generation grows in a burst only if its collections hinder the program', () => {
   const args = ['--input-type=module', '-e', burstProgram];
   const { before, held, grown } = JSON.parse(
     execFileSync(process.execPath, args, { encoding: 'utf8' }),
   );
-  // To grow is to double; a page more may be there when it is looked at.
+  // Growing means doubling. One more page may be there when it is measured.
   expect(held).toBeLessThan(2 * before);
   expect(grown).toBeGreaterThanOrEqual(2 * before);
 });
 
-test('where garbage is left alone nothing is collected on request', () => {
+test('after leaveGarbage nothing is collected on request', () => {
   const garbage = JSON.stringify(new URL('collect-garbage.ts', import.meta.url).href);
   const program = `
     import { setImmediate } from 'node:timers/promises';
