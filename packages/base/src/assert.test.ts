@@ -13,8 +13,8 @@ test('must returns falsy values and refuses only null and undefined', () => {
   }
 });
 
-test('unreachable names the value that got there', () => {
-  // The compiler forbids this call; a value from outside could still arrive.
+test('unreachable names the value that reached it', () => {
+  // The compiler forbids this call, but a value from outside could still arrive.
   const stray = { kind: 'stray' } as never;
   expect(() => unreachable(stray)).toThrow('unreachable: {"kind":"stray"}');
 });

@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from './canonical-json.ts';
 
 const json = fc.jsonValue({ noUnicodeString: false }) as fc.Arbitrary<Json>;
 
-/** The same value with the members of every object inserted in reverse. */
+/** Returns the same value with the members of every object inserted in reverse. */
 function reversed(value: Json): Json {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(reversed);
@@ -12,7 +12,7 @@ function reversed(value: Json): Json {
   return Object.fromEntries(members.map(([key, member]) => [key, reversed(member)]));
 }
 
-test('reads back as the same value', () => {
+test('the text is read back as the same value', () => {
   fc.assert(
     fc.property(json, (value) => {
       expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -20,7 +20,7 @@ test('reads back as the same value', () => {
   );
 });
 
-test('the order of insertion does not show', () => {
+test('the order of insertion does not matter', () => {
   fc.assert(
     fc.property(json, (value) => {
       expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));

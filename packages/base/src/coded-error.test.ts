@@ -4,7 +4,7 @@ import { type ErrorCode, errorCatalogue } from './errors.ts';
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
-test('an error carries what its code stands for, and travels as plain JSON', () => {
+test('an error has the properties of its code, and its JSON is plain', () => {
   const cause = new Error('socket closed');
   const error = new CodedError('DEVICE_UNKNOWN', 'ring objects has no device 9', {
     hint: 'run ring-builder status objects',
@@ -21,13 +21,13 @@ test('an error carries what its code stands for, and travels as plain JSON', () 
   });
 });
 
-test('without options the hint is empty, the details are empty, and there is no cause', () => {
+test('without options the hint and the details are empty, and there is no cause', () => {
   const error = new CodedError('USAGE', 'no command');
   expect(error.toJSON()).toEqual({ code: 'USAGE', message: 'no command', hint: '', details: {} });
   expect('cause' in error).toBe(false);
 });
 
-test('what became of the request: as the error says, else as its code means', () => {
+test('the outcome is the one that the error states, else the one of its code', () => {
   const outcomeOf = (code: ErrorCode, outcome?: string): string =>
     new CodedError(code, '', outcome === undefined ? {} : { details: { outcome } }).outcome;
   expect(outcomeOf('NOT_ENOUGH_REPLICAS')).toBe('maybe-done');
@@ -38,7 +38,7 @@ test('what became of the request: as the error says, else as its code means', ()
   expect(new CodedError('RING_STALE', '').retry).toBe('after-ring');
 });
 
-test('every code is spelled in capitals, has a sentence, an exit code and an error status', () => {
+test('every code is in capitals, and has a sentence, an exit code and an error status', () => {
   for (const code of codes) {
     const { means, exit, http } = errorCatalogue[code];
     expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/);
@@ -50,7 +50,7 @@ test('every code is spelled in capitals, has a sentence, an exit code and an err
   }
 });
 
-test('no two codes say the same', () => {
+test('no two codes have the same sentence', () => {
   const sentences = codes.map((code) => errorCatalogue[code].means);
   expect(new Set(sentences).size).toBe(sentences.length);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { counted } from './counted.ts';
 
-test('one is one, none and several are many', () => {
+test('one is singular, none and several are plural', () => {
   expect([0, 1, 2].map((count) => counted(count, 'move'))).toEqual([
     '0 moves',
     '1 move',

@@ -1,4 +1,4 @@
-// What codes mean to those who act on them: a change here changes what programs do.
+// What codes mean to the programs that act on them: a change here changes what they do.
 import { expect, test } from 'vitest';
 import { type ErrorCode, type ErrorKind, errorCatalogue, isPeerCode } from './errors.ts';
 
@@ -10,7 +10,7 @@ const meaning = (code: ErrorCode): string => {
   return `${outcome} ${retry}`;
 };
 
-test('sets: another device may have what a load did not get from this one', () => {
+test('sets: another device may have what this one did not give to a load', () => {
   expect(codesWith(({ retry }) => retry === 'other-server')).toEqual([
     'ACCESS_PENDING',
     'CALLER_UNPROVEN',
@@ -31,12 +31,12 @@ test('sets: another device may have what a load did not get from this one', () =
   ]);
 });
 
-test('sets: refused for an old ring', () => {
+test('sets: refused because of an old ring', () => {
   const old = codesWith(({ retry }) => retry === 'after-ring');
   expect(old).toEqual(['NOT_RESPONSIBLE', 'RING_STALE']);
 });
 
-test('sets: this server may do it later', () => {
+test('sets: this server may succeed later', () => {
   expect(codesWith(({ retry }) => retry === 'same-server')).toEqual([
     'BEACON_REFUSED',
     'CLOCK_BEHIND',
@@ -55,7 +55,7 @@ test('sets: this server may do it later', () => {
   ]);
 });
 
-test('sets: the request may have been carried out all the same', () => {
+test('sets: the request may have been carried out nevertheless', () => {
   expect(codesWith(({ outcome }) => outcome === 'maybe-done')).toEqual([
     'CLIENT_CLOSED',
     'DISK_FAILED',
@@ -79,7 +79,7 @@ test('sets: the request may have been carried out all the same', () => {
   expect(codesWith(({ outcome }) => outcome === 'done')).toEqual(['SUPERSEDED']);
 });
 
-// The sets that client and server kept of their own before the catalogue said it.
+// The sets that client and server kept themselves before the catalogue existed.
 
 test.each<ErrorCode>([
   'RING_STALE',
@@ -90,7 +90,7 @@ test.each<ErrorCode>([
   'STAMP_TOO_OLD',
   'STORE_BUSY',
   'DISK_FULL',
-])('a device that says %s has stored nothing', (code) => {
+])('a device that answers %s has stored nothing', (code) => {
   expect(errorCatalogue[code].outcome).toBe('not-done');
 });
 
@@ -105,18 +105,18 @@ test.each<ErrorCode>([
 });
 
 test.each<ErrorCode>(['PEER_UNREACHABLE', 'PEER_TIMEOUT', 'PEER_FAILED', 'STORE_FAILED'])(
-  'after %s a client reads elsewhere, and does not know of its write',
+  'after %s a client reads elsewhere, and does not know the outcome of a write',
   (code) => {
     expect(meaning(code)).toBe('maybe-done other-server');
   },
 );
 
-test('a safety rule has the last word, but a clock that is wrong comes right', () => {
+test('no code of a safety rule is retried, except a refused beacon', () => {
   const rules = ({ exit }: ErrorKind): boolean => exit === 5;
   expect(codesWith((kind) => rules(kind) && kind.retry !== 'never')).toEqual(['BEACON_REFUSED']);
 });
 
-test('no judgement of the other end', () => {
+test('isPeerCode accepts exactly the codes about a peer', () => {
   expect(codesWith((_kind, code) => isPeerCode(code))).toEqual([
     'PEER_BUSY',
     'PEER_FAILED',

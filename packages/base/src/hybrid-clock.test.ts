@@ -73,14 +73,14 @@ test('a full counter borrows the next millisecond', () => {
   expect(stampCounter(clock.next(DEVICE))).toBe(1);
 });
 
-test('an older stamp teaches nothing', () => {
+test('an older stamp changes nothing', () => {
   const clock = new HybridClock(() => startMs);
   const first = clock.next(DEVICE);
   clock.observe(makeStamp(startMs - 1, 0xffff, DEVICE));
   expect(clock.next(DEVICE)).toEqual(makeStamp(first.ms, 1, DEVICE));
 });
 
-test('how far a stamp lies ahead is seen against the physical clock alone', () => {
+test('how far a stamp is ahead is measured by the physical clock alone', () => {
   const clock = new HybridClock(() => startMs);
   clock.observe(makeStamp(startMs + 9_000, 0, DEVICE));
   expect(clock.aheadMs(makeStamp(startMs + 60_001, 0, DEVICE))).toBe(60_001);
@@ -101,7 +101,7 @@ test.each([
   expect(clock.next(DEVICE).ms).toBe(startMs + (isLearned ? aheadMs : 0));
 });
 
-test('stamps that are seen move the stamps, and not the time by which records expire', () => {
+test('observed stamps advance the stamps, but not the time by which records expire', () => {
   const clock = new HybridClock(() => startMs);
   clock.observe(makeStamp(startMs + 59_000, 0, DEVICE + 1));
   expect(clock.next(DEVICE).ms).toBe(startMs + 59_000);

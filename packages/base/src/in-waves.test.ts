@@ -4,7 +4,7 @@ import { inWaves } from './in-waves.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('results keep their order, and never more than the bound run', async () => {
+test('results keep their order, and no more than the bound run at once', async () => {
   let [running, most] = [0, 0];
   const items = Array.from({ length: 50 }, (_, index) => index);
   const results = await inWaves(items, 7, async (item) => {
@@ -19,7 +19,7 @@ test('results keep their order, and never more than the bound run', async () => 
   expect(await inWaves([], 7, () => Promise.resolve(1))).toEqual([]);
 });
 
-test('a failure is told, and no further item begins', async () => {
+test('a failure is reported, and no further item begins', async () => {
   const begun: number[] = [];
   const work = inWaves([0, 1, 2, 3, 4, 5], 2, async (item) => {
     begun.push(item);

@@ -10,7 +10,7 @@ test('every limit is a positive finite number', () => {
   }
 });
 
-test('limits of one thing fit each other', () => {
+test('related limits fit each other', () => {
   expect(limits.partitionCountMax).toBe(2 ** limits.partitionPowerMax);
   // The sum of all weights is rounded once per device; shares are compared at 1e-9.
   expect(limits.deviceCountMax * Number.EPSILON).toBeLessThan(1e-9);

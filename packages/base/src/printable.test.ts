@@ -14,7 +14,7 @@ test.each([
   expect(printable(shown)).toBe(shown);
 });
 
-test('every control character is shown, and what people write stays', () => {
+test('every control character is escaped, and what people write is unchanged', () => {
   for (let code = 0; code < 0xa0; code += 1) {
     const isControl = code < 0x20 || code >= 0x7f;
     expect(printable(String.fromCharCode(code)).length, `U+${code}`).toBe(isControl ? 6 : 1);
@@ -23,7 +23,7 @@ test('every control character is shown, and what people write stays', () => {
   expect(printable(written)).toBe(written);
 });
 
-test('a JSON document means the same, and a text keeps its lines', () => {
+test('a JSON document keeps its meaning, and a text keeps its lines', () => {
   const value = { name: 'a\u007f\u009b\u2028\u202e\u001b\n"\\', tag: '\u{e0041}👩‍🚀' };
   const shown = printable(JSON.stringify(value));
   expect(JSON.parse(shown)).toEqual(value);

@@ -17,7 +17,7 @@ test.each([
   ['[fe80::1%eth0.7]:6201', '[fe80::1%eth0.7]:6201'],
   ['bücher.example:1', 'bücher.example:1'],
   ['sd1.', 'sd1.:6200'],
-])('%s is %s', (written, whole) => {
+])('%s is read as %s', (written, whole) => {
   expect(serverAddress(written)).toBe(whole);
   expect(serverAddress(whole), 'a whole one stays').toBe(whole);
   expect(isWholeAddress(whole)).toBe(true);

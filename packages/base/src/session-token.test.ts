@@ -1,4 +1,4 @@
-// Session tokens: their text, what is none, and what a session has seen.
+// Session tokens: their text, invalid texts, and what a session has seen.
 import { expect, test } from 'vitest';
 import { advanceSession, formatSessionToken, parseSessionToken } from './session-token.ts';
 import { makeStamp, stampMsMax, stampTieMax } from './stamp.ts';
@@ -10,19 +10,19 @@ test.each([
   { ...early, weak: false },
   { ...late, weak: true },
   { ms: stampMsMax, tie: stampTieMax, weak: true },
-])('%o comes back from its text', (token) => {
+])('%o survives a round trip', (token) => {
   expect(parseSessionToken(formatSessionToken(token))).toEqual(token);
 });
 
 test.each(['', '.one', '1.2', '1.2.3.quorum', '1.2.3.one.one', '-1.2.3', '1e3.0.0', '1.65536.0'])(
-  '%j is no token',
+  '%j is not a token',
   (text) => {
     const refusal = expect.objectContaining({ code: 'SESSION_INVALID' });
     expect(() => parseSessionToken(text)).toThrow(refusal);
   },
 );
 
-test('the highest stamp counts, and weakness stays', () => {
+test('the highest stamp counts, and a session stays weak', () => {
   expect(advanceSession(null, null, 'one')).toBeNull();
   const first = advanceSession(null, late, 'quorum');
   expect(first).toEqual({ ...late, weak: false });

@@ -17,7 +17,7 @@ const parts = fc.tuple(
   fc.oneof(fc.integer({ min: 0, max: DEVICE_MAX }), fc.constantFrom(0, DEVICE_MAX)),
 );
 
-test('text and back', () => {
+test('a stamp survives a round trip', () => {
   fc.assert(
     fc.property(parts, ([ms, counter, device]) => {
       const stamp = makeStamp(ms, counter, device);
@@ -29,7 +29,7 @@ test('text and back', () => {
   );
 });
 
-test('order is that of milliseconds, then counter, then device', () => {
+test('stamps are ordered by milliseconds, then counter, then device', () => {
   const byParts = (a: readonly number[], b: readonly number[]): number => {
     const index = a.findIndex((value, at) => value !== b[at]);
     return index === -1 ? 0 : Math.sign((a[index] ?? 0) - (b[index] ?? 0));
@@ -42,7 +42,7 @@ test('order is that of milliseconds, then counter, then device', () => {
   );
 });
 
-test('what is no stamp gives null', () => {
+test('an invalid text gives null', () => {
   const bad = [
     '',
     '1',

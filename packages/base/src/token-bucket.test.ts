@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TokenBucket } from './token-bucket.ts';
 
-test('a debt is paid at the rate, and no more than a burst is saved', () => {
+test('a debt is paid at the rate, and at most a burst is saved', () => {
   let nowMs = 0;
   const bucket = new TokenBucket(() => nowMs);
   bucket.take(500);
@@ -19,7 +19,7 @@ test('a debt is paid at the rate, and no more than a burst is saved', () => {
   expect(bucket.debtMs(101), 'a clock that steps back').toBe(1);
 });
 
-test('any amounts at any times: never more than the rate and a burst', () => {
+test('no amounts at any times take more than the rate and a burst', () => {
   const steps = fc.array(
     fc.record({ pauseMs: fc.nat(300), tokens: fc.integer({ min: 1, max: 400 }) }),
   );

@@ -11,6 +11,6 @@ test.each([
   ['Missing required argument: keep', '--keep must be given'],
   ['Missing required arguments: keep, to', '--keep and --to must be given'],
   ['Unknown arguments: a, b', 'Unknown arguments: a, b'],
-])('%j', (said, sentence) => {
+])('%j becomes a plain sentence', (said, sentence) => {
   expect(usageSentence(said)).toBe(sentence);
 });
