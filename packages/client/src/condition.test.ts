@@ -1,4 +1,4 @@
-// What a caller may name as the condition of a write.
+// What a caller may pass as the condition of a write.
 import { makeStamp } from '@ringwright/base/stamp';
 import { expect, test } from 'vitest';
 import { conditionOf } from './condition.ts';
@@ -9,8 +9,8 @@ test.each([
   ['12.3.4', makeStamp(12, 3, 4)],
   ['"12.3.4"', makeStamp(12, 3, 4)],
   [undefined, null],
-])('%s', (text, condition) => expect(conditionOf(text)).toEqual(condition));
+])('%s is a condition', (text, condition) => expect(conditionOf(text)).toEqual(condition));
 
-test.each(['', 'bogus', '"12.3.4', '12.3', '""'])('%j is none', (text) => {
+test.each(['', 'bogus', '"12.3.4', '12.3', '""'])('%j is not a condition', (text) => {
   expect(() => conditionOf(text)).toThrow(expect.objectContaining({ code: 'USAGE' }));
 });

@@ -13,7 +13,7 @@ test.each<readonly [CodedError, string, string]>([
   [failed('STORE_FAILED'), 'elsewhere', 'unknown'],
   [failed('PEER_FAILED'), 'elsewhere', 'unknown'],
   [failed('PEER_BUSY', 'rejected'), 'elsewhere', 'elsewhere'],
-  // It may have run: what is full is the queue that its answer was to go into.
+  // The call may have run: the full queue is the one for its answer.
   [failed('PEER_BUSY'), 'elsewhere', 'unknown'],
   [failed('PARTITION_FILLING'), 'elsewhere', 'unknown'],
   [failed('RING_UNKNOWN'), 'elsewhere', 'elsewhere'],
@@ -33,7 +33,7 @@ test.each<readonly [CodedError, string, string]>([
   [failed('CLIENT_CLOSED'), 'final', 'final'],
   [failed('KEY_INVALID'), 'final', 'final'],
   [failed('SESSION_BEHIND'), 'elsewhere', 'elsewhere'],
-])('%o', (error, read, write) => {
+])('%o has its kinds for reads and writes', (error, read, write) => {
   expect([readFailure(error), writeFailure(error)]).toEqual([read, write]);
 });
 
@@ -41,7 +41,7 @@ test('bugs are final', () => {
   expect([readFailure(new Error('x')), writeFailure(new Error('x'))]).toEqual(['final', 'final']);
 });
 
-test('a server that lacks the ring says nothing about one that is away', () => {
+test('a server that lacks the ring says nothing about one that is unreachable', () => {
   const [lacks, away] = [failed('RING_UNKNOWN'), failed('PEER_UNREACHABLE')];
   expect(tellingFailure(null, lacks)).toBe(lacks);
   expect(tellingFailure(lacks, away)).toBe(away);

@@ -1,4 +1,4 @@
-// Reads at several servers: who is asked when, and which answer or failure counts.
+// Reads at several servers: which server is queried when, and which answer or failure counts.
 import { CodedError } from '@ringwright/base/coded-error';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { hedgedRead } from './hedged-read.ts';
@@ -31,7 +31,7 @@ function reading(addresses: readonly string[]) {
   return { asked, slow, server, answer };
 }
 
-test('the first answers: nobody else is asked', async () => {
+test('if the first server answers, no other is queried', async () => {
   const read = reading(['a', 'b']);
   read.server('a').resolve('from a');
   expect(await read.answer).toBe('from a');
@@ -40,7 +40,7 @@ test('the first answers: nobody else is asked', async () => {
   expect(read.slow).toEqual([]);
 });
 
-test('a slow one is told of, the next is asked, and whoever answers first counts', async () => {
+test('a slow server is reported, the next is queried, and the first answer counts', async () => {
   const read = reading(['a', 'b', 'c']);
   await vi.advanceTimersByTimeAsync(100);
   expect([read.asked, read.slow]).toEqual([['a', 'b'], ['a']]);
@@ -51,7 +51,7 @@ test('a slow one is told of, the next is asked, and whoever answers first counts
   expect(read.asked).toEqual(['a', 'b']);
 });
 
-test('a failure asks the next at once; a final one ends it', async () => {
+test('after a failure the next server is queried at once, unless it is final', async () => {
   const read = reading(['a', 'b', 'c']);
   read.server('a').reject(new Error('away'));
   await vi.advanceTimersByTimeAsync(0);
@@ -62,7 +62,7 @@ test('a failure asks the next at once; a final one ends it', async () => {
   expect(read.asked).toEqual(['a', 'b']);
 });
 
-test('what a server said is told rather than a broken connection', async () => {
+test('the error of a server takes precedence over a broken connection', async () => {
   const read = reading(['a', 'b']);
   await vi.advanceTimersByTimeAsync(100);
   read.server('b').reject(new CodedError('SESSION_BEHIND', 'not sure'));
@@ -70,7 +70,7 @@ test('what a server said is told rather than a broken connection', async () => {
   await expect(read.answer).rejects.toThrow('not sure');
 });
 
-test('well holders come first, then well others, then the rest, each once', () => {
+test('healthy holders come first, then healthy others, then the rest, each once', () => {
   const choose = (sick: readonly string[]): string[] =>
     serverChoice({
       holders: ['a', 'b'],

@@ -1,4 +1,4 @@
-// Whom a client asks, by the ring that it has learned.
+// Which servers a client queries, by the ring that it has learned.
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { firstRing } from '@ringwright/ring/first-ring';
 import { parsePlace } from '@ringwright/ring/place';
@@ -29,7 +29,7 @@ async function portsAskedFrom(near: string | null): Promise<number[]> {
   return follower.choose(0).map((address) => Number(address.split(':')[1]) - 6200);
 }
 
-test('holders come before others, and of each the near ones first, in replica order', async () => {
+test('holders come before others, and each group starts with the near ones', async () => {
   expect(await portsAskedFrom(null)).toEqual([0, 1, 2, 3]);
   expect(await portsAskedFrom('r1z2')).toEqual([1, 0, 2, 3]);
   expect(await portsAskedFrom('r2')).toEqual([2, 0, 1, 3]);

@@ -1,4 +1,4 @@
-// Where a scan says that it goes on, and that it has ended.
+// The cursor at which a scan continues, and its end.
 import { packPage } from '@ringwright/wire/listing';
 import { expect, test } from 'vitest';
 import { Client } from './client.ts';
@@ -6,7 +6,7 @@ import type { RingFollower } from './ring-follower.ts';
 
 const keys = ['a', 'b', 'c', 'd', 'e'];
 
-/** A client of a server with these keys, in one range, that gives two of them a page at the most. */
+/** A client of a server with these keys in one range, which returns at most two of them a page. */
 function clientOfKeys(): Client {
   const rowOf = (key: string) => ({
     key: Buffer.from(key),
@@ -36,7 +36,7 @@ function clientOfKeys(): Client {
   return new Client(follower, { ...settings, consistency: 'quorum' });
 }
 
-test.each([1, 2, 3, 5, 9])('pages of %i, until there is no cursor', async (limit) => {
+test.each([1, 2, 3, 5, 9])('scans with limit %i end without a cursor', async (limit) => {
   const client = clientOfKeys();
   const found: string[] = [];
   let cursor: string | null = null;
@@ -50,7 +50,7 @@ test.each([1, 2, 3, 5, 9])('pages of %i, until there is no cursor', async (limit
   expect([found, cursor]).toEqual([keys, null]);
 });
 
-test('a scan that is left goes on behind the record it gave last', async () => {
+test('a scan that was left continues after the last record that it returned', async () => {
   const client = clientOfKeys();
   const scan = client.scan();
   expect(scan.cursor, 'nothing is given').toBeNull();

@@ -1,4 +1,4 @@
-// Puts that wait for a random moment of a window, and those that do not.
+// Puts that wait for a random moment of a window, and puts that do not.
 import { coordinatePut } from '@ringwright/wire/coordination';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Client } from './client.ts';
@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 const windowMs = 1_000;
 
-/** A client of one server, and when each of its puts was sent. */
+/** Returns a client of one server, and the times at which its puts were sent. */
 function clientThatSmears() {
   const sentMs: number[] = [];
   const call = (message: unknown): Promise<unknown> => {
@@ -28,7 +28,7 @@ function clientThatSmears() {
   return { sentMs, client: new Client(follower, { ...settings, consistency: 'quorum' }) };
 }
 
-test('puts of one moment are sent all over the window and resolve when stored', async () => {
+test('puts of one moment are sent throughout the window and resolve when stored', async () => {
   const { sentMs, client } = clientThatSmears();
   const begunMs = Date.now();
   const puts = Array.from({ length: 200 }, (_, index) => client.put(`key${index}`, 'value'));
@@ -39,7 +39,7 @@ test('puts of one moment are sent all over the window and resolve when stored', 
   expect(tenths.size).toBeGreaterThanOrEqual(10);
 });
 
-test('one put may do without, and no window is without bound', async () => {
+test('a single put may opt out, and windows beyond the limits are refused', async () => {
   const { sentMs, client } = clientThatSmears();
   await client.put('now', 'value', { smearMs: 0 });
   expect(sentMs).toHaveLength(1);
@@ -50,7 +50,7 @@ test('one put may do without, and no window is without bound', async () => {
   expect(sentMs).toHaveLength(1);
 });
 
-test('what waits when the client is closed is not sent', async () => {
+test('a waiting put is not sent once the client is closed', async () => {
   const { sentMs, client } = clientThatSmears();
   const put = client.put('key', 'value');
   const refused = expect(put).rejects.toMatchObject({ code: 'CLIENT_CLOSED' });

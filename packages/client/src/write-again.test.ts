@@ -1,4 +1,4 @@
-// What a write says when servers refuse it, or take it and are not heard of again.
+// What a write reports if servers refuse it, or take it and are not heard from again.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { Client } from './client.ts';
@@ -11,7 +11,7 @@ const failures = {
   refused: new CodedError('RING_UNKNOWN', 'no such ring here'),
 } as const;
 
-/** A client of servers that answer so, and those that were asked. */
+/** Returns a client of servers with these answers, and the servers that were called. */
 function clientOf(answers: readonly Answer[]) {
   const asked: Answer[] = [];
   const open = (address: string) => {
@@ -48,7 +48,7 @@ test.each<[readonly Answer[], boolean, string, number]>([
   [['lost', 'refused'], true, 'WRITE_UNKNOWN maybe-done', 2],
   [['refused', 'lost'], true, 'WRITE_UNKNOWN maybe-done', 2],
   [['refused', 'lost', 'refused'], true, 'WRITE_UNKNOWN maybe-done', 3],
-])('%j, again %s: %s', async (...[answers, isRepeated, wanted, count]) => {
+])('servers %j, repeatUnknown %s: %s', async (...[answers, isRepeated, wanted, count]) => {
   const tried = clientOf(answers);
   expect(await outcome(tried, isRepeated)).toBe(wanted);
   expect(tried.asked).toHaveLength(count);

@@ -1,4 +1,4 @@
-// Calls as programs in JavaScript make them: what is of another type is refused by name.
+// Calls as JavaScript programs make them: an argument of the wrong type is refused by name.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,10 +6,10 @@ import { Client } from './client.ts';
 import { connect } from './connect.ts';
 import type { RingFollower } from './ring-follower.ts';
 
-/** Gives what nobody may give. */
+/** Passes what the types forbid. */
 const wrong = (content: unknown): never => content as never;
 
-/** A client of a server that stores whatever it is sent. */
+/** A client of a server that stores whatever it receives. */
 function clientThatStores() {
   const stored: unknown[] = [];
   const call = (_: unknown, request: unknown): Promise<unknown> => {
@@ -35,7 +35,7 @@ test.each<readonly [string, unknown]>([
   ['number', 5],
   ['null', null],
   ['undefined', undefined],
-])('of type %s there is neither a key nor a value', async (type, content) => {
+])('type %s is refused as a key and as a value', async (type, content) => {
   const { stored, client } = clientThatStores();
   const refusal = (name: string) => ({
     code: 'USAGE',
@@ -52,7 +52,7 @@ test.each<readonly [string, unknown]>([
   expect(stored).toEqual([]);
 });
 
-test('strings, byte arrays and buffers are keys and values', async () => {
+test('strings, byte arrays and buffers are accepted as keys and values', async () => {
   const { stored, client } = clientThatStores();
   for (const content of ['é', new Uint8Array([195, 169]), Buffer.from('é')]) {
     await client.put(content, content, wrong({ ttlMs: 5, if: undefined }));
@@ -64,7 +64,7 @@ test('strings, byte arrays and buffers are keys and values', async () => {
   expect(asked).toHaveLength(3);
 });
 
-test('the hint of an empty key is for programs', async () => {
+test('the hint of an empty key is written for programs', async () => {
   const refusal = { code: 'KEY_INVALID', hint: 'name a key; one byte is enough' };
   await expect(clientThatStores().client.get('')).rejects.toMatchObject(refusal);
 });
@@ -72,7 +72,7 @@ test('the hint of an empty key is for programs', async () => {
 test.each([
   { what: 'a port for Redis', message: /it hung up, .* and a port for Redis$/, hint: /\bca$/ },
   { what: 'a web server', message: /something else than .* \(HTTP 404\)$/, hint: /--listen/ },
-])('connect() to $what speaks of its own options', async ({ what, message, hint }) => {
+])('a failed connect() to $what names its own options', async ({ what, message, hint }) => {
   const notFound = 'HTTP/1.1 404 Not Found\r\n\r\n';
   const server = createServer((socket) => {
     socket.once('data', () =>
@@ -92,14 +92,14 @@ test.each([
   expect(JSON.stringify(error)).not.toContain('ring-builder');
 });
 
-test('half of a surrogate pair is no text', async () => {
+test('half of a surrogate pair is refused', async () => {
   const { client } = clientThatStores();
   const refusal = { code: 'USAGE', hint: 'give bytes that are no text as a Uint8Array' };
   await expect(client.put('k', '\ud800')).rejects.toMatchObject(refusal);
   await expect(client.get('\udfff')).rejects.toMatchObject(refusal);
 });
 
-test('options that a call does not have, or that are of another type', async () => {
+test('unknown options and options of the wrong type are refused', async () => {
   const { stored, client } = clientThatStores();
   const calls: (readonly [string, () => unknown])[] = [
     ['put() has no option ttl', () => client.put('k', 'v', wrong({ ttl: 5 }))],
@@ -137,7 +137,7 @@ test('options that a call does not have, or that are of another type', async () 
   expect(stored).toEqual([]);
 });
 
-test('connect() refuses what it cannot use before it asks anybody', async () => {
+test('connect() refuses invalid arguments before it contacts a server', async () => {
   const keyspace = 'notes';
   const calls: (readonly [string, string, () => unknown])[] = [
     ['USAGE', 'addresses is of type string', () => connect(wrong('localhost'), { keyspace })],
