@@ -17,7 +17,7 @@ const grant = (word: 'read' | 'write', place: string): Grant => {
   return made;
 };
 
-test('a grant holds for its role, its keyspace, and to the last byte of its prefix', () => {
+test('a grant holds for its role, its keyspace and exactly its prefix', () => {
   const held = [grant('read', 'notes/user:7')];
   const allowed: readonly Need[] = [
     nothing,
@@ -52,7 +52,7 @@ test('a cluster role reads no record, and a star stands for every keyspace', () 
   expect(permits([grant('write', '*/a')], data('write', 'anything', 'b'))).toBe(false);
 });
 
-test('every message has its needs, and all but the signed and the first ask for a token', () => {
+test('every message has its needs, and all except hello and trust-offer require a token', () => {
   expect(Object.keys(messageNeeds).sort()).toEqual(Object.keys(messageKinds).sort());
   const key = Buffer.from('a');
   const request = { keyspace: 'notes', key, prefix: key, condition: null };
@@ -63,7 +63,7 @@ test('every message has its needs, and all but the signed and the first ask for 
   expect(open.map(([name]) => name)).toEqual(['hello', 'trustOffer']);
 });
 
-test('a scan of a prefix needs that prefix, and one of everything needs everything', () => {
+test('a scan of a prefix needs that prefix, and a scan of everything needs everything', () => {
   const needs = messageNeeds.coordinateScan as (request: never) => readonly Need[];
   const allowed = [grant('read', 'notes/shop:')];
   const mayScan = (prefix: string): boolean[] =>
@@ -73,13 +73,13 @@ test('a scan of a prefix needs that prefix, and one of everything needs everythi
   expect(['shop:', 'shop:a', 'shop', ''].map(mayScan)).toEqual([[true], [true], [false], [false]]);
 });
 
-test('a put with a condition tells what is there: it needs to read too', () => {
+test('a conditional put reveals the record, so it also needs to read', () => {
   const put = { keyspace: 'notes', key: Buffer.from('a'), condition: 'absent' } as never;
   const needs = messageNeeds.coordinatePut as (request: never) => readonly Need[];
   expect(needs(put).map((need) => permits([grant('write', 'notes')], need))).toEqual([true, false]);
 });
 
-test('tokens are told by their secret, until they expire or are revoked', () => {
+test('a token is recognized by its secret until it expires or is revoked', () => {
   const about = { cluster: 'test', epoch: 1, by: 'ada', ms: 5, change: 'x' };
   const first = withToken(null, granted('shop', [grant('read', 'notes')], 1_000), about);
   const second = withToken(first, granted('ada', [{ role: 'operator' }]), about);
@@ -96,7 +96,7 @@ test('tokens are told by their secret, until they expire or are revoked', () => 
   expect(() => withoutTokens(third, ['shop'], about)).toThrow(/no token shop/);
 });
 
-test('a token is one word of its one form', () => {
+test('a token is one word with a single form', () => {
   const token = newToken('shop-2', Buffer.alloc(32, 0xfb));
   expect(parseToken(tokenText(token))).toEqual(token);
   expect(tokenHash(token)).not.toBe(tokenHash({ ...token, id: 'shop-3' }));

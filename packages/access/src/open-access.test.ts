@@ -17,18 +17,18 @@ const codeOf = (work: () => unknown): string => {
   return 'none';
 };
 
-test('a document that a ring key signed is opened, and read again from disk', () => {
+test('a document that a ring key signed is opened, and can be read again from disk', () => {
   const bytes = signedAccess({ tokens: [granted('ada', [{ role: 'operator' }])] });
   const access = open(bytes);
   expect(access.tokens.get('ada')?.grants).toEqual([{ role: 'operator' }]);
   expect(storedAccess(bytes).id).toBe(access.id);
 });
 
-test('forged, foreign, of another epoch or by too few: refused', () => {
+test('a document that is forged, foreign, of another epoch or by too few is refused', () => {
   const two = newestRoot([signedRoot({ threshold: 2 })], null);
   const refused: readonly [Uint8Array, typeof trust][] = [
     [signedAccess({}, [testKey('mallory')]), trust],
-    // Each key has one role: those of roots and beacons grant nothing.
+    // Each key has one role: keys of roots and beacons grant nothing.
     [signedAccess({}, people.root), trust],
     [signedAccess({}, people.beacon), trust],
     [signedAccess({}, []), trust],
@@ -44,7 +44,7 @@ test('forged, foreign, of another epoch or by too few: refused', () => {
   expect(open(signedAccess({}, people.ring.slice(0, 2)), [two]).document.version).toBe(1);
 });
 
-test('no byte of what is signed can be changed', () => {
+test('no signed byte can be changed', () => {
   const bytes = signedAccess({ tokens: [granted('ada', [{ role: 'metrics' }])] });
   const text = bytes.toString();
   for (const forged of [
@@ -57,7 +57,7 @@ test('no byte of what is signed can be changed', () => {
   }
 });
 
-test('a signature of another kind of document counts for nothing', () => {
+test('a signature of another kind of document does not count', () => {
   const payload = accessPayload(testAccess());
   const other = { ...payload, type: 'application/vnd.ringwright.beacon+json' };
   expect(other.bytes).toEqual(payload.bytes);
@@ -65,7 +65,7 @@ test('a signature of another kind of document counts for nothing', () => {
   expect(codeOf(() => open(Buffer.from(text)))).toBe('ACCESS_INVALID');
 });
 
-test('who offers an old document, or a twin, does not get the one in force for it', () => {
+test('the refusal of an old or different document does not contain the one in force', () => {
   const held = { document: testAccess({ version: 7 }), id: 'held' };
   for (const version of [6, 7]) {
     const offered = { document: testAccess({ version, change: 'another' }), id: 'offered' };
@@ -77,7 +77,7 @@ test('who offers an old document, or a twin, does not get the one in force for i
   }
 });
 
-test('documents go forward only; a higher epoch begins anew', () => {
+test('documents only go forward, and a higher epoch starts anew', () => {
   const at = (version: number, epoch = 1, change = '') => {
     const document = testAccess({ version, epoch, change });
     return { document, id: `${version}.${epoch}.${change}` };
