@@ -1,4 +1,4 @@
-// Attack: an etcd that asks who is there. Intruders are refused, nothing they tried is in doubt.
+// Attack: an etcd with authentication. Intruders are refused, and certainly changed nothing.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => etcd?.close());
 
-/** A question to one member, as root where a token is given. */
+/** Sends a request to one member, as root if a token is passed. */
 async function ask(path: string, body: unknown, token: string | null = null): Promise<unknown> {
   const member = etcd.url.replace('etcds://', '').split(',')[0] ?? '';
   const place = { tls: true, access: certificates };
@@ -44,7 +44,7 @@ async function passwordFile(password: string): Promise<string> {
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 describe.skipIf(!here)('an etcd with certificates and users', () => {
-  test('who shows a certificate of the authority reads, swaps and watches', async () => {
+  test('a client with a certificate of the authority reads, swaps and watches', async () => {
     const store = openHeadStore(`${etcd.url}/secured`, certificates);
     expect(await store.swap('cities', null, 'first')).toBe('won');
     expect(await store.swap('cities', null, 'other')).toBe('lost');
@@ -58,7 +58,7 @@ describe.skipIf(!here)('an etcd with certificates and users', () => {
     expect(told).toEqual(['cities', 'first']);
   });
 
-  test('who does not, or asks in plain text, certainly has changed nothing', async () => {
+  test('a client without one, or in plain text, has certainly changed nothing', async () => {
     const { ca, cert, key } = certificates;
     const other = await makeCertificates(await mkdtemp(join(tmpdir(), 'ringwright-other-')));
     const intruders: [string, StoreAccess][] = [
@@ -84,7 +84,7 @@ describe.skipIf(!here)('an etcd with certificates and users', () => {
     expect(await openHeadStore(`${etcd.url}/secured`, certificates).read('rivers')).toBe(null);
   });
 
-  test('a user may do what its role says, and is known again after its token is lost', async () => {
+  test('a user may do what its role allows, and logs in again after losing its token', async () => {
     await ask('user/add', { name: 'root', password: 'root' });
     await ask('role/add', { name: 'root' });
     await ask('user/grant', { user: 'root', role: 'root' });

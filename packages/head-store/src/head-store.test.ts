@@ -1,4 +1,4 @@
-// The contract of a head store, on each kind there is.
+// The contract of a head store, for each kind of store.
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -26,7 +26,7 @@ const kinds: readonly [string, boolean, (name: string) => Promise<string>][] = [
 
 for (const [kind, here, urlOf] of kinds) {
   describe.skipIf(!here)(`a head store of kind ${kind}`, () => {
-    test('a swap on the newest revision wins, one on an older is refused', async () => {
+    test('a swap on the newest revision wins, and one on an older revision loses', async () => {
       const store = openHeadStore(await urlOf('swap'));
       expect(await store.read('cities')).toBe(null);
       expect(await store.swap('cities', null, 'a ✓')).toBe('won');
@@ -40,7 +40,7 @@ for (const [kind, here, urlOf] of kinds) {
       expect(await store.swap('towns', first?.revision ?? '', 'x')).toBe('lost');
     });
 
-    test('of twenty that swap on one revision exactly one wins, round after round', async () => {
+    test('of twenty swaps on one revision exactly one wins, round after round', async () => {
       const url = await urlOf('race');
       const stores = Array.from({ length: 20 }, () => openHeadStore(url));
       for (let round = 0; round < 5; round += 1) {
@@ -55,7 +55,7 @@ for (const [kind, here, urlOf] of kinds) {
       }
     });
 
-    test('watchers are told what is there and the newest of all rings', async () => {
+    test('watchers receive what is there and the newest head of each ring', async () => {
       const store = openHeadStore(await urlOf('watch'));
       await store.swap('cities', null, 'old');
       const told = new Map<string, string[]>();
@@ -75,7 +75,7 @@ for (const [kind, here, urlOf] of kinds) {
   });
 }
 
-test('a store nobody answers at says so, and nothing else is taken for a store', async () => {
+test('an unreachable store is reported, and no other URL is taken for a store', async () => {
   const [one, two] = await freePorts(2);
   const away = openHeadStore(`etcd://127.0.0.1:${one},127.0.0.1:${two}`);
   const refused = { code: 'HEAD_STORE_UNREACHABLE' };
@@ -86,21 +86,22 @@ test('a store nobody answers at says so, and nothing else is taken for a store',
   }
 });
 
-test.skipIf(!etcdHere)('a swap whose answer was lost is won when it was done', async () => {
+test.skipIf(!etcdHere)('a swap whose answer was lost is won if it was carried out', async () => {
   const [member = ''] = etcd?.url.slice('etcd://'.length).split(',') ?? [];
   const after = await cutting(member, { forwards: true });
   const before = await cutting(member, { forwards: false });
   const at = (members: string): HeadStore => openHeadStore(`etcd://${members}/cut`);
   expect(await at(after).swap('cities', null, 'one')).toBe('won');
   const { revision = '' } = (await at(member).read('cities')) ?? {};
-  // The second member refuses what the first has done; the value tells that it was ours.
+  // The second member refuses what the first one has done, but the value shows that it was this
+  // swap.
   expect(await at(`${after},${member}`).swap('cities', revision, 'two')).toBe('won');
   const second = (await at(member).read('cities'))?.revision ?? '';
   expect(await at(before).swap('cities', second, 'three')).toBe('unknown');
   expect((await at(before).read('cities'))?.value).toBe('two');
 });
 
-/** A member that breaks off every swap, before or after it was done, and answers all else. */
+/** A member that breaks off every swap, before or after carrying it out, and answers all else. */
 async function cutting(
   member: string,
   { forwards }: { readonly forwards: boolean },
@@ -123,7 +124,7 @@ async function cutting(
   return `127.0.0.1:${port}`;
 }
 
-// Last: it leaves etcd with two of three members.
+// The last test, because it leaves etcd with two of three members.
 test.skipIf(!etcdHere)(
   'with a member killed, heads are read, swapped and watched',
   async () => {
