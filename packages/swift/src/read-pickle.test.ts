@@ -1,4 +1,4 @@
-// The restricted pickle reader: what it reads, what it refuses, what it may cost.
+// The restricted pickle reader: what it reads, what it refuses, and what it may cost.
 import { CodedError } from '@ringwright/base/coded-error';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -44,9 +44,9 @@ test.each<[string, unknown]>([
   ['\x80\x02]r\x00\x00\x01\x00K\x05aj\x00\x00\x01\x00\x86.', [[5], [5]]],
   ['\x80\x02}U\x01aK\x01s.', { a: 1 }],
   ['\x80\x02}(U\x01aK\x01)K\x02u.', { a: 1 }],
-])('%j', (text, wanted) => expect(plain(text)).toEqual(wanted));
+])('%j is read', (text, wanted) => expect(plain(text)).toEqual(wanted));
 
-test('instances of Swift as both protocols write them', () => {
+test('instances of Swift are read in both protocols', () => {
   const oldest =
     'ccopy_reg\n_reconstructor\n(cswift.common.ring.ring\nRingData\nc__builtin__\nobject\n' +
     'NtR}U\x01aK\x01sb.';
@@ -94,19 +94,19 @@ test.each([
   ['a text of 4 GiB', '\x80\x02X\xff\xff\xff\xff'],
   ['no end', '\x80\x02N'],
   ['bytes after the end', '\x80\x02N.N'],
-])('%s: damaged', (_what, text) => expect(codeOf(pickle(text))).toBe('SWIFT_FILE_INVALID'));
+])('%s is damage', (_what, text) => expect(codeOf(pickle(text))).toBe('SWIFT_FILE_INVALID'));
 
-test('memory is counted before it is taken', () => {
+test('memory is counted before it is allocated', () => {
   const lists = `]q\x00${'('.padEnd(8_001, ']')}e`;
   expect(codeOf(pickle(`\x80\x02${'N'.repeat(2 ** 14 + 1)}`))).toBe('SWIFT_FILE_TOO_LARGE');
   expect(codeOf(pickle(`\x80\x02${'('.repeat(2 ** 14 + 1)}`))).toBe('SWIFT_FILE_TOO_LARGE');
-  // Batches into one list: 2.1 million containers of a byte each.
+  // Batches into one list: 2.1 million containers of one byte each.
   const batch = `(${']'.repeat(8_000)}e`;
   expect(codeOf(pickle(`\x80\x02${lists}${batch.repeat(262)}.`))).toBe('SWIFT_FILE_TOO_LARGE');
 });
 
-test('a value named in many places does not grow when it is made plain', () => {
-  // Each list holds the one before twice: 2^40 values in 200 bytes.
+test('a value with many references does not grow when it is made plain', () => {
+  // Each list contains the previous one twice: 2^40 values in 200 bytes.
   const levels = Array.from({ length: 40 }, (_, at) => {
     const [before, now] = [String.fromCharCode(at), String.fromCharCode(at + 1)];
     return `](h${before}h${before}eq${now}`;
@@ -117,25 +117,25 @@ test('a value named in many places does not grow when it is made plain', () => {
   expect(() => plainOfPickled(itself)).toThrow(CodedError);
 });
 
-test('a long text in many places of one value is counted in each', () => {
+test('a long text that is referenced many times is counted each time', () => {
   const value = readPickle(pickle(`\x80\x02(U\xff${'a'.repeat(255)}q\x00${'h\x00'.repeat(300)}t.`));
   const code = 'SWIFT_FILE_TOO_LARGE';
   expect(() => plainOfPickled(value)).toThrow(expect.objectContaining({ code }));
 });
 
-test('objects that are filled again and again count each time', () => {
+test('objects that are filled again and again are counted each time', () => {
   const members = Array.from({ length: 200 }, (_, at) => `M${String.fromCharCode(at)}\x01`);
   const named = members.map((value, at) => `U\x03${String(at).padStart(3, '0')}${value}`);
   const dict = `}(${named.join('')}u`;
   const one = 'cswift.common.ring.ring\nRingData\nq\x01)q\x02';
-  // 200 members for each 6 bytes of the file.
+  // 200 members for every 6 bytes of the file.
   const again = `h\x01h\x02\x81h\x00b`;
   const batch = `](${again.repeat(2_000)}e`;
   const file = `\x80\x02(${dict}q\x00${one}${batch.repeat(25)}t.`;
   expect(codeOf(pickle(file))).toBe('SWIFT_FILE_TOO_LARGE');
 });
 
-test('what is written is read back', () => {
+test('a written value is read back unchanged', () => {
   const { value } = fc.letrec<{ value: Picklable }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
@@ -162,14 +162,14 @@ test('what is written is read back', () => {
   );
 });
 
-test('random bytes are refused, quickly', () => {
+test('random bytes are refused quickly', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void codeOf(Buffer.from(bytes))),
     { seed: 4, numRuns: 3_000 },
   );
 });
 
-test('a large list of numbers becomes an array without trouble', () => {
+test('a large list of numbers is read as an array', () => {
   const items = Uint16Array.from({ length: 300_000 }, (_, at) => at % 60_000);
   expect(readPickle(writePickle({ kind: 'array', items }))).toEqual({ kind: 'array', items });
 });

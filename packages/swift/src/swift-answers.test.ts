@@ -11,7 +11,7 @@ import { type SwiftFixture, swiftFixtures, swiftRing } from '../test/support/swi
 
 const fixtures = swiftFixtures();
 
-test('every family of fixtures is here', () => {
+test('every family of fixtures is present', () => {
   const families = new Set(fixtures.map(({ fixture }) => fixture.slice(0, 3)));
   expect([...families].join(' ')).toBe('f01 f02 f03 f05 f06 f08 f09 f12 g01 g04');
 });
@@ -32,7 +32,7 @@ describe.each(fixtures)('$fixture', (fixture: SwiftFixture) => {
     for (const { key, partition, primaries } of fixture.lookups) {
       const found = lookupOf(ring)(Buffer.from(key, 'hex'));
       expect(found.partition).toBe(partition);
-      // Where one device holds two replicas, Swift lists it once.
+      // If one device holds two replicas, Swift lists it once.
       expect([...new Set(found.devices.map(({ id }) => id))], key).toEqual(primaries);
     }
   });
@@ -50,7 +50,7 @@ describe.each(fixtures)('$fixture', (fixture: SwiftFixture) => {
     expect([...handoffsOf(ring, partition, counts)].map(({ id }) => id)).toEqual(handoffs);
   });
 
-  test('every handoff list holds each device with slots once, and no holder', () => {
+  test('every handoff list contains each device with slots once, and no holder', () => {
     const counts = tierCountsOf(ring);
     const withSlots = new Set(ring.table.flatMap((row) => [...row]));
     for (let partition = 0; partition < ring.partitions; partition += 13) {
@@ -62,7 +62,7 @@ describe.each(fixtures)('$fixture', (fixture: SwiftFixture) => {
     }
   });
 
-  test('survives the native file', () => {
+  test('the ring survives the native file', () => {
     expect(decodeRing(encodeRing(ring).bytes).ring.table).toEqual(ring.table);
     expect(auditRing(ring)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Builder files of Swift: what Swift says of each, written again, old shapes, damage.
+// Builder files of Swift: what Swift says of each, round trips, old shapes, damage.
 import { createHash } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { bytesOfRows } from '@ringwright/ring/file/row-bytes';
@@ -40,7 +40,7 @@ describe.each(fixtures)('$fixture', (wanted) => {
     expect(builder.table).toEqual(ring.table);
   });
 
-  test('is read back as it was written', () => {
+  test('survives a round trip', () => {
     const written = encodeSwiftBuilder(builder);
     expect(decodeSwiftBuilder(written)).toEqual(builder);
     expect(encodeSwiftBuilder(decodeSwiftBuilder(written))).toEqual(written);
@@ -49,15 +49,15 @@ describe.each(fixtures)('$fixture', (wanted) => {
 
 const sample = decodeSwiftBuilder(swiftFile('f02_holes_v2.builder'));
 
-test('removed devices are the very objects of the list', () => {
+test('a removed device is the same object as in the list', () => {
   const written = encodeSwiftBuilder({ ...sample, removed: [0] });
   expect(decodeSwiftBuilder(written).removed).toEqual([0]);
-  // One dictionary a device: the removed one is named again, not written again.
+  // One dictionary per device: the removed device is referenced, not written again.
   const count = written.toString('latin1').split('parts_wanted').length - 1;
   expect(count).toBe(sample.devices.filter((device) => device !== null).length);
 });
 
-test('a builder that never placed anything has no table', () => {
+test('a builder that has never placed anything has no table', () => {
   const devices = sample.devices;
   const written = encodeSwiftBuilder({ ...sample, devices, table: null });
   expect(decodeSwiftBuilder(written).table).toBeNull();
@@ -85,7 +85,7 @@ const base: [string, Picklable][] = [
   ['_remove_devs', []],
 ];
 
-test('the least a builder has, as files before overload, id and dispersion had it', () => {
+test('a file from before overload, id and dispersion is read', () => {
   const builder = decodeSwiftBuilder(writePickle(new Map(base)));
   expect(builder).toMatchObject({ overload: 0, id: null, nextPartPower: null, lastMovesEpoch: 0 });
   expect([...builder.lastMoves]).toEqual([255, 0]);
@@ -124,8 +124,8 @@ test('a count that disagrees with the table is refused', () => {
   expect(() => decodeSwiftBuilder(bytes)).toThrow(/parts of device 0 is/);
 });
 
-test('one device named again and again is refused before it is made again', () => {
-  // A device of 3,600 values in 320 bytes, 16,000 times in two bytes each.
+test('one device that is repeated many times is refused before it is copied', () => {
+  // A device of 3,600 values in 320 bytes, repeated 16,000 times in two bytes each.
   const name = (text: string): string => `U${String.fromCharCode(text.length)}${text}`;
   const parts = `${name('part_power')}K\x01${name('parts')}K\x02`;
   const lists = `${name('a')}](${'N'.repeat(60)}eq\x00${name('b')}](${'h\x00'.repeat(60)}eq\x01`;
@@ -136,14 +136,14 @@ test('one device named again and again is refused before it is made again', () =
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(100e6);
 });
 
-test('every cut is refused', () => {
+test('every truncated file is refused', () => {
   const file = swiftFile('f01_smallest_v1.builder');
   for (let end = 0; end < file.length; end += 1) {
     expect(codeOf(file.subarray(0, end)), `cut to ${end}`).not.toBe('read');
   }
 });
 
-test('mutated files never do more than be refused', () => {
+test('a mutated file is read or refused, and never throws anything else', () => {
   const files = ['f01_smallest_v2', 'f02_holes_v4', 'f09_part_power_increase_v2'].map((name) =>
     swiftFile(`${name}.builder`),
   );

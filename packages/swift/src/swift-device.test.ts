@@ -1,4 +1,4 @@
-// One device of Swift and back: what it says of replication is the same after both ways.
+// Converts one device of Swift and back: its replication fields are unchanged.
 import { expect, test } from 'vitest';
 import { deviceOfSwift, swiftFieldsOf } from './swift-device.ts';
 
@@ -19,13 +19,13 @@ test.each([
   ],
   ['a port as a text', { ...swift, replication_port: '6300' }, { extra: expect.anything() }],
   ['a null', { ...swift, replication_ip: null }, { extra: expect.anything() }],
-])('%s', (_, fields, wanted) => {
+])('replication address: %s', (_, fields, wanted) => {
   const device = deviceOfSwift(fields, 0);
   expect(device).toEqual({ ...plain, weight: 1, ...wanted });
   expect(Object.fromEntries(swiftFieldsOf(device!))).toEqual(fields);
 });
 
-test('a ring of before this field, with the address among the extra ones', () => {
+test('an old ring with the address among the extra fields is exported unchanged', () => {
   const extra = { replication_ip: '10.1.0.1', replication_port: 6300 };
   const fields = Object.fromEntries(swiftFieldsOf({ ...plain, weight: 1, extra }));
   expect(fields).toEqual({ ...swift, ...extra });

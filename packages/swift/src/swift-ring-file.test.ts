@@ -1,4 +1,4 @@
-// Ring files of Swift: every format read and written, published vectors, what damage is refused.
+// Ring files of Swift: every format read and written, published vectors, and refused damage.
 import { readdirSync } from 'node:fs';
 import { deflateRawSync, gunzipSync, gzipSync } from 'node:zlib';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -38,7 +38,7 @@ describe.each([1, 2] as const)('format %i', (format) => {
     expect(ring.devices.map((device) => device?.device ?? null)).toEqual(['sda', null, 'sdb']);
   });
 
-  test('what is written is what Swift writes, but for the name in the gzip header', () => {
+  test('a written file is what Swift writes, except for the name in the gzip header', () => {
     const vector = vectors[format];
     const written = encodeSwiftRing(decodeSwiftRing(vector), format);
     const content = gunzipSync(written);
@@ -48,14 +48,14 @@ describe.each([1, 2] as const)('format %i', (format) => {
     if (format === 2) expect(written.toString('hex', written.length - 31)).toMatch(/^000800f7ff/);
   });
 
-  test.each(swiftFixtures())('$fixture is read back as it was written', ({ fixture }) => {
+  test.each(swiftFixtures())('$fixture survives a round trip', ({ fixture }) => {
     const ring = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
     const bytes = encodeSwiftRing(ring, format);
     expect(decodeSwiftRing(bytes)).toEqual(ring);
     expect(encodeSwiftRing(decodeSwiftRing(bytes), format)).toEqual(bytes);
   });
 
-  test('no changed byte of a file turns it into another ring', () => {
+  test('no changed byte turns a file into another ring', () => {
     const good = encodeSwiftRing(decodeSwiftRing(swiftFile('f02_holes_v2.ring.gz')), format);
     const ring = decodeSwiftRing(good);
     for (let at = 0; at < good.length; at += 1) {
@@ -69,23 +69,23 @@ describe.each([1, 2] as const)('format %i', (format) => {
   });
 });
 
-test.each([1, 2])('an object of the oldest Swift, pickled with protocol %i', (protocol) => {
+test.each([1, 2])('an object of the oldest Swift is read, pickled with protocol %i', (protocol) => {
   const ring = decodeSwiftRing(swiftFile(`v0_object_${protocol}.ring.gz`));
   expect(ring).toMatchObject({ partPower: 1, version: null, nextPartPower: null });
   expect(ring.table.map((row) => [...row])).toEqual([
     [0, 2],
     [2, 0],
   ]);
-  // Such devices had no region and perhaps no meta.
+  // These devices had no region and perhaps no meta.
   expect(ring.devices).toMatchObject([{ region: 1, meta: '' }, null, { region: 1, meta: 'old' }]);
 });
 
 describe('damage', () => {
   const files = readdirSync(folder).map((file) => file.replace('.ring.gz', ''));
 
-  test('all damaged files are here', () => expect(files).toHaveLength(24));
+  test('all damaged files are present', () => expect(files).toHaveLength(24));
 
-  test.each(files)('%s', (name) => {
+  test.each(files)('%s is read if it is legal, else refused', (name) => {
     const code = codeOf(swiftFile(`corrupt/${name}.ring.gz`));
     expect(code).toBe(legal.includes(name) ? 'read' : 'SWIFT_FILE_INVALID');
   });
@@ -105,7 +105,7 @@ describe('damage', () => {
     expect(read).toThrow(expect.objectContaining({ message: expect.stringContaining(message) }));
   });
 
-  test('the legal ones hold what they should', () => {
+  test('the legal files contain what they should', () => {
     const [good, short, members] = legal.map((name) =>
       decodeSwiftRing(swiftFile(`corrupt/${name}.ring.gz`)),
     );
@@ -119,19 +119,19 @@ describe('damage', () => {
     expect(codeOf(gzipSync(content))).toBe('SWIFT_FORMAT_UNKNOWN');
   });
 
-  test('a recompressed file of format 2 is refused: Swift could not read it', () => {
+  test('a recompressed file of format 2 is refused, because Swift could not read it', () => {
     const content = gunzipSync(vectors[2]);
     expect(codeOf(gzipSync(content))).toBe('SWIFT_FILE_INVALID');
   });
 
-  test('a bomb stops at the cap', () => {
+  test('a bomb stops at the limit', () => {
     const member = gzipSync(Buffer.alloc(2 ** 24), { level: 1 });
     const count = swiftPayloadBytesMax / 2 ** 24 + 1;
     const bomb = Buffer.concat(Array.from({ length: count }, () => member));
     expect(codeOf(bomb)).toBe('SWIFT_FILE_TOO_LARGE');
   });
 
-  test('header fields out of their range', () => {
+  test('header fields out of their range are refused', () => {
     const content = gunzipSync(vectors[1]);
     const header = JSON.parse(content.toString('utf8', 10, 10 + content.readUInt32BE(6)));
     const rows = content.subarray(10 + content.readUInt32BE(6));
@@ -184,7 +184,7 @@ test('extra fields, floats and text of any script survive both formats', () => {
       extra,
       (weight, meta, more) => {
         const { replication_port: _, ...plain } = more;
-        // A replication address, or what is none: then it is kept as it is.
+        // A replication address, or fields that are not one, which are kept unchanged.
         const devices = base.devices.map((device) => {
           if (device === null) return null;
           const named = { ...device, weight, meta };
@@ -203,7 +203,7 @@ test('extra fields, floats and text of any script survive both formats', () => {
   );
 });
 
-test('mutated content never does more than be refused', () => {
+test('mutated content is read or refused, and never throws anything else', () => {
   const contents = ['f02_holes_v2', 'f06_fractional_v2', 'g04_pickled'].map((name) =>
     gunzipSync(swiftFile(`${name}.ring.gz`)),
   );
@@ -227,7 +227,7 @@ test('mutated content never does more than be refused', () => {
   );
 });
 
-test('a stored block of garbage after the header is no ring', () => {
+test('a stored block of garbage after the header is refused', () => {
   const raw = deflateRawSync(Buffer.from('R1NG\x00\x01'));
   const head = Buffer.from('1f8b080000000000000a', 'hex');
   expect(codeOf(Buffer.concat([head, raw, Buffer.alloc(8)]))).toBe('SWIFT_FILE_INVALID');
