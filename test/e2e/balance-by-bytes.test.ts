@@ -36,7 +36,7 @@ test('bytes are balanced, and the version proves it', { timeout: 60_000 }, async
   expect(bytes.fullest.after).toBeLessThan(bytes.fullest.before);
   expect((await builder.run(['plan', keyspace])).stdout).toMatch(/all moves \(by sizes of 20\d\d-/);
   // The sizes change, but the plan is still the reviewed one. Shares do not explain moves that
-  // balance bytes, and they are many of 32 slots, so the change guard requires a reason.
+  // balance bytes, and these are a large part of 32 slots: the change guard requires a reason.
   await write(cluster, 60);
   const reviewed = ['--plan', digest, '--override', 'even bytes'];
   await cluster.quickly(['commit', keyspace, '-m', 'even', ...reviewed]);

@@ -24,9 +24,7 @@ function addressesOf({ servers }: Cluster): string[] {
   return servers.map(({ address }) => address);
 }
 
-/**
- * The values that each key may have: the last acknowledged one, and those whose answer was lost.
- */
+/** The possible values of each key: the last acknowledged one, and those whose answer was lost. */
 class Ledger {
   readonly #may = new Map<string, Set<string>>();
   unknown = 0;

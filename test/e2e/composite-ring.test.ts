@@ -52,8 +52,7 @@ test('a ring that is composed again moves its slots and keeps its records', asyn
   expect(await builder.json('compose photos east west')).toMatchObject({ changed: false });
   await areThere();
 
-  // A compose carries out splits first and alone. The next compose moves the slots that changed
-  // too.
+  // A compose carries out splits first and alone. The next compose moves the other slots.
   for (const name of ['east', 'west']) {
     await builder.json(`set ${name} --partition-power 4`);
     await builder.json(`commit ${name} -m split`);

@@ -48,8 +48,8 @@ test('a rollout completes every wave without a dead server, which can then be re
   const { moved, movesLeft } = await builder.json<{ moved: number; movesLeft: number }>(commit);
   expect(movesLeft).toBeGreaterThan(0);
 
-  // Ctrl-C or the end of its terminal, while the rollout waits, returns the copy rate that it had
-  // on loan.
+  // A rollout that Ctrl-C or a closed terminal ends while it waits gives back the copy rate that it
+  // had on loan.
   const rateOf = async () => (await cluster.servers[0]!.status()).copyPace.allowed;
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     const isLent = waitFor('the rate of the rollout', { ask: rateOf, until: (one) => one === 9e6 });

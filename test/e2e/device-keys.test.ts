@@ -138,8 +138,7 @@ test('device keys are added under load; then unknown and revoked keys get nothin
   await expect(cluster.push()).rejects.toThrow('proves the key');
   await expect.poll(() => asLast.connected, { timeout: 20_000 }).toBe(false);
 
-  // Without keys every caller is believed as before: the audit of the cluster connects without a
-  // key.
+  // Without keys every caller is believed as before: the final audit connects without a key.
   for (const id of cluster.servers.keys()) {
     await cluster.quickly(['set-device', keyspace, `d${id}`, '--key', 'none']);
   }

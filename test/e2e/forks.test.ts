@@ -88,8 +88,8 @@ test(
     for (const { why } of after.servers) expect(why).toBe('');
     expect(await forkOf(third)).toMatchObject({ settled: { reason: 'ours was reviewed' } });
 
-    // Every command tells the other operator so. The operator takes the settled history and
-    // continues.
+    // Every command tells the other operator how to continue. The operator restores the settled
+    // history and commits on top of it.
     const lost = await twin.run(`push ${keyspace} --json`);
     expect([lost.exit, lost.stdout]).toEqual([5, expect.stringContaining('RING_FORK_SETTLED')]);
     for (const args of [`push ${keyspace}`, `servers ${keyspace}`, 'health']) {

@@ -43,8 +43,8 @@ function victimOf(ring: Ring, role: Role): ServerUnderTest {
 const roles: readonly Role[] = ['source', 'joiner', 'bystander'];
 
 test.each(roles)('moves complete although their %s is killed in each step', async (role) => {
-  // A seed of its own gives each case its own keys, because the traffic of one case does not know
-  // the history of another's keys.
+  // Each case has its own seed and thus its own keys: the traffic of one case does not know the
+  // history of another's keys.
   const seed = 6 + roles.indexOf(role);
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed });
   await traffic.goesOn();

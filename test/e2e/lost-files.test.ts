@@ -38,8 +38,7 @@ async function fillAll(server: ServerUnderTest): Promise<void> {
 }
 
 /**
- * Gives its name to another file, which has another inode: the contents of the partition file are
- * lost.
+ * Puts another file, with another inode, in the place of a partition file, whose contents are lost.
  */
 async function loseFile(server: ServerUnderTest, partition: number): Promise<void> {
   const home = partitionPath(server.place.data, partition);
@@ -125,8 +124,8 @@ test('a refill that lacks sources says so and can be forced', { timeout: 120_000
   const none = await cluster.builder.run([...force, '--yes', '--json']);
   expect(JSON.parse(none.stderr)).toMatchObject({ code: 'MOVE_UNKNOWN' });
 
-  // Most partitions are empty, and the note of empty partitions is deleted too: the check still
-  // reports each deleted folder.
+  // Most partitions are empty. `held.json` names all files that the device held complete, so that a
+  // folder deleted while the server is stopped is noticed.
   await first!.kill();
   for (const each of Array(8).keys()) {
     await fs.rm(partitionPath(first!.place.data, each), { recursive: true, force: true });
@@ -177,8 +176,8 @@ test('an open file that all holders delete is rewritten with all its records', {
     const said = server.logLines().map(({ msg }) => msg);
     expect(said).toContain('deleted file written anew with all its records, which were still open');
   }
-  // Deleting the commit log loses nothing either, and `servers` reports it, not only the server's
-  // own log.
+  // Deleting the commit log loses no record either. `servers` reports it, not only the server's
+  // log.
   const logs = path.join(first!.place.data, 'log');
   for (const name of await fs.readdir(logs)) await fs.rm(path.join(logs, name));
   const { exit, stdout } = await cluster.builder.run(['servers', keyspace, '--json']);

@@ -70,8 +70,8 @@ test('the Grafana dashboard uses only metrics of a server, and shows each of the
     }
   }
   expect(named).toBeGreaterThan(15);
-  // In a drawing or named in a text, including those of Node. A longer name does not count for a
-  // shorter one.
+  // Drawn in a panel or named in a text, including those of Node. A longer name does not count for
+  // a shorter one.
   const drawn = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
   const texts = dashboard.panels.map(({ options }) => options?.content ?? '');
   const shown = new Set([...drawn, ...texts].join(' ').match(/[a-z][a-z0-9_]+/g));

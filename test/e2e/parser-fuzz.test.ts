@@ -28,7 +28,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 /** Number of sockets open at the same time. */
 const atOnce = 10;
 const timeoutMs = 60_000 + rounds * 100;
-/** A generous limit: the input is far larger, should a parser keep it. */
+/** A generous limit: if a parser kept its input, the growth would be far larger. */
 const residentGrowthBytesMax = 600 * 1024 * 1024;
 
 let cluster: Cluster;

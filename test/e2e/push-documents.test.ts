@@ -10,9 +10,7 @@ import { servedRing } from '../support/served-ring.ts';
 
 const documentOf = (version: number) => Buffer.from([version]);
 
-/**
- * Pushes to a server that has access document 2 in force. Also returns the versions it was sent.
- */
+/** Pushes to a server with access document 2 in force. Also returns the versions it was sent. */
 async function pushing(documents: () => number) {
   const given: number[] = [];
   const answer = async ({ access }: { readonly access: Uint8Array | null }) => {

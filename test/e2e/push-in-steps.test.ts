@@ -1,4 +1,4 @@
-// ring-builder push against real servers: canaries, the stop at a refusal, and enough servers.
+// ring-builder push against real servers: canaries, stopping at a refusal, how many are enough.
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import net from 'node:net';

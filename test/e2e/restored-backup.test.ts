@@ -1,5 +1,5 @@
 // Data directories are copied and later restored from that backup: a single one refills, because
-// its peers know newer records, but all of them together are simply an older state.
+// its peers remember a later generation, but all of them together are simply an older state.
 import fs from 'node:fs/promises';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';

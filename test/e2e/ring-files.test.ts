@@ -102,7 +102,7 @@ test('a server that was down catches up from a peer, without another push', asyn
   const health = await cluster.builder.answer('health');
   const trouble = { kind: 'down', address: away.address };
   expect(health).toMatchObject({ exit: 4, document: { ok: false, troubles: [trouble] } });
-  // `status` says what the log knows of servers, and from when.
+  // `status` reports the last push that the log knows of, with its time.
   const { stdout: status } = await cluster.builder.run(['status', keyspace]);
   expect(status).toMatch(new RegExp(`version ${version} was pushed to 2 of 3 servers at 20`));
   expect(servers.stdout).toContain(`active on 2 of 3 servers`);

@@ -35,9 +35,7 @@ test(
   },
 );
 
-/**
- * Sends headers byte by byte. Resolves to the milliseconds until the server closes the connection.
- */
+/** Sends headers byte by byte. Returns the milliseconds until the server closes the connection. */
 function dripTo(port: number): Promise<number> {
   const socket = connectTo(port);
   const startMs = performance.now();

@@ -86,8 +86,7 @@ test('all partitions of md5-shift are split, moved, brought together and merged'
   await traffic.goesOn();
   await traffic.within('four become eight', async () => {
     await builder.json(['set', keyspace, '--partition-power', '3']);
-    // Each of the three devices writes again what it holds. Rounded: files grow between two
-    // queries.
+    // Each of the three devices writes again what it holds. Files grow between two queries.
     const { traffic: bytes } = await builder.json<PlanSizes>(['plan', keyspace]);
     const shares = bytes.devices.map(({ bytesIn, peakBytes }) => Math.round(peakBytes / bytesIn));
     expect(shares).toEqual([2, 2, 2]);
